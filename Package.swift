@@ -1,0 +1,45 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every library from outside is Debian's; `scripts/setup` installs the packages named in `providers`.
+/// ARCHITECTURE.md says what each module may know of the others: the arrows below go one way only.
+let package = Package(
+    name: "concierge",
+    products: [
+        .executable(name: "concierge", targets: ["concierge"]),
+        .library(name: "ServiceLocator", targets: ["ServiceLocator"]),
+        .library(name: "HTTPServer", targets: ["HTTPServer"]),
+    ],
+    targets: [
+        // C and C++
+        .systemLibrary(
+            name: "CLibMicroHTTPD", path: "Sources/SystemLibraries/libmicrohttpd", pkgConfig: "libmicrohttpd",
+            providers: [.apt(["libmicrohttpd-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .target(name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+        // Header-only: nlohmann-json3-dev and libvalijson-dev.
+        .target(name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1")]),
+
+        // The house
+        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"]),
+        .target(name: "JSONDocument", dependencies: ["CJSON"]),
+        .target(name: "ServiceLocator"),
+        .target(name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"]),
+        .target(
+            name: "ConciergeApp", dependencies: ["HTTPServer", "JSONDocument", "ServiceLocator", "Sessions", "CCrypto"]),
+        .executableTarget(name: "concierge", dependencies: ["ConciergeApp"]),
+
+        // Tests
+        .target(name: "Support", dependencies: ["ConciergeApp"], path: "Tests/Support"),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
+        .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
+        .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
+        .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
+        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support"]),
+        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support"]),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)
