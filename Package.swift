@@ -32,8 +32,9 @@ let package = Package(
         .executableTarget(name: "concierge", dependencies: ["ConciergeApp"]),
 
         // Tests
-        .target(name: "Support", dependencies: ["ConciergeApp"], path: "Tests/Support"),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer"]),
+        .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
+        .target(name: "Support", dependencies: ["ConciergeApp", "HTTPTestClient"], path: "Tests/Support"),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),

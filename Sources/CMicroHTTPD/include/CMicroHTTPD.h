@@ -1,1 +1,140 @@
-#pragma once
+/// The bridge to libmicrohttpd: what the server needs of it, and the checks that it does not do itself.
+///
+/// A `cmhd_server` owns one listening socket and a few workers. A worker is a thread, a libmicrohttpd daemon in
+/// external epoll mode, and that daemon's connections: everything about a connection happens on its worker's
+/// thread, except `cmhd_resume`. The daemon is never run with one internal epoll thread (it stalls beyond
+/// about 128 connections) nor with its own pool, so that deadlines and draining can live in the loop.
+///
+/// A request is collected whole, under the limits, then handed over once. What breaks the framing rules of
+/// RFC 9112 is handed over as a refusal and its connection closed after the answer.
+#ifndef CMICROHTTPD_H
+#define CMICROHTTPD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+typedef struct cmhd_server cmhd_server;
+typedef struct cmhd_connection cmhd_connection;
+typedef struct cmhd_response cmhd_response;
+
+/// Why a request is refused before anybody looks at what it wants.
+typedef enum {
+    CMHD_REFUSAL_NONE = 0,
+    CMHD_REFUSAL_REQUEST_LINE,        ///< blanks, NUL or odd characters in the request line
+    CMHD_REFUSAL_TARGET_TOO_LONG,
+    CMHD_REFUSAL_TARGET,              ///< not origin-, absolute- or asterisk-form, or a character no URI may have
+    CMHD_REFUSAL_FIELDS_TOO_LARGE,
+    CMHD_REFUSAL_TOO_MANY_FIELDS,
+    CMHD_REFUSAL_TOO_MANY_ARGUMENTS,
+    CMHD_REFUSAL_TOO_MANY_COOKIES,
+    CMHD_REFUSAL_LAYOUT,              ///< a folded line, a bare LF or a NUL between the fields
+    CMHD_REFUSAL_FIELD_NAME,
+    CMHD_REFUSAL_FIELD_VALUE,
+    CMHD_REFUSAL_HOST,                ///< missing in HTTP/1.1, twice, or malformed
+    CMHD_REFUSAL_FRAMING,             ///< Content-Length twice, or together with Transfer-Encoding, or not a number
+    CMHD_REFUSAL_TRANSFER_CODING,     ///< Transfer-Encoding other than exactly one `chunked`
+    CMHD_REFUSAL_BODY_TOO_LARGE,
+    CMHD_REFUSAL_OUT_OF_MEMORY,
+} cmhd_refusal;
+
+/// A header field as it stood on the wire: offsets into `cmhd_request.head`, lengths in bytes.
+typedef struct {
+    uint32_t name, name_length, value, value_length;
+} cmhd_field;
+
+/// One whole request, or one that is refused. Every pointer is valid during the call that hands it over, only.
+typedef struct {
+    cmhd_connection *connection;
+    cmhd_refusal refusal;
+    unsigned worker;            ///< the index of the worker, below `cmhd_options.workers`
+    bool http_1_0;
+    const uint8_t *head;        ///< from the method to the end of the last field; `head_length` 0 when refused
+    uint32_t head_length;
+    uint32_t method_length;     ///< the method starts at 0
+    uint32_t target, target_length;
+    const cmhd_field *fields;
+    uint32_t field_count;
+    const uint8_t *body;
+    size_t body_length;
+    const struct sockaddr *peer;
+} cmhd_request;
+
+/// Why a waiting request is called to its end.
+typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
+
+/// What the server calls, always on the thread of the connection's worker. No call may throw or block.
+typedef struct {
+    void *context;
+    /// Answer with `cmhd_respond` before returning, and return NULL; or return the exchange that will: the
+    /// connection is then suspended, and `suspended` called.
+    void *(*request)(void *context, const cmhd_request *request);
+    /// The connection is suspended now, so that `cmhd_resume` may be called. Returns true when the answer came
+    /// in between: it is then resumed at once.
+    bool (*suspended)(void *context, void *exchange);
+    /// The connection runs again: answer with `cmhd_respond`. Consumes the exchange.
+    void (*resumed)(void *context, void *exchange, cmhd_connection *connection);
+    /// The request ends without an answer, since its connection broke. Consumes the exchange.
+    void (*abandoned)(void *context, void *exchange);
+    /// The waiting request has to come to an end: it must see to it that it is resumed soon.
+    void (*end)(void *context, void *exchange, cmhd_end reason);
+} cmhd_callbacks;
+
+/// Limits and deadlines. Milliseconds and bytes.
+typedef struct {
+    const char *host;           ///< an address or a name; "" for every address
+    uint16_t port;              ///< 0: a free one
+    unsigned workers;
+    unsigned connections;       ///< over all workers
+    size_t connection_memory;   ///< libmicrohttpd's pool of a connection: head, its index and the answer's head
+    uint32_t target_bytes, head_bytes, fields, arguments, cookies;
+    size_t body_bytes;
+    uint32_t header_timeout;    ///< from the first byte of the connection, or the request line, to the blank line
+    uint32_t body_timeout;      ///< from the blank line to the last byte of the body
+    uint32_t handler_timeout;   ///< of a request that waits
+    uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
+    uint32_t idle_timeout;      ///< between two requests
+} cmhd_options;
+
+/// Checks that the library keeps a request's head laid out as the framing checks need it. Returns NULL, or a
+/// static sentence that says what is different: do not serve then.
+const char *cmhd_self_test(void);
+
+/// The version of the library that is loaded, such as "0.9.75".
+const char *cmhd_library_version(void);
+
+/// Binds, listens, starts the workers. Returns NULL and a message for a person in `message` when that fails.
+cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
+                               size_t message_size);
+
+/// The port that it listens on, also when 0 was asked for.
+uint16_t cmhd_server_port(const cmhd_server *server);
+
+/// Connections open now, over all workers.
+unsigned cmhd_server_connections(const cmhd_server *server);
+
+/// Drains and stops: goes on accepting for `delay`, with `Connection: close` on every answer; then stops
+/// listening, lets what is under way finish, and closes what is idle; after `timeout` (which includes the
+/// delay) ends what is left. Returns when every connection is closed. To be called once.
+void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
+
+/// Frees a stopped server.
+void cmhd_server_free(cmhd_server *server);
+
+/// An answer's body is copied; NULL when memory is short.
+cmhd_response *cmhd_response_new(const void *body, size_t length);
+
+/// Adds a field; false when the library refuses it (a CR or LF in it) or memory is short.
+bool cmhd_response_add(cmhd_response *response, const char *name, const char *value);
+
+/// Queues the answer and consumes it. False when it could not be queued: the connection then breaks.
+bool cmhd_respond(cmhd_connection *connection, unsigned status, cmhd_response *response);
+
+/// Destroys an answer that was not queued.
+void cmhd_response_free(cmhd_response *response);
+
+/// Wakes a suspended connection, from any thread, exactly once for each suspension.
+void cmhd_resume(cmhd_connection *connection);
+
+#endif

@@ -1,0 +1,174 @@
+// One request: collected, handed over, answered.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/// A chunked body that turns out too large is read on, this many bytes beyond its limit, so that the client
+/// gets to see the answer; beyond that the connection is cut.
+static const size_t swallow_bytes = 8 << 20;
+
+/// Called when the request line is there, before the library looks at the query.
+///
+/// It would split the query into arguments in the connection's memory, and hang or close without an answer
+/// when there are many. So it is shown an empty query: the byte behind the `?` is kept and replaced by a zero,
+/// and put back when the head has been read.
+void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *mhd) {
+    (void)context;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    cmhd_connection *c = info == NULL ? NULL : info->socket_context;
+    if (c == NULL) return NULL;
+    c->step = STEP_HEAD;
+    c->target = (char *)target;
+    c->target_length = target == NULL ? 0 : (uint32_t)strlen(target);
+    c->refusal = CMHD_REFUSAL_NONE;
+    c->has_query = false;
+    char *mark = target == NULL ? NULL : memchr(c->target, '?', c->target_length);
+    if (mark != NULL) {
+        c->has_query = true;
+        c->hidden = mark[1];
+        mark[1] = '\0';
+    }
+    cmhd_enter(c, PHASE_HEADER);
+    return c;
+}
+
+static void forget_body(cmhd_connection *c) {
+    free(c->body);
+    c->body = NULL;
+    c->body_length = c->body_capacity = c->swallowed = 0;
+}
+
+static void collect(cmhd_connection *c, const char *data, size_t size) {
+    size_t limit = c->worker->server->options.body_bytes;
+    if (c->refusal != CMHD_REFUSAL_NONE || size > limit - c->body_length) {
+        c->refusal = c->refusal == CMHD_REFUSAL_NONE ? CMHD_REFUSAL_BODY_TOO_LARGE : c->refusal;
+        c->swallowed += size;
+        return;
+    }
+    if (c->body_length + size > c->body_capacity) {
+        size_t capacity = c->body_capacity == 0 ? 256 : c->body_capacity * 2;
+        if (capacity < c->body_length + size) capacity = c->body_length + size;
+        uint8_t *body = realloc(c->body, capacity);
+        if (body == NULL) {
+            c->refusal = CMHD_REFUSAL_OUT_OF_MEMORY;
+            c->swallowed += size;
+            return;
+        }
+        c->body = body;
+        c->body_capacity = capacity;
+    }
+    memcpy(c->body + c->body_length, data, size);
+    c->body_length += size;
+}
+
+/// Hands the request over. The exchange that comes back, if any, is answered later.
+static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
+    worker *w = c->worker;
+    cmhd_callbacks *callbacks = &w->server->callbacks;
+    request->connection = c;
+    request->worker = w->index;
+    request->refusal = c->refusal;
+    request->body = c->body;
+    request->body_length = c->refusal == CMHD_REFUSAL_NONE ? c->body_length : 0;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    request->peer = info == NULL ? NULL : info->client_addr;
+    void *exchange = callbacks->request(callbacks->context, request);
+    forget_body(c);
+    if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
+    c->exchange = exchange;
+    c->step = STEP_WAITING;
+    cmhd_enter(c, PHASE_HANDLER);
+    // Manual, MHD_suspend_connection: to be called from within the access handler.
+    MHD_suspend_connection(c->mhd);
+    if (callbacks->suspended(callbacks->context, exchange)) MHD_resume_connection(c->mhd);
+    return MHD_YES;
+}
+
+enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const char *url, const char *method,
+                               const char *version, const char *data, size_t *data_size, void **request_context) {
+    (void)context;
+    cmhd_connection *c = *request_context;
+    if (c == NULL) return MHD_NO;
+    c->mhd = mhd;
+    cmhd_request request = {0};
+    switch (c->step) {
+    case STEP_HEAD:
+        c->refusal = cmhd_check_head(c, url, method, version, &request);
+        // When things are well nothing may be answered in this call: it would close the connection.
+        c->step = STEP_BODY;
+        if (c->refusal == CMHD_REFUSAL_NONE) {
+            cmhd_enter(c, PHASE_BODY);
+            return MHD_YES;
+        }
+        if (c->expects_body) cmhd_linger(c);
+        return hand_over(c, &request);
+    case STEP_BODY:
+        if (*data_size > 0) {
+            collect(c, data, *data_size);
+            *data_size = 0;
+            return c->swallowed > swallow_bytes ? MHD_NO : MHD_YES;
+        }
+        cmhd_describe(c, method, version, &request);
+        return hand_over(c, &request);
+    case STEP_WAITING: {
+        void *exchange = c->exchange;
+        c->exchange = NULL;
+        cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+        callbacks->resumed(callbacks->context, exchange, c);
+        return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
+    }
+    case STEP_ANSWERED:
+        break;
+    }
+    return MHD_NO;
+}
+
+void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request_context,
+                       enum MHD_RequestTerminationCode code) {
+    (void)context;
+    (void)mhd;
+    (void)code;
+    cmhd_connection *c = *request_context;
+    if (c == NULL) return;
+    if (c->exchange != NULL) {
+        void *exchange = c->exchange;
+        c->exchange = NULL;
+        cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+        callbacks->abandoned(callbacks->context, exchange);
+    }
+    forget_body(c);
+    if (c->worker->fields_owner == c) c->worker->fields_owner = NULL;
+    c->step = STEP_HEAD;
+    c->target = NULL;
+    if (c->phase != PHASE_ENDED) cmhd_enter(c, PHASE_IDLE);
+}
+
+cmhd_response *cmhd_response_new(const void *body, size_t length) {
+    // The manual asks for a non-const pointer; with this mode it only reads.
+    return (cmhd_response *)MHD_create_response_from_buffer(length, (void *)body, MHD_RESPMEM_MUST_COPY);
+}
+
+bool cmhd_response_add(cmhd_response *response, const char *name, const char *value) {
+    return MHD_add_response_header((struct MHD_Response *)response, name, value) == MHD_YES;
+}
+
+void cmhd_response_free(cmhd_response *response) { MHD_destroy_response((struct MHD_Response *)response); }
+
+bool cmhd_respond(cmhd_connection *c, unsigned status, cmhd_response *response) {
+    struct MHD_Response *answer = (struct MHD_Response *)response;
+    // A refused request may have left the connection out of step; a draining server wants it back.
+    if (c->refusal != CMHD_REFUSAL_NONE || cmhd_is_draining(c->worker))
+        MHD_add_response_header(answer, MHD_HTTP_HEADER_CONNECTION, "close");
+    bool queued = MHD_queue_response(c->mhd, status, answer) == MHD_YES;
+    MHD_destroy_response(answer);
+    if (queued) {
+        c->step = STEP_ANSWERED;
+        cmhd_enter(c, PHASE_WRITE);
+    }
+    return queued;
+}
+
+void cmhd_resume(cmhd_connection *connection) { MHD_resume_connection(connection->mhd); }

@@ -1,0 +1,260 @@
+// What libmicrohttpd lets through, and must not reach anybody: the framing rules of RFC 9112 over the bytes as
+// they stood on the wire.
+//
+// The library splits the head in place: it writes zeros over the blanks of the request line, the colons and the
+// line ends, and keeps pointers into its receive buffer. So the distances between those pointers show what was
+// there: a name starts two bytes (CR LF) behind the value before it, and a value behind its name, one colon and
+// blanks. A folded line, a bare LF or a NUL makes any one of these distances another, and the request is
+// refused. This rests on the insides of the library: `cmhd_self_test` shows at start that they are so.
+#include <string.h>
+#include <strings.h>
+
+#include "internal.h"
+
+// RFC 9110, 5.6.2: token.
+static const bool token[256] = {
+    ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1, ['-'] = 1,
+    ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
+    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
+};
+
+// RFC 3986, appendix A: every character that a URI may have, and the percent sign.
+static const bool uri_character[256] = {
+    ['!'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1,
+    [','] = 1, ['-'] = 1, ['.'] = 1, ['/'] = 1, [':'] = 1, [';'] = 1, ['='] = 1, ['?'] = 1, ['@'] = 1,
+    ['['] = 1, [']'] = 1, ['_'] = 1, ['~'] = 1,
+    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
+};
+
+static bool is_token(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (!token[(unsigned char)text[i]]) return false;
+    return length > 0;
+}
+
+static bool is_value(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7f) return false;
+    }
+    return true;
+}
+
+static bool is_named(const cmhd_field *field, const char *head, const char *name, size_t length) {
+    return field->name_length == length && strncasecmp(head + field->name, name, length) == 0;
+}
+#define IS_NAMED(field, head, name) is_named(field, head, name, sizeof(name) - 1)
+
+/// RFC 9110, 7.2: uri-host [":" port]. An IP literal in brackets, or a name of unreserved and sub-delims.
+static bool is_host(const char *text, size_t length) {
+    size_t i = 0;
+    if (length > 0 && text[0] == '[') {
+        while (i < length && text[i] != ']') i++;
+        if (i == length || i == 1) return false;
+        for (size_t k = 1; k < i; k++) {
+            char c = text[k];
+            if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':' || c == '.'))
+                return false;
+        }
+        i++;
+    } else {
+        for (; i < length && text[i] != ':'; i++) {
+            unsigned char c = (unsigned char)text[i];
+            if (!uri_character[c] || c == '/' || c == '?' || c == '@' || c == '[' || c == ']') return false;
+        }
+        if (i == 0 && length > 0) return false;
+    }
+    if (i == length) return true;
+    if (text[i] != ':') return false;
+    if (length - i - 1 > 5) return false;
+    for (i++; i < length; i++)
+        if (text[i] < '0' || text[i] > '9') return false;
+    return true;
+}
+
+static uint32_t count_bytes(const char *text, size_t length, char byte) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < length; i++) count += text[i] == byte;
+    return count;
+}
+
+typedef struct {
+    worker *worker;
+    const char *head;
+    const char *expected;  ///< where the next name must start
+    cmhd_refusal refusal;
+} walk;
+
+static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                  const char *value, size_t value_length) {
+    (void)kind;
+    walk *walk = context;
+    worker *w = walk->worker;
+    if (name != walk->expected) {
+        walk->refusal = CMHD_REFUSAL_LAYOUT;
+        return MHD_NO;
+    }
+    const char *blank = name + name_length + 1;
+    if (value < blank) {
+        walk->refusal = CMHD_REFUSAL_LAYOUT;
+        return MHD_NO;
+    }
+    for (; blank < value; blank++)
+        if (*blank != ' ' && *blank != '\t') {
+            walk->refusal = CMHD_REFUSAL_LAYOUT;
+            return MHD_NO;
+        }
+    if (w->field_count == w->server->options.fields) {
+        walk->refusal = CMHD_REFUSAL_TOO_MANY_FIELDS;
+        return MHD_NO;
+    }
+    walk->expected = value + value_length + 2;
+    while (value_length > 0 && (value[value_length - 1] == ' ' || value[value_length - 1] == '\t')) value_length--;
+    w->fields[w->field_count++] = (cmhd_field){
+        .name = (uint32_t)(name - walk->head),
+        .name_length = (uint32_t)name_length,
+        .value = (uint32_t)(value - walk->head),
+        .value_length = (uint32_t)value_length,
+    };
+    return MHD_YES;
+}
+
+/// RFC 9112, 3.2: origin-form, absolute-form, or `*`. `CONNECT` alone has the authority-form, and is nobody's here.
+static cmhd_refusal check_target(const cmhd_connection *c, const char *method, size_t method_length) {
+    const char *target = c->target;
+    size_t length = c->target_length;
+    if (length > c->worker->server->options.target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
+    for (size_t i = 0; i < length; i++)
+        if (!uri_character[(unsigned char)target[i]]) return CMHD_REFUSAL_TARGET;
+    bool connect = method_length == 7 && memcmp(method, "CONNECT", 7) == 0;
+    bool options = method_length == 7 && memcmp(method, "OPTIONS", 7) == 0;
+    if (length == 0) return CMHD_REFUSAL_TARGET;
+    if (target[0] != '/' && !connect && !(options && length == 1 && target[0] == '*')) {
+        size_t scheme = length > 7 && strncasecmp(target, "http://", 7) == 0    ? 7
+                        : length > 8 && strncasecmp(target, "https://", 8) == 0 ? 8
+                                                                                : 0;
+        if (scheme == 0) return CMHD_REFUSAL_TARGET;
+        size_t end = scheme;
+        while (end < length && target[end] != '/' && target[end] != '?') end++;
+        if (end == scheme || !is_host(target + scheme, end - scheme)) return CMHD_REFUSAL_TARGET;
+    }
+    const char *query = memchr(target, '?', length);
+    if (query != NULL) {
+        size_t left = length - (size_t)(query - target) - 1;
+        if (left > 0 && count_bytes(query + 1, left, '&') + 1 > c->worker->server->options.arguments)
+            return CMHD_REFUSAL_TOO_MANY_ARGUMENTS;
+    }
+    return CMHD_REFUSAL_NONE;
+}
+
+/// RFC 9112, 6: how long the body is must have one answer only, since everybody in between reads it too.
+static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http_1_0) {
+    const worker *w = c->worker;
+    unsigned hosts = 0, lengths = 0, codings = 0;
+    uint32_t cookies = 0;
+    uint64_t length = 0;
+    bool chunked = false;
+    for (uint32_t i = 0; i < w->field_count; i++) {
+        const cmhd_field *field = &w->fields[i];
+        const char *name = head + field->name, *value = head + field->value;
+        if (!is_token(name, field->name_length)) return CMHD_REFUSAL_FIELD_NAME;
+        if (!is_value(value, field->value_length)) return CMHD_REFUSAL_FIELD_VALUE;
+        switch (field->name_length) {
+        case 4:
+            if (!IS_NAMED(field, head, "host")) break;
+            hosts++;
+            if (!is_host(value, field->value_length)) return CMHD_REFUSAL_HOST;
+            break;
+        case 6:
+            if (!IS_NAMED(field, head, "cookie")) break;
+            cookies += count_bytes(value, field->value_length, ';') + count_bytes(value, field->value_length, ',') + 1;
+            break;
+        case 14:
+            if (!IS_NAMED(field, head, "content-length")) break;
+            lengths++;
+            if (field->value_length == 0 || field->value_length > 18) return CMHD_REFUSAL_FRAMING;
+            for (uint32_t k = 0; k < field->value_length; k++) {
+                if (value[k] < '0' || value[k] > '9') return CMHD_REFUSAL_FRAMING;
+                length = length * 10 + (uint64_t)(value[k] - '0');
+            }
+            break;
+        case 17:
+            if (!IS_NAMED(field, head, "transfer-encoding")) break;
+            codings++;
+            chunked = field->value_length == 7 && strncasecmp(value, "chunked", 7) == 0;
+            // The library compares with the value as it stood on the wire: a trailing blank, and it would not
+            // see the chunks.
+            if (chunked && value[7] != '\0') chunked = false;
+            break;
+        default:
+            break;
+        }
+    }
+    if (hosts > 1 || (hosts == 0 && !http_1_0)) return CMHD_REFUSAL_HOST;
+    if (lengths > 1 || (lengths > 0 && codings > 0) || (codings > 0 && http_1_0)) return CMHD_REFUSAL_FRAMING;
+    if (codings > 1 || (codings == 1 && !chunked)) return CMHD_REFUSAL_TRANSFER_CODING;
+    if (cookies > w->server->options.cookies) return CMHD_REFUSAL_TOO_MANY_COOKIES;
+    c->expects_body = length > 0 || chunked;
+    if (length > w->server->options.body_bytes) return CMHD_REFUSAL_BODY_TOO_LARGE;
+    return CMHD_REFUSAL_NONE;
+}
+
+static size_t header_size(struct MHD_Connection *mhd) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info == NULL ? 0 : info->header_size;
+}
+
+/// Notes the fields in the worker's room; NONE when they lie as they were sent.
+static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const char *version, size_t size) {
+    worker *w = c->worker;
+    w->field_count = 0;
+    w->fields_owner = c;
+    walk walk = {.worker = w, .head = method, .expected = version + 8 + 2, .refusal = CMHD_REFUSAL_NONE};
+    MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND, note_field, &walk);
+    if (walk.refusal != CMHD_REFUSAL_NONE) return walk.refusal;
+    // Behind the last field, its line end and the blank line.
+    return walk.expected + 2 == method + size ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_LAYOUT;
+}
+
+static void fill(const cmhd_connection *c, const char *method, size_t method_length, const char *version, size_t size,
+                 cmhd_request *request) {
+    request->http_1_0 = version[7] == '0';
+    request->head = (const uint8_t *)method;
+    request->head_length = (uint32_t)size;
+    request->method_length = (uint32_t)method_length;
+    request->target = (uint32_t)(c->target - method);
+    request->target_length = c->target_length;
+    request->fields = c->worker->fields;
+    request->field_count = c->worker->field_count;
+}
+
+cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *method, const char *version,
+                             cmhd_request *request) {
+    size_t method_length = strlen(method);
+    c->expects_body = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Transfer-Encoding") != NULL ||
+                      MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Content-Length") != NULL;
+    // Exactly one blank on either side of the target, and no NUL in it.
+    if (c->target == NULL || !is_token(method, method_length) || url != method + method_length + 1 ||
+        c->target != url || version != url + c->target_length + 1)
+        return CMHD_REFUSAL_REQUEST_LINE;
+    if (c->has_query) {
+        char *mark = c->target + strlen(c->target);
+        mark[0] = '?';
+        mark[1] = c->hidden;
+    }
+    size_t size = header_size(c->mhd);
+    if (size > c->worker->server->options.head_bytes) return CMHD_REFUSAL_FIELDS_TOO_LARGE;
+    cmhd_refusal refusal = check_target(c, method, method_length);
+    if (refusal == CMHD_REFUSAL_NONE) refusal = walk_fields(c, method, version, size);
+    if (refusal == CMHD_REFUSAL_NONE) refusal = check_fields(c, method, version[7] == '0');
+    if (refusal == CMHD_REFUSAL_NONE || refusal == CMHD_REFUSAL_BODY_TOO_LARGE)
+        fill(c, method, method_length, version, size, request);
+    return refusal;
+}
+
+void cmhd_describe(cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {
+    size_t size = header_size(c->mhd);
+    // Between the first call and this one the worker may have looked at another connection's request.
+    if (c->worker->fields_owner != c) walk_fields(c, method, version, size);
+    fill(c, method, strlen(method), version, size, request);
+}

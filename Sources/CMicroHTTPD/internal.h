@@ -1,0 +1,124 @@
+#ifndef CMHD_INTERNAL_H
+#define CMHD_INTERNAL_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "CMicroHTTPD.h"
+
+// Before 0.9.71 callbacks returned int.
+#if MHD_VERSION < 0x00097100
+#error "libmicrohttpd 0.9.71 or later is needed"
+#endif
+
+/// What a connection is waiting for. Each has a constant time limit, so that a list in order of arrival is in
+/// order of deadline too: the loop looks at heads of lists only.
+typedef enum {
+    PHASE_HEADER,
+    PHASE_BODY,
+    PHASE_HANDLER,
+    PHASE_WRITE,
+    PHASE_IDLE,
+    PHASE_ENDED,  ///< told to end: it must close soon by itself
+    PHASE_COUNT
+} phase;
+
+/// What the next call of the access handler means.
+typedef enum { STEP_HEAD, STEP_BODY, STEP_WAITING, STEP_ANSWERED } step;
+
+typedef struct worker worker;
+
+/// One client connection, from accept to close. Touched on its worker's thread only.
+struct cmhd_connection {
+    worker *worker;
+    struct MHD_Connection *mhd;
+    int fd;
+    phase phase;
+    step step;
+    int64_t deadline;               ///< monotonic milliseconds
+    cmhd_connection *previous, *next;  ///< in the list of its phase
+
+    // The request under way.
+    char *target;                   ///< in the receive buffer, from the request line
+    uint32_t target_length;         ///< with the query
+    char hidden;                    ///< the byte behind the `?`, see hide_query
+    bool has_query;
+    bool expects_body;
+    cmhd_refusal refusal;           ///< decided before the body was swallowed
+    uint8_t *body;
+    size_t body_length, body_capacity, swallowed;
+    void *exchange;                 ///< the caller's, between `request` and `resumed`
+};
+
+typedef struct {
+    cmhd_connection *first, *last;
+    int64_t limit;                  ///< milliseconds
+} phase_list;
+
+/// A socket that was answered while its client was still sending: read to its end before it is closed, since
+/// closing with bytes unread sends a reset that may overtake the answer.
+typedef struct lingering {
+    struct lingering *next;
+    int fd;
+    int64_t deadline;
+    size_t left;
+} lingering;
+
+struct worker {
+    cmhd_server *server;
+    unsigned index;
+    struct MHD_Daemon *daemon;
+    pthread_t thread;
+    bool running;                   ///< the thread was started
+    phase_list phases[PHASE_COUNT];
+    lingering *lingering;
+    atomic_uint connections;
+    int listener;                   ///< once quiesced; -1 before
+    bool quiesced, ended;
+    cmhd_field *fields;             ///< room for the fields of the request that is being looked at
+    uint32_t field_count;
+    cmhd_connection *fields_owner;  ///< whose fields they are
+};
+
+struct cmhd_server {
+    cmhd_options options;
+    cmhd_callbacks callbacks;
+    int listener;
+    uint16_t port;
+    atomic_bool draining;
+    /// Set before `draining`, read after it.
+    int64_t quiesce_at, idle_close_at, end_at;
+    unsigned worker_count;
+    worker workers[];
+};
+
+/// Monotonic milliseconds, to the kernel's tick: a deadline needs no more, and it costs nanoseconds.
+int64_t cmhd_now(void);
+
+/// Starts a daemon over a descriptor that is listening, or over none (-1), with the callbacks of this bridge.
+struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener);
+
+void cmhd_enter(cmhd_connection *connection, phase next);
+void cmhd_close_socket(cmhd_connection *connection);
+void cmhd_linger(cmhd_connection *connection);
+
+// The callbacks given to libmicrohttpd, see its manual, "Starting and stopping the server".
+enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const char *url, const char *method,
+                               const char *version, const char *data, size_t *data_size, void **request);
+void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *mhd);
+void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request,
+                       enum MHD_RequestTerminationCode code);
+void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **connection,
+                        enum MHD_ConnectionNotificationCode code);
+
+/// Checks the head of a request and fills in `request`; see framing.c.
+cmhd_refusal cmhd_check_head(cmhd_connection *connection, const char *url, const char *method, const char *version,
+                             cmhd_request *request);
+/// Fills in `request` again after the body has come in.
+void cmhd_describe(cmhd_connection *connection, const char *method, const char *version, cmhd_request *request);
+
+/// Whether a request may be answered without closing the connection.
+bool cmhd_is_draining(const worker *w);
+
+#endif

@@ -1,0 +1,206 @@
+// Starting and stopping: the socket, the daemons, the threads.
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker.h"
+
+/// How long clients get, once nothing new is accepted, to send one more request on a connection they hold.
+enum { idle_grace_ms = 300 };
+enum { backlog = 4096 };
+
+const char *cmhd_library_version(void) { return MHD_get_version(); }
+
+/// Targets are decoded by whoever routes them, once a segment, and not by the library.
+static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text) {
+    (void)context;
+    (void)mhd;
+    return strlen(text);
+}
+
+struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
+    const cmhd_options *options = &w->server->options;
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+    unsigned limit = (options->connections + options->workers - 1) / options->workers;
+    // MHD_OPTION_STRICT_FOR_CLIENT stays off: what it checks is checked here, and with it the library would
+    // answer by itself, in HTML, with its header written twice.
+    struct MHD_OptionItem socket[] = {
+        {listener < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, listener, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, cmhd_on_access, w,
+        MHD_OPTION_ARRAY, socket,
+        MHD_OPTION_CONNECTION_LIMIT, limit == 0 ? 1u : limit,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
+        MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_URI_LOG_CALLBACK, cmhd_on_target, w,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
+        MHD_OPTION_NOTIFY_COMPLETED, cmhd_on_completed, w,
+        MHD_OPTION_NOTIFY_CONNECTION, cmhd_on_connection, w,
+        MHD_OPTION_END);
+}
+
+static int listen_at(const struct addrinfo *address) {
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int on = 1, off = 0;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, backlog) != 0) {
+        int reason = errno;
+        close(fd);
+        errno = reason;
+        return -1;
+    }
+    return fd;
+}
+
+static uint16_t port_of(int fd) {
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return 0;
+    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                               : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+static int open_listener(const cmhd_options *options, char *message, size_t message_size) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char port[8];
+    snprintf(port, sizeof port, "%u", options->port);
+    int failure = getaddrinfo(options->host[0] == '\0' ? NULL : options->host, port, &hints, &found);
+    if (failure != 0) {
+        snprintf(message, message_size, "no address for host \"%s\": %s", options->host, gai_strerror(failure));
+        return -1;
+    }
+    int fd = -1;
+    for (struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next) fd = listen_at(at);
+    if (fd < 0)
+        snprintf(message, message_size, "cannot listen on %s:%u: %s", options->host, options->port, strerror(errno));
+    freeaddrinfo(found);
+    return fd;
+}
+
+static bool start_worker(worker *w, char *message, size_t message_size) {
+    int listener = fcntl(w->server->listener, F_DUPFD_CLOEXEC, 0);
+    w->daemon = listener < 0 ? NULL : cmhd_daemon_start(w, listener);
+    if (w->daemon == NULL) {
+        if (listener >= 0) close(listener);
+        snprintf(message, message_size, "libmicrohttpd did not start");
+        return false;
+    }
+    // Signals are for the thread that waits for them.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&w->thread, NULL, cmhd_worker_run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure != 0) {
+        snprintf(message, message_size, "no thread for a worker: %s", strerror(failure));
+        return false;
+    }
+    w->running = true;
+    return true;
+}
+
+static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks *callbacks) {
+    unsigned count = options->workers == 0 ? 1 : options->workers;
+    cmhd_server *server = calloc(1, sizeof *server + count * sizeof(worker));
+    if (server == NULL) return NULL;
+    server->options = *options;
+    server->options.workers = count;
+    server->options.host = NULL;  // the caller's, not needed any more
+    server->callbacks = *callbacks;
+    server->listener = -1;
+    server->worker_count = count;
+    const uint32_t limits[PHASE_COUNT] = {
+        [PHASE_HEADER] = options->header_timeout, [PHASE_BODY] = options->body_timeout,
+        [PHASE_HANDLER] = options->handler_timeout, [PHASE_WRITE] = options->write_timeout,
+        [PHASE_IDLE] = options->idle_timeout,
+    };
+    for (unsigned i = 0; i < count; i++) {
+        worker *w = &server->workers[i];
+        w->server = server;
+        w->index = i;
+        w->listener = -1;
+        w->fields = calloc(options->fields == 0 ? 1 : options->fields, sizeof *w->fields);
+        if (w->fields == NULL) {
+            cmhd_server_free(server);
+            return NULL;
+        }
+        for (phase phase = 0; phase < PHASE_COUNT; phase++) w->phases[phase].limit = limits[phase];
+    }
+    return server;
+}
+
+cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
+                               size_t message_size) {
+    // The library writes with MSG_NOSIGNAL where it can; this is for where it cannot.
+    signal(SIGPIPE, SIG_IGN);
+    int listener = open_listener(options, message, message_size);
+    if (listener < 0) return NULL;
+    cmhd_server *server = new_server(options, callbacks);
+    if (server == NULL) {
+        snprintf(message, message_size, "out of memory");
+        close(listener);
+        return NULL;
+    }
+    server->listener = listener;
+    server->port = port_of(listener);
+    for (unsigned i = 0; i < server->worker_count; i++)
+        if (!start_worker(&server->workers[i], message, message_size)) {
+            cmhd_server_stop(server, 0, 0);
+            cmhd_server_free(server);
+            return NULL;
+        }
+    return server;
+}
+
+uint16_t cmhd_server_port(const cmhd_server *server) { return server->port; }
+
+unsigned cmhd_server_connections(const cmhd_server *server) {
+    unsigned sum = 0;
+    for (unsigned i = 0; i < server->worker_count; i++)
+        sum += atomic_load_explicit(&server->workers[i].connections, memory_order_relaxed);
+    return sum;
+}
+
+void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout) {
+    int64_t now = cmhd_now();
+    uint32_t grace = timeout > delay + idle_grace_ms ? delay + idle_grace_ms : timeout;
+    server->quiesce_at = now + (delay < timeout ? delay : timeout);
+    server->idle_close_at = now + grace;
+    server->end_at = now + timeout;
+    atomic_store_explicit(&server->draining, true, memory_order_release);
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        worker *w = &server->workers[i];
+        if (w->running) pthread_join(w->thread, NULL);
+        else if (w->daemon != NULL) MHD_stop_daemon(w->daemon);
+        w->running = false;
+    }
+    if (server->listener >= 0) close(server->listener);
+    server->listener = -1;
+}
+
+void cmhd_server_free(cmhd_server *server) {
+    if (server == NULL) return;
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        worker *w = &server->workers[i];
+        while (w->lingering != NULL) {
+            lingering *entry = w->lingering;
+            w->lingering = entry->next;
+            close(entry->fd);
+            free(entry);
+        }
+        free(w->fields);
+    }
+    free(server);
+}

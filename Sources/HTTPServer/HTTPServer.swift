@@ -1,0 +1,165 @@
+import CMicroHTTPD
+import Glibc
+import Synchronization
+
+/// An HTTP/1.1 server: routes, handlers, limits.
+///
+/// ```swift
+/// var routes = RouterBuilder()
+/// routes.on(.get, "/hello") { _ in HTTPResponse(text: "hello") }
+/// let server = try HTTPServer(router: routes.freeze())
+/// print("http://127.0.0.1:\(server.port)/hello")
+/// await server.stop(timeout: .seconds(10))
+/// ```
+///
+/// A handler that never has to wait runs to its end on the thread that read its request, and its answer is
+/// queued there and then. While one waits, its connection is suspended and no thread is taken.
+///
+/// `@unchecked Sendable`: `server` is a C pointer whose functions may be called from any thread, and it is
+/// freed by the one call of `stop` that `stopping` lets through.
+public final class HTTPServer: @unchecked Sendable {
+    /// Where it listens, also when port 0 was asked for.
+    public let port: UInt16
+    private let server: OpaquePointer
+    private let core: Unmanaged<ServerCore>
+    private let stopping = Mutex<Stopping>(.no)
+
+    private enum Stopping {
+        case no
+        case underWay([CheckedContinuation<Void, Never>])
+        case done
+    }
+
+    /// Binds, listens and serves.
+    /// - Throws: `HTTPServerError` when the library's insides are not what the framing checks rest on, or when
+    ///   the address cannot be had.
+    public init(
+        router: Router, configuration: HTTPServerConfiguration = .init(),
+        errors: any HTTPErrorRenderer = PlainErrorRenderer(), observer: (any HTTPServerObserver)? = nil
+    ) throws(HTTPServerError) {
+        if let problem = cmhd_self_test() {
+            throw HTTPServerError(
+                description: "libmicrohttpd \(Self.libraryVersion) cannot be used safely: \(String(cString: problem))")
+        }
+        core = .passRetained(
+            ServerCore(router: router, errors: errors, observer: observer, commonFields: configuration.commonFields))
+        var callbacks = Self.callbacks
+        callbacks.context = core.toOpaque()
+        var message = [CChar](repeating: 0, count: 256)
+        let started = configuration.host.withCString { host in
+            var options = configuration.options
+            options.host = host
+            return cmhd_server_start(&options, &callbacks, &message, message.count)
+        }
+        guard let started else {
+            core.release()
+            let text = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            throw HTTPServerError(description: String(decoding: text, as: UTF8.self))
+        }
+        server = started
+        port = cmhd_server_port(started)
+    }
+
+    /// Connections open now.
+    public var connections: Int {
+        stopping.withLock { state in
+            if case .done = state { return 0 }
+            return Int(cmhd_server_connections(server))
+        }
+    }
+
+    /// Drains, then stops: requests under way finish, answers carry `Connection: close`, idle connections are
+    /// closed. Returns when the last connection is gone; later calls wait for the first.
+    ///
+    /// - Parameters:
+    ///   - delay: how long to go on accepting, for load balancers that have to notice first.
+    ///   - timeout: after this long, delay included, what still waits is answered 503, and the rest is cut.
+    public func stop(delay: Duration = .zero, timeout: Duration) async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isFirst = stopping.withLock { state in
+                switch state {
+                case .no:
+                    state = .underWay([continuation])
+                    return true
+                case .underWay(let others):
+                    state = .underWay(others + [continuation])
+                    return false
+                case .done:
+                    continuation.resume()
+                    return false
+                }
+            }
+            // Waiting for the workers blocks, which no thread of the concurrency pool may do: handlers that
+            // still run need those.
+            if isFirst {
+                DetachedThread.run { self.stopBlocking(delay: delay, timeout: timeout) }
+            }
+        }
+    }
+
+    private func stopBlocking(delay: Duration, timeout: Duration) {
+        cmhd_server_stop(server, delay.milliseconds32, timeout.milliseconds32)
+        let waiting = stopping.withLock { state in
+            cmhd_server_free(server)
+            defer { state = .done }
+            if case .underWay(let waiting) = state { return waiting }
+            return []
+        }
+        core.release()
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// The version of libmicrohttpd that is loaded.
+    public static var libraryVersion: String { String(cString: cmhd_library_version()) }
+
+    /// No error and no trap crosses into C: what these call does not throw.
+    private static var callbacks: cmhd_callbacks {
+        cmhd_callbacks(
+            context: nil,
+            request: { context, request in
+                guard let context, let request else { return nil }
+                return Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue().take(request.pointee)
+            },
+            suspended: { _, exchange in
+                guard let exchange else { return false }
+                return Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue().suspended()
+            },
+            resumed: { context, pointer, connection in
+                guard let context, let pointer else { return }
+                // Balances the retain of `ServerCore.take`.
+                let exchange = Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+                guard let response = exchange.resumed() else { return }
+                Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+                    .send(response, to: exchange.request, on: connection)
+            },
+            abandoned: { _, exchange in
+                guard let exchange else { return }
+                // Balances the retain of `ServerCore.take`.
+                Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().abandoned()
+            },
+            end: { _, exchange, reason in
+                guard let exchange else { return }
+                Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+                    .end(reason == CMHD_END_STOPPING ? .stopping : .deadline)
+            })
+    }
+}
+
+/// Why a server did not start, in a sentence for its operator.
+public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
+    public let description: String
+}
+
+extension HTTPServerConfiguration {
+    fileprivate var options: cmhd_options {
+        cmhd_options(
+            host: nil, port: port, workers: UInt32(clamping: max(1, workers)),
+            connections: UInt32(clamping: limits.connections), connection_memory: limits.connectionMemory,
+            target_bytes: UInt32(clamping: limits.targetBytes), head_bytes: UInt32(clamping: limits.headBytes),
+            fields: UInt32(clamping: limits.fields), arguments: UInt32(clamping: limits.queryArguments),
+            cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
+            header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
+            handler_timeout: timeouts.handler.milliseconds32, write_timeout: timeouts.write.milliseconds32,
+            idle_timeout: timeouts.idle.milliseconds32)
+    }
+}

@@ -1,0 +1,14 @@
+/// Told of every answer, also of those that no handler gave: refusals, deadlines, paths that do not exist.
+public protocol HTTPServerObserver: Sendable {
+    /// Called on the thread that answers, before the answer is on its way: quick, and never blocking.
+    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after duration: Duration)
+
+    /// Something went wrong that no client is told: what a handler threw, a field that cannot be sent.
+    func failed(_ request: HTTPRequest, _ problem: any Error)
+}
+
+/// The part of a server that is about errors: how one looks on the wire.
+public protocol HTTPErrorRenderer: Sendable {
+    /// The answer to what a handler threw, or to what the server itself refuses with an `HTTPError`.
+    func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse
+}

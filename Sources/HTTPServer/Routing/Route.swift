@@ -1,0 +1,39 @@
+/// Answers a request. What it throws becomes an answer in the server's one place for that.
+public typealias HTTPHandler = @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+/// Something around the handlers of a group of routes: it may answer by itself, change what goes in, or what
+/// comes out. Folded into the handlers when the router is frozen, so a request walks no list.
+public protocol HTTPMiddleware: Sendable {
+    func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse
+}
+
+/// A method on a path, and what answers it.
+public final class Route: Sendable {
+    public let method: HTTPMethod
+    public let pattern: RoutePattern
+    /// Its place in the order in which the routes were added: something to index counters by.
+    public let index: Int
+    let handler: HTTPHandler
+
+    init(method: HTTPMethod, pattern: RoutePattern, index: Int, handler: @escaping HTTPHandler) {
+        self.method = method
+        self.pattern = pattern
+        self.index = index
+        self.handler = handler
+    }
+}
+
+/// What a request's path was found to be.
+public struct RouteMatch: Sendable {
+    struct Span: Sendable {
+        var lower: UInt32 = 0
+        var upper: UInt32 = 0
+    }
+
+    /// Nil where nothing is.
+    public var route: Route?
+    /// Where the parameters' segments lie in the head, in the order of the pattern.
+    var parameters: InlineArray<4, Span> = .init(repeating: Span())
+
+    static var none: RouteMatch { RouteMatch(route: nil) }
+}

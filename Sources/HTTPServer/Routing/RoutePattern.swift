@@ -1,0 +1,62 @@
+/// The path of a route: literal segments and parameters, such as `/v1/flows/{flow}/versions/{n:int}`.
+///
+/// A parameter takes one whole segment that is not empty: `{name}` any, `{name:int}` decimal digits that fit an
+/// `Int`; a segment that does not fit is a path that does not exist.
+public struct RoutePattern: Sendable {
+    enum Segment: Sendable, Equatable {
+        case literal([UInt8])
+        case parameter(String, ParameterKind)
+    }
+
+    enum ParameterKind: Sendable { case any, int }
+
+    /// What a request keeps room for. More would be a path that nobody can remember.
+    static let maximumParameters = 4
+
+    /// As written; what logs and metrics call the route.
+    public let text: String
+    let segments: [Segment]
+    public let parameterNames: [String]
+
+    init(_ text: String) throws(RouteError) {
+        guard text.hasPrefix("/") else { throw RouteError(pattern: text, problem: "does not start with a slash") }
+        var segments: [Segment] = []
+        var names: [String] = []
+        for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            if part.isEmpty, text != "/" { throw RouteError(pattern: text, problem: "has an empty segment") }
+            guard part.hasPrefix("{") else {
+                if part.contains(where: { "{}%?#".contains($0) }) {
+                    throw RouteError(
+                        pattern: text, problem: "has a segment \"\(part)\" with a character it may not have")
+                }
+                segments.append(.literal(Array(part.utf8)))
+                continue
+            }
+            guard part.hasSuffix("}") else {
+                throw RouteError(pattern: text, problem: "has a brace in \"\(part)\" that is not closed")
+            }
+            let inner = part.dropFirst().dropLast().split(separator: ":", omittingEmptySubsequences: false)
+            let name = String(inner.first ?? "")
+            guard !name.isEmpty, inner.count <= 2, inner.count == 1 || inner[1] == "int" else {
+                throw RouteError(pattern: text, problem: "has a parameter \"\(part)\": {name} and {name:int} are known")
+            }
+            if names.contains(name) { throw RouteError(pattern: text, problem: "names the parameter \(name) twice") }
+            names.append(name)
+            segments.append(.parameter(name, inner.count == 2 ? .int : .any))
+        }
+        if names.count > Self.maximumParameters {
+            throw RouteError(pattern: text, problem: "has more than \(Self.maximumParameters) parameters")
+        }
+        self.text = text
+        self.segments = segments
+        self.parameterNames = names
+    }
+}
+
+/// A route that cannot be served: found when the router is frozen, before the first request.
+public struct RouteError: Error, Sendable, CustomStringConvertible {
+    public let pattern: String
+    public let problem: String
+
+    public var description: String { "route \(pattern) \(problem)" }
+}

@@ -1,0 +1,56 @@
+/// Collects routes, then freezes them into a `Router`.
+///
+/// ```swift
+/// var routes = RouterBuilder()
+/// routes.on(.get, "/things/{id:int}") { request in
+///     HTTPResponse(text: "thing \(request.parameter("id"))")
+/// }
+/// let router = try routes.freeze()
+/// ```
+public struct RouterBuilder {
+    private struct Entry {
+        let method: HTTPMethod
+        let pattern: String
+        let handler: HTTPHandler
+    }
+
+    private var entries: [Entry] = []
+    private var middleware: [any HTTPMiddleware] = []
+
+    public init() {}
+
+    /// Adds a route, inside the middleware of the groups around it.
+    public mutating func on(_ method: HTTPMethod, _ pattern: String, _ handler: @escaping HTTPHandler) {
+        entries.append(Entry(method: method, pattern: pattern, handler: fold(handler)))
+    }
+
+    /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
+    public mutating func group(_ middleware: any HTTPMiddleware..., add: (inout RouterBuilder) throws -> Void) rethrows
+    {
+        let outer = self.middleware
+        self.middleware += middleware
+        defer { self.middleware = outer }
+        try add(&self)
+    }
+
+    /// The router that serves these routes.
+    /// - Throws: `RouteError` when a pattern is malformed, when one path would fit two patterns, or when a method
+    ///   stands twice on a path: whatever the order was, nobody could say what is served.
+    public func freeze() throws(RouteError) -> Router {
+        var trie = RouteTrie()
+        var routes: [Route] = []
+        for (index, entry) in entries.enumerated() {
+            let route = Route(
+                method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, handler: entry.handler)
+            try trie.insert(route)
+            routes.append(route)
+        }
+        return Router(trie: trie, routes: routes)
+    }
+
+    private func fold(_ handler: @escaping HTTPHandler) -> HTTPHandler {
+        middleware.reversed().reduce(handler) { next, middleware in
+            { request in try await middleware.respond(to: request, next: next) }
+        }
+    }
+}

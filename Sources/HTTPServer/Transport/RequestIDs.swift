@@ -1,0 +1,48 @@
+import Synchronization
+
+/// Gives each request its name: the client's, when it sent one that can stand in a log, or else a new one.
+///
+/// New ones have 15 characters, which is what a Swift string holds without allocating: five drawn when the
+/// server starts, then a counter.
+struct RequestIDs: ~Copyable, Sendable {
+    private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    private static let prefixDigits = 5
+    private static let counterDigits = 10
+
+    private let prefix = UInt32.random(in: 0..<(1 << 25))
+    private let counter = Atomic<UInt64>(0)
+
+    func id(of head: HTTPHead) -> String {
+        if let index = head.index(of: .requestID) {
+            let sent = head.value(index)
+            if Self.isUsable(sent) { return String(decoding: sent, as: UTF8.self) }
+        }
+        return next()
+    }
+
+    private func next() -> String {
+        let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
+        return String(unsafeUninitializedCapacity: Self.prefixDigits + Self.counterDigits) { buffer in
+            for index in 0..<Self.prefixDigits {
+                buffer[index] = Self.digits[Int(prefix >> (UInt32(Self.prefixDigits - 1 - index) * 5)) & 31]
+            }
+            for index in 0..<Self.counterDigits {
+                let digit = Int(truncatingIfNeeded: number >> (UInt64(Self.counterDigits - 1 - index) * 5)) & 31
+                buffer[Self.prefixDigits + index] = Self.digits[digit]
+            }
+            return Self.prefixDigits + Self.counterDigits
+        }
+    }
+
+    private static func isUsable(_ id: ArraySlice<UInt8>) -> Bool {
+        (1...128).contains(id.count)
+            && id.allSatisfy {
+                switch $0 {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

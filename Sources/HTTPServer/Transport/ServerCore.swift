@@ -1,0 +1,136 @@
+import CMicroHTTPD
+import Synchronization
+
+/// What the callbacks of the bridge need: the frozen routes, and how errors look. One for each server.
+final class ServerCore: Sendable {
+    let router: Router
+    let errors: any HTTPErrorRenderer
+    private let observer: (any HTTPServerObserver)?
+    private let commonFields: HTTPFields
+    private let ids = RequestIDs()
+
+    init(
+        router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields
+    ) {
+        self.router = router
+        self.errors = errors
+        self.observer = observer
+        self.commonFields = commonFields
+    }
+
+    /// Takes a request over from the bridge: everything is copied out of C's memory here.
+    /// - Returns: the exchange that answers later, retained; nil when the answer was queued.
+    func take(_ raw: borrowing cmhd_request) -> UnsafeMutableRawPointer? {
+        let head = HTTPHead(raw)
+        let method =
+            raw.head_length > 0
+            ? HTTPMethod(UnsafeBufferPointer(start: raw.head, count: Int(raw.method_length))) : .other("-")
+        let refusal = HTTPError(raw.refusal)
+        let decision = refusal.map { .refuse($0) } ?? router.decide(method, head)
+        var match = RouteMatch.none
+        if case .handle(let found) = decision { match = found }
+        let request = HTTPRequest(
+            id: ids.id(of: head), method: method, head: head,
+            body: raw.body_length == 0 ? [] : Array(UnsafeBufferPointer(start: raw.body, count: raw.body_length)),
+            peer: PeerAddress(raw.peer), match: match, receivedAt: .now, worker: Int(raw.worker))
+        switch decision {
+        case .handle(let match):
+            guard let route = match.route, let connection = raw.connection else { return nil }
+            let exchange = Exchange(request: request, core: self, connection: connection)
+            if let response = exchange.start(route.handler) {
+                send(response, to: request, on: connection)
+                return nil
+            }
+            return Unmanaged.passRetained(exchange).toOpaque()
+        case .respond(let response): send(response, to: request, on: raw.connection)
+        case .refuse(let error): send(errors.response(to: error, of: request), to: request, on: raw.connection)
+        }
+        return nil
+    }
+
+    func respond(to request: HTTPRequest, with handler: HTTPHandler) async -> HTTPResponse {
+        do {
+            return try await handler(request)
+        } catch {
+            return errors.response(to: error, of: request)
+        }
+    }
+
+    /// Queues an answer. On the worker's thread.
+    func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
+        var built = build(response, requestID: request.id)
+        if built == nil {
+            observer?.failed(request, UnsendableField())
+            response = errors.response(to: UnsendableField(), of: request)
+            built = build(response, requestID: request.id)
+        }
+        observer?.answered(request, with: response, after: request.receivedAt.duration(to: .now))
+        // Without an answer the bridge closes the connection: there is no memory left to say anything.
+        guard let built else { return }
+        _ = cmhd_respond(connection, UInt32(response.status.code), built)
+    }
+
+    private func build(_ response: borrowing HTTPResponse, requestID: String) -> OpaquePointer? {
+        let built = response.body.withUnsafeBytes { cmhd_response_new($0.baseAddress, $0.count) }
+        guard let built else { return nil }
+        var complete = cmhd_response_add(built, HTTPFieldName.requestID.text, requestID)
+        for line in response.fields.lines {
+            complete = cmhd_response_add(built, line.name.text, line.value) && complete
+        }
+        for line in commonFields.lines {
+            complete = cmhd_response_add(built, line.name.text, line.value) && complete
+        }
+        if complete { return built }
+        cmhd_response_free(built)
+        return nil
+    }
+}
+
+/// A handler set a field that HTTP cannot carry: a line break in its value, or nothing.
+struct UnsendableField: Error, CustomStringConvertible {
+    var description: String { "a field of the answer has a line break in it" }
+}
+
+extension HTTPError {
+    init?(_ refusal: cmhd_refusal) {
+        func error(_ status: HTTPStatus, _ code: String, _ detail: String) -> HTTPError {
+            HTTPError(status, code: code, detail: detail)
+        }
+        switch refusal {
+        case CMHD_REFUSAL_NONE: return nil
+        case CMHD_REFUSAL_REQUEST_LINE:
+            self = error(.badRequest, "malformed_request", "The request line is not as RFC 9112 wants it.")
+        case CMHD_REFUSAL_TARGET_TOO_LONG:
+            self = error(.uriTooLong, "target_too_long", "The request target is too long.")
+        case CMHD_REFUSAL_TARGET:
+            self = error(.badRequest, "invalid_target", "The request target is not one that RFC 9112 knows.")
+        case CMHD_REFUSAL_FIELDS_TOO_LARGE:
+            self = error(.requestHeaderFieldsTooLarge, "head_too_large", "The header fields are too large.")
+        case CMHD_REFUSAL_TOO_MANY_FIELDS:
+            self = error(.requestHeaderFieldsTooLarge, "too_many_fields", "There are too many header fields.")
+        case CMHD_REFUSAL_TOO_MANY_ARGUMENTS:
+            self = error(.badRequest, "too_many_arguments", "The query has too many arguments.")
+        case CMHD_REFUSAL_TOO_MANY_COOKIES:
+            self = error(.requestHeaderFieldsTooLarge, "too_many_cookies", "There are too many cookies.")
+        case CMHD_REFUSAL_LAYOUT:
+            self = error(
+                .badRequest, "malformed_request", "The header has a folded line, a bare line feed or a NUL in it.")
+        case CMHD_REFUSAL_FIELD_NAME:
+            self = error(.badRequest, "malformed_request", "A header field's name is no token.")
+        case CMHD_REFUSAL_FIELD_VALUE:
+            self = error(.badRequest, "malformed_request", "A header field's value has a control character in it.")
+        case CMHD_REFUSAL_HOST:
+            self = error(.badRequest, "invalid_host", "Exactly one well-formed Host field is needed.")
+        case CMHD_REFUSAL_FRAMING:
+            self = error(
+                .badRequest, "ambiguous_length", "Where the body ends is not said, or said in more than one way.")
+        case CMHD_REFUSAL_TRANSFER_CODING:
+            self = error(.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is known.")
+        case CMHD_REFUSAL_BODY_TOO_LARGE:
+            self = error(.contentTooLarge, "body_too_large", "The request's body is too large.")
+        case CMHD_REFUSAL_OUT_OF_MEMORY:
+            self = error(.serviceUnavailable, "out_of_memory", "There is no memory left for the request's body.")
+        default: self = error(.badRequest, "malformed_request", "The request is malformed.")
+        }
+    }
+}

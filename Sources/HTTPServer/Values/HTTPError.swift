@@ -1,0 +1,39 @@
+/// A request that is answered with an error by the server itself: no such path, a body too large, a deadline.
+///
+/// Handlers may throw it as well. `detail` is safe to show to a client.
+public struct HTTPError: Error, Sendable, CustomStringConvertible {
+    public let status: HTTPStatus
+    /// A name for programs, stable, such as `not_found`.
+    public let code: String
+    /// A sentence for people.
+    public let detail: String
+    /// Fields that belong to the answer, such as `Allow`.
+    public let fields: HTTPFields
+
+    public init(_ status: HTTPStatus, code: String, detail: String, fields: HTTPFields = [:]) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.fields = fields
+    }
+
+    public var description: String { "\(status.code) \(code): \(detail)" }
+}
+
+extension HTTPError {
+    static let notFound = HTTPError(.notFound, code: "not_found", detail: "There is nothing at this path.")
+    static let deadline = HTTPError(
+        .gatewayTimeout, code: "handler_timeout", detail: "The answer was not ready within the time allowed.")
+    static let stopping = HTTPError(
+        .serviceUnavailable, code: "stopping", detail: "The server is stopping.", fields: [.retryAfter: "1"])
+
+    static func methodNotAllowed(_ method: HTTPMethod, allow: String) -> HTTPError {
+        HTTPError(
+            .methodNotAllowed, code: "method_not_allowed", detail: "\(method) is not possible here; \(allow) are.",
+            fields: [.allow: allow])
+    }
+
+    static func badTarget(_ detail: String) -> HTTPError {
+        HTTPError(.badRequest, code: "invalid_target", detail: detail)
+    }
+}

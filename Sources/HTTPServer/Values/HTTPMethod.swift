@@ -1,0 +1,59 @@
+/// A request method, RFC 9110, section 9. Case matters: `get` is not `GET`.
+public enum HTTPMethod: Hashable, Sendable {
+    case get, head, post, put, patch, delete, options, trace, connect
+    case other(String)
+
+    public init(_ text: String) {
+        switch text {
+        case "GET": self = .get
+        case "HEAD": self = .head
+        case "POST": self = .post
+        case "PUT": self = .put
+        case "PATCH": self = .patch
+        case "DELETE": self = .delete
+        case "OPTIONS": self = .options
+        case "TRACE": self = .trace
+        case "CONNECT": self = .connect
+        default: self = .other(text)
+        }
+    }
+
+    /// Whether it only reads, RFC 9110, section 9.2.1.
+    public var isSafe: Bool {
+        switch self {
+        case .get, .head, .options, .trace: true
+        default: false
+        }
+    }
+}
+
+extension HTTPMethod: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .get: "GET"
+        case .head: "HEAD"
+        case .post: "POST"
+        case .put: "PUT"
+        case .patch: "PATCH"
+        case .delete: "DELETE"
+        case .options: "OPTIONS"
+        case .trace: "TRACE"
+        case .connect: "CONNECT"
+        case .other(let text): text
+        }
+    }
+}
+
+extension HTTPMethod {
+    /// From the wire, without making a string of the methods that are known.
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        switch (bytes.count, bytes.first) {
+        case (3, UInt8(ascii: "G")) where bytes.elementsEqual("GET".utf8): self = .get
+        case (3, UInt8(ascii: "P")) where bytes.elementsEqual("PUT".utf8): self = .put
+        case (4, UInt8(ascii: "P")) where bytes.elementsEqual("POST".utf8): self = .post
+        case (5, UInt8(ascii: "P")) where bytes.elementsEqual("PATCH".utf8): self = .patch
+        case (6, UInt8(ascii: "D")) where bytes.elementsEqual("DELETE".utf8): self = .delete
+        default: self.init(String(decoding: bytes, as: UTF8.self))
+        }
+    }
+}

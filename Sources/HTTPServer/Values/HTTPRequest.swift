@@ -1,0 +1,67 @@
+import Synchronization
+
+/// One whole request. Immutable, but for the note that a handler may leave for the log.
+public final class HTTPRequest: Sendable {
+    /// Names this request in the answer's `Request-Id` and in the log: the client's own if it sent a usable one.
+    public let id: String
+    public let method: HTTPMethod
+    public let fields: HTTPRequestFields
+    public let body: [UInt8]
+    /// Who sent it, as far as the connection tells: a proxy's address when there is one in between.
+    public let peer: PeerAddress
+    /// The route that was found, and what its parameters stand for.
+    public let match: RouteMatch
+    /// Monotonic, when the last byte had come in.
+    public let receivedAt: ContinuousClock.Instant
+    /// Which of the server's workers serves it, from 0: something to spread counters by.
+    public let worker: Int
+
+    private let noteStorage = Mutex<(any Sendable)?>(nil)
+
+    init(
+        id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], peer: PeerAddress, match: RouteMatch,
+        receivedAt: ContinuousClock.Instant, worker: Int
+    ) {
+        self.id = id
+        self.method = method
+        self.fields = HTTPRequestFields(head: head)
+        self.body = body
+        self.peer = peer
+        self.match = match
+        self.receivedAt = receivedAt
+        self.worker = worker
+    }
+
+    /// Something that a handler knows of this request and whoever observes the server wants to: who asked.
+    public var note: (any Sendable)? {
+        get { noteStorage.withLock { $0 } }
+        set { noteStorage.withLock { $0 = newValue } }
+    }
+
+    /// The request target as it was sent.
+    public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
+
+    /// The arguments of the query, decoded.
+    /// - Throws: `HTTPError` 400 `invalid_target` when an escape is broken or does not give UTF-8.
+    public var query: QueryArguments {
+        get throws(HTTPError) {
+            try QueryArguments(RequestTarget(fields.head.slice(fields.head.target)).query)
+        }
+    }
+
+    /// What a parameter of the route stands for, decoded.
+    /// - Precondition: the route has a parameter of that name: anything else is a mistake in the program.
+    public func parameter(_ name: String) -> String {
+        guard let index = match.route?.pattern.parameterNames.firstIndex(of: name) else {
+            preconditionFailure("route \(match.route?.pattern.text ?? "-") has no parameter \(name)")
+        }
+        let raw = parameterBytes(index)
+        // The router refused what cannot be decoded.
+        return String(decoding: PercentEncoding.decode(raw) ?? Array(raw), as: UTF8.self)
+    }
+
+    /// What the parameter at that place of the route stands for, as it was sent, without making a string.
+    public func parameterBytes(_ index: Int) -> ArraySlice<UInt8> {
+        fields.head.part(match.parameters[index])
+    }
+}

@@ -1,0 +1,19 @@
+/// An answer: status, fields, and a body that is there as a whole.
+///
+/// `Content-Length`, `Date` and `Connection` are the transport's; a body given with 204 or 304 is not sent.
+public struct HTTPResponse: Sendable {
+    public var status: HTTPStatus
+    public var fields: HTTPFields
+    public var body: [UInt8]
+
+    public init(_ status: HTTPStatus = .ok, fields: HTTPFields = [:], body: [UInt8] = []) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    /// A plain text, UTF-8.
+    public init(_ status: HTTPStatus = .ok, text: String) {
+        self.init(status, fields: [.contentType: "text/plain; charset=utf-8"], body: Array(text.utf8))
+    }
+}

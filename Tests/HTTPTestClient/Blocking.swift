@@ -1,0 +1,22 @@
+import Glibc
+
+/// Runs something that blocks on a thread of its own, so that it takes none from the code under test.
+public func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
+        let work = Unmanaged.passRetained(Work { continuation.resume(with: Swift.Result { try body() }) })
+        var thread = pthread_t()
+        let failure = pthread_create(
+            &thread, nil,
+            { argument in
+                argument.map { Unmanaged<Work>.fromOpaque($0).takeRetainedValue().run() }
+                return nil
+            }, work.toOpaque())
+        precondition(failure == 0, "no thread for a test")
+        pthread_detach(thread)
+    }
+}
+
+private final class Work {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
+}

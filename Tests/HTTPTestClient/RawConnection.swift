@@ -1,0 +1,145 @@
+import Glibc
+
+/// A connection that sends exactly the bytes it is given and reads what comes back: nothing is mended on the way.
+///
+/// Every call blocks, up to ten seconds: use it inside `blocking`, which gives it a thread of its own.
+public final class RawConnection {
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    public let descriptor: Int32
+    private var unread: [UInt8] = []
+
+    public init(port: UInt16, timeoutSeconds: Int = 10) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else {
+            close(descriptor)
+            throw Failure(description: "cannot connect to port \(port): \(String(cString: strerror(errno)))")
+        }
+        var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    deinit { close(descriptor) }
+
+    public func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    public func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure(description: "send: \(String(cString: strerror(errno)))") }
+            sent += count
+        }
+    }
+
+    /// Says that nothing more will be sent, and goes on reading.
+    public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Closes with a reset, as a client does that is killed.
+    public func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// More bytes; false at the end of the stream or after a reset.
+    private func fill() throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count < 0, errno == EAGAIN { throw Failure(description: "nothing came for too long") }
+        guard count > 0 else { return false }
+        unread += buffer[..<count]
+        return true
+    }
+
+    /// Whatever comes until the other side closes.
+    public func readToEnd() throws -> [UInt8] {
+        while try fill() {}
+        defer { unread = [] }
+        return unread
+    }
+
+    /// The next answer. Interim answers (100) are passed over.
+    /// - Parameter isBodiless: the answer to a HEAD.
+    public func readResponse(isBodiless: Bool = false) throws -> TestResponse {
+        let separator: [UInt8] = [13, 10, 13, 10]
+        var end = unread.firstIndex(of: separator)
+        while end == nil {
+            guard try fill() else { throw Failure(description: "closed before an answer: \(unread.count) bytes") }
+            end = unread.firstIndex(of: separator)
+        }
+        let head = String(decoding: unread[..<end!], as: UTF8.self)
+        unread.removeFirst(end! + separator.count)
+        var response = try TestResponse(head: head)
+        if response.status == 100 { return try readResponse(isBodiless: isBodiless) }
+        guard !isBodiless, response.status != 204, response.status != 304 else { return response }
+        if let length = response["Content-Length"].flatMap(Int.init) {
+            while unread.count < length {
+                guard try fill() else { throw Failure(description: "closed inside a body") }
+            }
+            response.body = Array(unread[..<length])
+            unread.removeFirst(length)
+        } else {
+            response.body = try readToEnd()
+        }
+        return response
+    }
+
+    /// Whether the other side has closed, or does so within the time allowed, without sending anything more.
+    public func isClosedByPeer() -> Bool { unread.isEmpty && (try? fill()) == false }
+}
+
+extension Array where Element == UInt8 {
+    fileprivate func firstIndex(of separator: [UInt8]) -> Int? {
+        guard count >= separator.count else { return nil }
+        return (0...(count - separator.count)).first { self[$0..<($0 + separator.count)].elementsEqual(separator) }
+    }
+}
+
+/// An answer as it came over the wire.
+public struct TestResponse: Sendable {
+    public let status: Int
+    public let fields: [(name: String, value: String)]
+    public var body: [UInt8] = []
+
+    init(head: String) throws {
+        let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
+        let parts = lines[0].split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", let status = Int(parts[1]) else {
+            throw RawConnection.Failure(description: "no status line: \(lines[0])")
+        }
+        self.status = status
+        fields = lines.dropFirst().map { line in
+            let colon = line.firstIndex(of: ":") ?? line.endIndex
+            let value = line[colon...].dropFirst().drop { $0 == " " }
+            return (String(line[..<colon]), String(value))
+        }
+    }
+
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The first value of that name, whatever its case.
+    public subscript(name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+
+    public func values(_ name: String) -> [String] {
+        fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
+    }
+}
