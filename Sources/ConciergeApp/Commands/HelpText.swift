@@ -28,7 +28,10 @@ enum HelpText {
             key.flagName.map { ("\($0) \(key.typeName.uppercased())", plain(key.meaning)) }
         }
         flags.append(("--set KEY=VALUE", "any other key of the configuration"))
-        if topic == .config { flags.append(("--sources", "also where each value comes from")) }
+        if topic == .config {
+            flags.append(("--sources", "also where each value comes from"))
+            flags.append(("--reference", "instead the table of all keys, as Markdown"))
+        }
         let lines = flags.map { "  \(padded($0.0, 24))\($0.1)" }
         return """
             \(usageLine(topic))
@@ -45,7 +48,7 @@ enum HelpText {
     private static func usageLine(_ topic: Command) -> String {
         switch topic {
         case .serve, .check: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
-        case .config: "usage: concierge config [--config FILE] [--sources] [FLAGS]"
+        case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .version: "usage: concierge version"
         case .help: "usage: concierge help [COMMAND]"
         }

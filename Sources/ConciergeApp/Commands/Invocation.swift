@@ -6,6 +6,8 @@ package struct Invocation: Sendable, Equatable {
     package var flags: [FlagValue] = []
     /// `concierge config --sources`.
     package var showsSources = false
+    /// `concierge config --reference`: the table of all keys for `config/README.md`.
+    package var showsReference = false
     /// What `help` is to explain; nil is the program as a whole.
     package var topic: Command?
 
@@ -48,16 +50,19 @@ package struct Invocation: Sendable, Equatable {
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let flag = parts[0]
         let attached = parts.count == 2 ? parts[1] : nil
-        if flag == "--sources", command == .config {
-            guard attached == nil else { throw UsageError("--sources takes no value") }
-            showsSources = true
+        if command == .config, Self.configSwitches.contains(flag) {
+            guard attached == nil else { throw UsageError("\(flag) takes no value") }
+            if flag == "--sources" { showsSources = true } else { showsReference = true }
             return
         }
         guard command.takesConfiguration, Self.valueFlags.contains(flag) else {
             throw UsageError(Self.unknown(flag, of: command))
         }
-        let value = try attached ?? Self.next(after: flag, &rest)
-        try assign(value, to: flag)
+        if let attached {
+            try assign(attached, to: flag)
+        } else {
+            try assign(try Self.next(after: flag, &rest), to: flag)
+        }
     }
 
     private mutating func assign(_ value: String, to flag: String) throws(UsageError) {
@@ -90,6 +95,8 @@ package struct Invocation: Sendable, Equatable {
         return Dictionary(uniqueKeysWithValues: flags)
     }()
 
+    private static let configSwitches = ["--sources", "--reference"]
+
     private static let valueFlags = ["--config", "--set"] + ConfigurationKey.all.compactMap(\.flagName)
 
     private static var commandList: String {
@@ -104,7 +111,7 @@ package struct Invocation: Sendable, Equatable {
 
     private static func unknown(_ flag: String, of command: Command) -> String {
         var known = command.takesConfiguration ? valueFlags : []
-        if command == .config { known.append("--sources") }
+        if command == .config { known += configSwitches }
         let sentence = "\(command.rawValue) has no flag \(WrittenValue.quoted(flag))"
         if let guess = NearestName.of(flag, among: known + ["--help"]) { return "\(sentence); did you mean \(guess)?" }
         // A key without a flag of its own.

@@ -17,7 +17,7 @@ extension Program {
     private static func environmentOfProcess() -> [String: String] {
         var variables: [String: String] = [:]
         // `environ` is NULL-terminated; nothing in this program changes it while it is read.
-        guard var entry = environ else { return variables }
+        var entry: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = environ
         while let text = entry.pointee {
             let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }

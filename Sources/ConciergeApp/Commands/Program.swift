@@ -19,6 +19,10 @@ package enum Program {
             if arguments.isEmpty { output.complaint(HelpText.program) }
             return ExitStatus.usage
         }
+        if invocation.showsReference {
+            output.result(ConfigurationReference.markdown)
+            return ExitStatus.success
+        }
         switch invocation.command {
         case .help:
             output.result(HelpText.about(invocation.topic))
@@ -44,7 +48,8 @@ package enum Program {
         }
         if invocation.command == .serve { return await serve(loaded) }
         output.result(
-            invocation.showsSources ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))
+            invocation.showsSources
+                ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))
         return ExitStatus.success
     }
 

@@ -1,6 +1,7 @@
 extension ConfigurationKey {
     /// Every key there is, in the order of the reference. A new key is one line here and its property, with its
-    /// default, in ``Configuration``; a test then says which row `config/README.md` lacks.
+    /// default, in ``Configuration``; `concierge config --reference` then prints the table for
+    /// `config/README.md`, and a test checks that it is there.
     package static let all: [ConfigurationKey] = [
         .init("host", .address, \.host, flag: true, "Where the public listener listens."),
         .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
@@ -34,7 +35,9 @@ extension ConfigurationKey {
             "With so many sessions alive no further ones are made (503)."),
 
         .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
-        .init("admin.port", .integer(0...65_535), \.admin.port, flag: true, "Port of the admin listener; 0 takes a free one."),
+        .init(
+            "admin.port", .integer(0...65_535), \.admin.port, flag: true,
+            "Port of the admin listener; 0 takes a free one."),
         .init(
             "admin.key", .optional(.secret), \.admin.key,
             "Key that admin requests must carry; mandatory unless `admin.host` is loopback."),
@@ -47,7 +50,8 @@ extension ConfigurationKey {
             "cookie.allowed_origins", .origins, \.cookie.allowedOrigins,
             "Other web origins that may change things with the session cookie."),
 
-        .init("limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
+        .init(
+            "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
         .init("limits.header_count", .integer(8...1000), \.limits.headerCount, "Most header fields of a request."),
         .init("limits.header_bytes", .bytes(256...262_144), \.limits.headerBytes, "Most bytes of all header fields."),
         .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
@@ -60,16 +64,21 @@ extension ConfigurationKey {
             "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
             "Memory of each connection; request line, header fields and the answer's header must fit into it."),
 
-        .init("timeouts.header", .deadline, \.timeouts.header, "From the first byte of a request to the end of its header."),
+        .init(
+            "timeouts.header", .deadline, \.timeouts.header,
+            "From the first byte of a request to the end of its header."),
         .init("timeouts.body", .deadline, \.timeouts.body, "From the end of the header to the end of the body."),
         .init("timeouts.idle", .deadline, \.timeouts.idle, "A connection without a request is closed after this."),
         .init("timeouts.handler", .deadline, \.timeouts.handler, "An answer not made in this time becomes a 504."),
-        .init("timeouts.write", .deadline, \.timeouts.write, "A client that does not take its answer in this time is cut off."),
+        .init(
+            "timeouts.write", .deadline, \.timeouts.write,
+            "A client that does not take its answer in this time is cut off."),
 
         .init(
             "log.format", .choice(Configuration.Log.Format.self), \.log.format,
             "Log lines as JSON or as text; auto is text on a terminal and JSON elsewhere."),
-        .init("log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe lines that are written."),
+        .init(
+            "log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe lines that are written."),
         .init("log.requests", .boolean, \.log.requests, "Whether each request is a line of the log."),
 
         .init(

@@ -34,7 +34,9 @@ package struct ConfigurationLoader: Sendable {
         } else {
             named = nil
         }
-        guard let path = named?.path ?? (files.exists(Self.defaultFile) ? Self.defaultFile : nil) else { return Layer() }
+        guard let path = named?.path ?? (files.exists(Self.defaultFile) ? Self.defaultFile : nil) else {
+            return Layer()
+        }
         loaded.file = path
         do {
             return FileLayer.read(try JSONFile(reading: path, with: files))

@@ -8,11 +8,25 @@ package enum UsableCores {
         return max(1, min(allowed, quota))
     }
 
+    /// From `/proc`, because `sched_getaffinity` is not among the functions that Glibc shows to Swift.
     private static func allowedByAffinity() -> Int? {
-        var set = cpu_set_t()
-        guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &set) == 0 else { return nil }
-        // CPU_COUNT is a macro that Swift cannot import.
-        let count = withUnsafeBytes(of: set) { bytes in bytes.reduce(0) { $0 + $1.nonzeroBitCount } }
+        guard let bytes = try? FileReader().read("/proc/self/status", limit: 65_536) else { return nil }
+        let label = "Cpus_allowed_list:"
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix(label) }) else { return nil }
+        return countOfList(line.dropFirst(label.count).filter { !$0.isWhitespace })
+    }
+
+    /// The kernel's way to list processors: `0-3,8` are five.
+    static func countOfList(_ list: String) -> Int? {
+        var count = 0
+        for range in list.split(separator: ",") {
+            let ends = range.split(separator: "-").map { Int($0) }
+            guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last else {
+                return nil
+            }
+            count += last - first + 1
+        }
         return count > 0 ? count : nil
     }
 

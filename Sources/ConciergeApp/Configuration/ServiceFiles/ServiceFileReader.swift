@@ -34,7 +34,9 @@ struct ServiceFileReader {
         let concurrency = choice("concurrency", ServiceFile.Concurrency.self)
         let boundTo = choice("bound_to", ServiceFile.Binding.self)
 
-        guard let name, let schema, let defaultState, !problems.contains(where: { $0.severity == .error }) else { return }
+        guard let name, let schema, let defaultState, !problems.contains(where: { $0.severity == .error }) else {
+            return
+        }
         service = ServiceFile(
             name: name, summary: summary, schema: schema, defaultState: defaultState, lifetime: lifetime,
             concurrency: concurrency ?? .lastWrite, boundTo: boundTo, path: file.path)

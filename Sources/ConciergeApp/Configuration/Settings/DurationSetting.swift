@@ -5,7 +5,8 @@ package struct DurationSetting: SettingType {
     package var name: String { "duration" }
     package var allowed: String {
         let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-        return "a duration from \"\(least)\" to \"\(most)\", such as \"250ms\", \"90s\", \"30m\", \"12h\", \"7d\", \"PT30M\""
+        return
+            "a duration from \"\(least)\" to \"\(most)\", such as \"250ms\", \"90s\", \"30m\", \"12h\", \"7d\", \"PT30M\""
     }
 
     package func read(_ written: WrittenValue) -> Duration? {

@@ -31,7 +31,9 @@ package struct OriginListSetting: SettingType {
             let port = host[host.index(after: colon)...]
             // Browsers leave out the port that the scheme implies, so such an entry could never match.
             let implied: UInt16 = scheme == "https://" ? 443 : 80
-            guard let number = UInt16(port), number != 0, number != implied, String(number) == port else { return false }
+            guard let number = UInt16(port), number != 0, number != implied, String(number) == port else {
+                return false
+            }
             host = host[..<colon]
         }
         return isHost(host)

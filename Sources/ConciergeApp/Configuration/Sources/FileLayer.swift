@@ -59,7 +59,8 @@ enum FileLayer {
     private static func dotted(_ name: String, at pointer: JSONPointer, in file: JSONFile) -> ConfigurationProblem {
         ConfigurationProblem(
             at: file.origin(of: pointer), pointer: "\(pointer)", code: "unknown_key",
-            "there is no key \(WrittenValue.quoted(name)); in a file groups are objects, as in {\"admin\": {\"port\": 8081}}")
+            "there is no key \(WrittenValue.quoted(name)); in a file groups are objects, as in {\"admin\": {\"port\": 8081}}"
+        )
     }
 }
 
