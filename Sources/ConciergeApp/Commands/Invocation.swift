@@ -106,7 +106,7 @@ package struct Invocation: Sendable, Equatable {
     private static func command(_ name: String) throws(UsageError) -> Command {
         if let command = Command(rawValue: name) { return command }
         let guess = NearestName.of(name, among: Command.allCases.map(\.rawValue)).map { "; did you mean \($0)?" } ?? ""
-        throw UsageError("there is no command \(WrittenValue.quoted(name))\(guess); allowed is \(commandList)")
+        throw UsageError("there is no command \(WrittenValue.quoted(name)); allowed is \(commandList)\(guess)")
     }
 
     private static func unknown(_ flag: String, of command: Command) -> String {

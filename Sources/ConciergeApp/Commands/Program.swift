@@ -59,7 +59,7 @@ package enum Program {
         let errors = loaded.problems.count { $0.severity == .error }
         let source = loaded.file ?? "no configuration file"
         output.result(
-            "checked \(source), \(counted(loaded.services.count, "good service file")): "
+            "checked \(source) and \(counted(loaded.serviceFileCount, "service file")): "
                 + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
         return errors == 0 ? ExitStatus.success : ExitStatus.usage
     }

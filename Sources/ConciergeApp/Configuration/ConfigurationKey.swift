@@ -5,6 +5,7 @@ package struct ConfigurationKey: Sendable {
     package let typeName: String
     /// What is allowed, to follow "allowed is".
     package let allowed: String
+    private let examples: String?
     /// The default as the reference shows it: JSON, or a few words where it depends on the machine.
     package let defaultText: String
     package let meaning: String
@@ -29,6 +30,7 @@ package struct ConfigurationKey: Sendable {
         self.path = path
         self.typeName = setting.name
         self.allowed = setting.allowed
+        self.examples = setting.examples
         self.defaultText = defaultText ?? "`\(setting.show(Configuration()[keyPath: place]))`"
         self.meaning = meaning
         self.isSecret = setting.name == SecretSetting().name
@@ -64,6 +66,7 @@ package struct ConfigurationKey: Sendable {
     func refusal(of written: WrittenValue) -> String {
         let given = isSecret ? "has a value that is not allowed (not shown)" : "is \(written.shown)"
         let guess = isSecret ? nil : guess(written)
-        return "\(path) \(given); allowed is \(allowed)" + (guess.map { "; did you mean \($0)?" } ?? "")
+        let asIn = examples.map { ", as in \($0)" } ?? ""
+        return "\(path) \(given); allowed is \(allowed)\(asIn)" + (guess.map { "; did you mean \($0)?" } ?? "")
     }
 }

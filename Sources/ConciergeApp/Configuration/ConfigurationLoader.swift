@@ -106,6 +106,7 @@ package struct ConfigurationLoader: Sendable {
         guard let directory = loaded.configuration.services else { return }
         let found = ServiceDirectory.read(directory, namedAt: loaded.origin(of: "services"), with: files)
         loaded.services = found.services
+        loaded.serviceFileCount = found.fileCount
         loaded.problems += found.problems
     }
 }

@@ -7,6 +7,8 @@ package struct LoadedConfiguration: Sendable {
     /// The file that was read, if any.
     package var file: String?
     package var services: [ServiceFile] = []
+    /// How many service files were looked at, the bad ones too.
+    package var serviceFileCount = 0
     package var problems: [ConfigurationProblem] = []
 
     package var hasErrors: Bool { problems.contains { $0.severity == .error } }

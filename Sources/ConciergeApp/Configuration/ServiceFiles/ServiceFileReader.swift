@@ -93,7 +93,9 @@ struct ServiceFileReader {
         guard let lifetime = setting.read(written) else {
             let guess = setting.guess(written).map { "; did you mean \($0)?" } ?? ""
             report(
-                "lifetime", "bad_duration", "lifetime is \(written.shown); allowed is \(setting.allowed)\(guess)")
+                "lifetime", "bad_duration",
+                "lifetime is \(written.shown); allowed is \(setting.allowed)"
+                    + (setting.examples.map { ", as in \($0)" } ?? "") + guess)
             return nil
         }
         return lifetime

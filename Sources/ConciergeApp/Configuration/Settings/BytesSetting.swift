@@ -3,9 +3,8 @@ package struct BytesSetting: SettingType {
     let range: ClosedRange<Int>
 
     package var name: String { "bytes" }
-    package var allowed: String {
-        "a number of bytes from \(range.lowerBound) to \(range.upperBound), or text such as \"64KiB\", \"1MiB\""
-    }
+    package var allowed: String { "a number of bytes from \(range.lowerBound) to \(range.upperBound)" }
+    package var examples: String? { "65536, \"64KiB\" or \"1MiB\"" }
 
     package func read(_ written: WrittenValue) -> Int? {
         let bytes: Int?

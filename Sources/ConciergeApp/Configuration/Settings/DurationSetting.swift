@@ -4,10 +4,9 @@ package struct DurationSetting: SettingType {
 
     package var name: String { "duration" }
     package var allowed: String {
-        let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-        return
-            "a duration from \"\(least)\" to \"\(most)\", such as \"250ms\", \"90s\", \"30m\", \"12h\", \"7d\", \"PT30M\""
+        "a duration from \"\(DurationText.format(range.lowerBound))\" to \"\(DurationText.format(range.upperBound))\""
     }
+    package var examples: String? { "\"250ms\", \"90s\", \"30m\", \"12h\", \"7d\" or \"PT30M\"" }
 
     package func read(_ written: WrittenValue) -> Duration? {
         written.string.flatMap { DurationText.parse($0) }.flatMap { range.contains($0) ? $0 : nil }

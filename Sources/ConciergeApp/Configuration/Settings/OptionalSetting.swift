@@ -4,6 +4,7 @@ package struct OptionalSetting<Wrapped: SettingType>: SettingType {
 
     package var name: String { wrapped.name }
     package var allowed: String { wrapped.allowed }
+    package var examples: String? { wrapped.examples }
 
     package func read(_ written: WrittenValue) -> Wrapped.Value?? {
         if written == .null { return .some(nil) }

@@ -1,9 +1,9 @@
 /// Web origins (RFC 6454): scheme, host and perhaps a port, as browsers send them in `Origin`.
 package struct OriginListSetting: SettingType {
     package var name: String { "list of origins" }
-    package var allowed: String {
-        "a list of origins such as [\"https://app.example.org\", \"http://localhost:3000\"]"
-            + " (in the environment and flags: divided by commas), lower case, without a path"
+    package var allowed: String { "a list of origins: scheme, host, port unless implied; lower case, no path" }
+    package var examples: String? {
+        "[\"https://app.example.org\", \"http://localhost:3000\"] (outside of a file divided by commas)"
     }
 
     package func read(_ written: WrittenValue) -> [String]? {

@@ -6,6 +6,8 @@ package protocol SettingType: Sendable {
     var name: String { get }
     /// What is allowed, to follow "allowed is": `a whole number from 0 to 65535`.
     var allowed: String { get }
+    /// How to write one, to follow "as in", where `allowed` does not say so already.
+    var examples: String? { get }
     /// The value, or nil when what is written is not allowed.
     func read(_ written: WrittenValue) -> Value?
     /// The value as JSON text that ``read(_:)`` takes back.
@@ -15,5 +17,6 @@ package protocol SettingType: Sendable {
 }
 
 extension SettingType {
+    package var examples: String? { nil }
     package func guess(_ written: WrittenValue) -> String? { nil }
 }
