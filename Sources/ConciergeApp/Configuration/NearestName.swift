@@ -12,6 +12,8 @@ enum NearestName {
         let limit = min(max(2, wanted.count / 3), wanted.count - 1)
         let nearest = known.map { (name: $0, distance: distance(wanted, folded($0))) }.min { $0.distance < $1.distance }
         if let nearest, nearest.distance <= limit { return nearest.name }
+        // A beginning long enough to say something: `warn` for `warning`.
+        if wanted.count >= 4, let longer = known.first(where: { folded($0).starts(with: wanted) }) { return longer }
         let last = folded(lastPart(written))
         return known.first { folded(lastPart($0)) == last }
     }

@@ -51,7 +51,7 @@ struct ConfigurationProblemTests {
             ("prot", "port"), ("Port", "port"), ("drainTimeout", "drain_timeout"), ("admin-port", "admin.port"),
             ("adminport", "admin.port"), ("body_bytes", "limits.body_bytes"), ("limits.body_byte", "limits.body_bytes"),
             ("server.max_sessions", "max_sessions"), ("session_ttl_lifetime", "session_lifetime"),
-            ("cookies.secure", "cookie.secure"), ("adminn", "admin"),
+            ("cookies.secure", "cookie.secure"), ("adminn", "admin"), ("rotation", "rotation_grace"),
         ])
     func nearest(written: String, guess: String) async throws {
         let problems = try await load(set: [written: "1"]).problems

@@ -69,7 +69,8 @@ struct ServiceFileReader {
         do {
             return try JSONSchema(document)
         } catch {
-            report("schema", "bad_schema", "\(error)")
+            let tokens = (JSONPointer(parsing: error.pointer) ?? .root).tokens
+            report(JSONPointer(["schema"] + tokens), "bad_schema", error.detail)
             return nil
         }
     }
@@ -77,10 +78,10 @@ struct ServiceFileReader {
     private mutating func readDefault(against schema: JSONSchema?) -> JSONDocument? {
         guard let document = required("default") else { return nil }
         for violation in schema?.violations(in: document) ?? [] {
-            let tokens = (JSONPointer(parsing: "\(violation.pointer)") ?? .root).tokens
+            let tokens = (JSONPointer(parsing: violation.pointer) ?? .root).tokens
             report(
                 JSONPointer(["default"] + tokens), "default_mismatch",
-                "the default does not fit the schema: \(violation.detail)")
+                "the default does not fit the schema: \(violation)")
         }
         return document
     }
