@@ -25,7 +25,7 @@ package struct ConfigurationLoader: Sendable {
         return loaded
     }
 
-    private func fileLayer(named flag: String?, _ loaded: inout LoadedConfiguration) -> Layer {
+    private func fileLayer(named flag: String?, _ loaded: inout LoadedConfiguration) -> ConfigurationLayer {
         let named: (path: String, origin: ValueOrigin)?
         if let flag {
             named = (flag, .flag("--config"))
@@ -35,19 +35,21 @@ package struct ConfigurationLoader: Sendable {
             named = nil
         }
         guard let path = named?.path ?? (files.exists(Self.defaultFile) ? Self.defaultFile : nil) else {
-            return Layer()
+            return ConfigurationLayer()
         }
         loaded.file = path
         do {
             return FileLayer.read(try JSONFile(reading: path, with: files))
         } catch {
             // A file that cannot be read is mended where it is named; one that is not JSON, in the file.
-            guard let named, error.code != "invalid_json" else { return Layer(problems: [error]) }
-            return Layer(problems: [ConfigurationProblem(at: named.origin, code: error.code, error.message)])
+            guard let named, error.code != "invalid_json" else { return ConfigurationLayer(problems: [error]) }
+            return ConfigurationLayer(problems: [
+                ConfigurationProblem(at: named.origin, code: error.code, error.message)
+            ])
         }
     }
 
-    private func apply(_ layer: Layer, to loaded: inout LoadedConfiguration) {
+    private func apply(_ layer: ConfigurationLayer, to loaded: inout LoadedConfiguration) {
         loaded.problems += layer.problems
         for assignment in layer.assignments {
             let key = assignment.key

@@ -4,9 +4,3 @@ struct Assignment {
     let written: WrittenValue
     let origin: ValueOrigin
 }
-
-/// What a source had to say.
-struct Layer {
-    var assignments: [Assignment] = []
-    var problems: [ConfigurationProblem] = []
-}

@@ -5,8 +5,8 @@ enum EnvironmentLayer {
     static let fileVariable = "CONCIERGE_CONFIG"
 
     /// An empty variable is taken as one that is not set: that is what Compose makes of `${PORT:-}`.
-    static func read(_ environment: [String: String]) -> Layer {
-        var layer = Layer()
+    static func read(_ environment: [String: String]) -> ConfigurationLayer {
+        var layer = ConfigurationLayer()
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
             if name == fileVariable { continue }
             guard let key = byName[name] else {

@@ -2,13 +2,13 @@ import JSONDocument
 
 /// The values of a configuration file: an object with the keys' names, grouped in objects.
 enum FileLayer {
-    static func read(_ file: JSONFile) -> Layer {
-        var layer = Layer()
+    static func read(_ file: JSONFile) -> ConfigurationLayer {
+        var layer = ConfigurationLayer()
         guard let members = file.document.members else {
             let problem = ConfigurationProblem(
                 at: file.origin(of: .root), code: "wrong_type",
                 "the file holds \(file.document.kind.phrase); it must hold an object")
-            return Layer(problems: [problem])
+            return ConfigurationLayer(problems: [problem])
         }
         for (name, value) in members {
             if name.contains(".") {
@@ -22,7 +22,9 @@ enum FileLayer {
         return layer
     }
 
-    private static func readGroup(_ group: String, _ value: JSONDocument, _ file: JSONFile, into layer: inout Layer) {
+    private static func readGroup(
+        _ group: String, _ value: JSONDocument, _ file: JSONFile, into layer: inout ConfigurationLayer
+    ) {
         let pointer = JSONPointer([group])
         guard let members = value.members else {
             layer.problems.append(
@@ -42,7 +44,8 @@ enum FileLayer {
     }
 
     private static func readKey(
-        _ path: String, _ value: JSONDocument, at pointer: JSONPointer, _ file: JSONFile, into layer: inout Layer
+        _ path: String, _ value: JSONDocument, at pointer: JSONPointer, _ file: JSONFile,
+        into layer: inout ConfigurationLayer
     ) {
         let origin = file.origin(of: pointer)
         guard let key = ConfigurationKey.named(path) else {
