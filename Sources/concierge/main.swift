@@ -1,1 +1,5 @@
-print("concierge")
+import ConciergeApp
+import Glibc
+
+// Everything is in the library: closures written here would be bound to the main actor.
+exit(await Program.main())

@@ -1,0 +1,122 @@
+/// A command line, understood. Values of keys are not looked at here: a bad one is a problem of the configuration and
+/// is reported with all the others.
+package struct Invocation: Sendable, Equatable {
+    package var command: Command
+    package var configurationFile: String?
+    package var flags: [FlagValue] = []
+    /// `concierge config --sources`.
+    package var showsSources = false
+    /// `concierge config --reference`: the table of all keys for `config/README.md`.
+    package var showsReference = false
+    /// What `help` is to explain; nil is the program as a whole.
+    package var topic: Command?
+
+    /// - Parameter arguments: without the program's name.
+    /// - Throws: ``UsageError`` for the first thing that is not understood: what follows could not be told apart.
+    package init(_ arguments: [String]) throws(UsageError) {
+        guard let first = arguments.first else {
+            throw UsageError("no command is given; allowed is \(Self.commandList)")
+        }
+        switch first {
+        case "--help", "-h": command = .help
+        case "--version": command = .version
+        default: command = try Self.command(first)
+        }
+        var rest = arguments.dropFirst()
+        if command == .help {
+            if let name = rest.first, !name.hasPrefix("-") {
+                topic = try Self.command(name)
+                rest = rest.dropFirst()
+            }
+        }
+        while let argument = rest.popFirst() {
+            if argument == "--help" || argument == "-h" {
+                self = Invocation(helpFor: command)
+                return
+            }
+            try take(argument, &rest)
+        }
+    }
+
+    private init(helpFor topic: Command) {
+        command = .help
+        self.topic = topic
+    }
+
+    private mutating func take(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        guard argument.hasPrefix("-"), argument != "-" else {
+            throw UsageError("\(command.rawValue) takes no argument \(WrittenValue.quoted(argument))")
+        }
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let flag = parts[0]
+        let attached = parts.count == 2 ? parts[1] : nil
+        if command == .config, Self.configSwitches.contains(flag) {
+            guard attached == nil else { throw UsageError("\(flag) takes no value") }
+            if flag == "--sources" { showsSources = true } else { showsReference = true }
+            return
+        }
+        guard command.takesConfiguration, Self.valueFlags.contains(flag) else {
+            throw UsageError(Self.unknown(flag, of: command))
+        }
+        if let attached {
+            try assign(attached, to: flag)
+        } else {
+            try assign(try Self.next(after: flag, &rest), to: flag)
+        }
+    }
+
+    private mutating func assign(_ value: String, to flag: String) throws(UsageError) {
+        switch flag {
+        case "--config":
+            guard !value.isEmpty else { throw UsageError("--config needs the path of a file") }
+            configurationFile = value
+        case "--set":
+            let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.count == 2, !parts[0].isEmpty else {
+                // The text may be a secret: it is not repeated.
+                throw UsageError("--set needs key=value, such as --set limits.body_bytes=64KiB")
+            }
+            flags.append(FlagValue(flag: flag, path: parts[0], text: parts[1]))
+        default:
+            guard let key = Self.keyFlags[flag] else { return }
+            flags.append(FlagValue(flag: flag, path: key, text: value))
+        }
+    }
+
+    /// A value that begins with two hyphens is taken for the next flag: that one was forgotten is far more likely.
+    private static func next(after flag: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
+        guard let value = rest.first, !value.hasPrefix("--") else { throw UsageError("\(flag) needs a value") }
+        rest = rest.dropFirst()
+        return value
+    }
+
+    private static let keyFlags: [String: String] = {
+        let flags = ConfigurationKey.all.compactMap { key in key.flagName.map { ($0, key.path) } }
+        return Dictionary(uniqueKeysWithValues: flags)
+    }()
+
+    private static let configSwitches = ["--sources", "--reference"]
+
+    private static let valueFlags = ["--config", "--set"] + ConfigurationKey.all.compactMap(\.flagName)
+
+    private static var commandList: String {
+        "one of " + Command.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    private static func command(_ name: String) throws(UsageError) -> Command {
+        if let command = Command(rawValue: name) { return command }
+        let guess = NearestName.of(name, among: Command.allCases.map(\.rawValue)).map { "; did you mean \($0)?" } ?? ""
+        throw UsageError("there is no command \(WrittenValue.quoted(name)); allowed is \(commandList)\(guess)")
+    }
+
+    private static func unknown(_ flag: String, of command: Command) -> String {
+        var known = command.takesConfiguration ? valueFlags : []
+        if command == .config { known += configSwitches }
+        let sentence = "\(command.rawValue) has no flag \(WrittenValue.quoted(flag))"
+        if let guess = NearestName.of(flag, among: known + ["--help"]) { return "\(sentence); did you mean \(guess)?" }
+        // A key without a flag of its own.
+        let path = NearestName.of(flag, among: ConfigurationKey.all.map(\.path))
+        guard command.takesConfiguration, let path else { return sentence }
+        return "\(sentence); did you mean --set \(path)=…?"
+    }
+}

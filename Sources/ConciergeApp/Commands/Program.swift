@@ -1,0 +1,70 @@
+/// The program from its arguments to its exit status, with everything outside passed in.
+package enum Program {
+    /// Runs the server with a configuration that is known to be good, and returns the exit status.
+    package typealias Serve = @Sendable (LoadedConfiguration) async -> Int32
+
+    /// - Parameters:
+    ///   - arguments: without the program's name.
+    ///   - files: where relative paths start.
+    ///   - serve: what `concierge serve` does once the configuration is read.
+    package static func run(
+        arguments: [String], environment: [String: String], files: FileReader = FileReader(),
+        output: ProgramOutput = .standard, serve: Serve
+    ) async -> Int32 {
+        let invocation: Invocation
+        do {
+            invocation = try Invocation(arguments)
+        } catch {
+            output.complaint("concierge: \(error)\n")
+            if arguments.isEmpty { output.complaint(HelpText.program) }
+            return ExitStatus.usage
+        }
+        if invocation.showsReference {
+            output.result(ConfigurationReference.markdown)
+            return ExitStatus.success
+        }
+        switch invocation.command {
+        case .help:
+            output.result(HelpText.about(invocation.topic))
+            return ExitStatus.success
+        case .version:
+            output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
+            return ExitStatus.success
+        case .serve, .check, .config:
+            let loader = ConfigurationLoader(environment: environment, files: files)
+            let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
+            return await run(invocation, loaded, output, serve)
+        }
+    }
+
+    private static func run(
+        _ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput, _ serve: Serve
+    ) async -> Int32 {
+        if invocation.command == .check { return check(loaded, output) }
+        guard !loaded.hasErrors else {
+            // Warnings are for `check` and for the log of the running server.
+            for problem in loaded.problems where problem.severity == .error { output.complaint("\(problem)\n") }
+            return ExitStatus.usage
+        }
+        if invocation.command == .serve { return await serve(loaded) }
+        output.result(
+            invocation.showsSources
+                ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))
+        return ExitStatus.success
+    }
+
+    /// Problems on standard error, the closing line on standard output.
+    private static func check(_ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
+        for problem in loaded.problems { output.complaint("\(problem)\n") }
+        let errors = loaded.problems.count { $0.severity == .error }
+        let source = loaded.file ?? "no configuration file"
+        output.result(
+            "checked \(source) and \(counted(loaded.serviceFileCount, "service file")): "
+                + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
+        return errors == 0 ? ExitStatus.success : ExitStatus.usage
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+}

@@ -1,0 +1,92 @@
+/// Everything an operator can set, with the defaults as the initial values of its properties.
+///
+/// Each property has one line in ``ConfigurationKey/all`` that gives it its name in the file, its range and its
+/// meaning; file, environment, flags, `concierge config` and `config/README.md` all follow from that table. A test
+/// starts from `Configuration()` and changes what it needs.
+package struct Configuration: Sendable, Equatable {
+    package var host = "0.0.0.0"
+    package var port = 8080
+    package var workers = UsableCores.count()
+    package var store = Store.memory
+    /// The directory of service files, relative to the working directory; nil when there is none.
+    package var services: String?
+    package var drainTimeout = Duration.seconds(10)
+    package var drainDelay = Duration.zero
+    package var rotationGrace = Duration.seconds(30)
+    package var touchInterval = Duration.seconds(10)
+    package var sessionIdleTimeout = Duration.seconds(30 * 60)
+    package var sessionLifetime = Duration.seconds(12 * 3600)
+    package var maxSessions = 1_000_000
+    package var admin = Admin()
+    package var cookie = Cookie()
+    package var limits = Limits()
+    package var timeouts = Timeouts()
+    package var log = Log()
+    package var idempotency = Idempotency()
+
+    package init() {}
+
+    /// Where committed sessions live. A store in a new module is a case here.
+    package enum Store: String, Sendable, CaseIterable {
+        case memory
+    }
+
+    /// The second listener, for trusted back ends and operators.
+    package struct Admin: Sendable, Equatable {
+        package var host = "127.0.0.1"
+        package var port = 8081
+        /// What a caller must show; nil is only allowed on loopback. Filled from `keyFile` when that one is set.
+        package var key: Secret?
+        package var keyFile: String?
+    }
+
+    /// Sessions of browsers.
+    package struct Cookie: Sendable, Equatable {
+        package var secure = true
+        package var allowedOrigins: [String] = []
+    }
+
+    /// What one client may cost; all are checked before a handler sees the request.
+    package struct Limits: Sendable, Equatable {
+        package var targetBytes = 2048
+        package var headerCount = 64
+        package var headerBytes = 4096
+        package var queryArguments = 64
+        package var cookies = 32
+        package var bodyBytes = 1_048_576
+        package var connections = 16_384
+        package var connectionMemory = 8192
+    }
+
+    /// Deadlines of one request; none of them can be held off by sending a byte now and then.
+    package struct Timeouts: Sendable, Equatable {
+        package var header = Duration.seconds(10)
+        package var body = Duration.seconds(30)
+        package var idle = Duration.seconds(60)
+        package var handler = Duration.seconds(30)
+        package var write = Duration.seconds(30)
+    }
+
+    /// What goes to standard error.
+    package struct Log: Sendable, Equatable {
+        package var format = Format.auto
+        package var level = Level.info
+        package var requests = true
+
+        /// `auto` is text on a terminal and JSON elsewhere.
+        package enum Format: String, Sendable, CaseIterable {
+            case auto, json, text
+        }
+
+        /// Least severe first.
+        package enum Level: String, Sendable, CaseIterable {
+            case debug, info, warning, error
+        }
+    }
+
+    /// Remembered answers of `POST` requests with an `Idempotency-Key`.
+    package struct Idempotency: Sendable, Equatable {
+        package var retention = Duration.seconds(24 * 3600)
+        package var maxEntries = 100_000
+    }
+}

@@ -1,0 +1,119 @@
+extension ConfigurationKey {
+    /// Every key there is, in the order of the reference. A new key is one line here and its property, with its
+    /// default, in ``Configuration``; `concierge config --reference` then prints the table for
+    /// `config/README.md`, and a test checks that it is there.
+    package static let all: [ConfigurationKey] = [
+        .init("host", .address, \.host, flag: true, "Where the public listener listens."),
+        .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
+        .init(
+            "workers", .integer(1...256), \.workers, flag: true, defaultText: "usable processor cores",
+            "Threads that serve requests, on both listeners together."),
+        .init("store", .store, \.store, flag: true, "Where sessions live."),
+        .init(
+            "services", .optional(.path), \.services, flag: true,
+            defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),
+        .init(
+            "drain_timeout", .duration(.zero ... .hours(1)), \.drainTimeout,
+            "How long a stopping server waits for the requests it has."),
+        .init(
+            "drain_delay", .duration(.zero ... .hours(1)), \.drainDelay,
+            "How long a stopping server goes on accepting while it already says that it is not ready."),
+        .init(
+            "rotation_grace", .duration(.zero ... .hours(1)), \.rotationGrace,
+            "How long the old token works after a new one was asked for."),
+        .init(
+            "touch_interval", .duration(.zero ... .hours(1)), \.touchInterval,
+            "The idle expiry of a session is moved at most this often."),
+        .init(
+            "session_idle_timeout", .duration(.seconds(1) ... .days(365)), \.sessionIdleTimeout,
+            "A session that nobody uses for so long ends."),
+        .init(
+            "session_lifetime", .duration(.seconds(1) ... .days(3650)), \.sessionLifetime,
+            "A session ends after so long, used or not."),
+        .init(
+            "max_sessions", .integer(1...100_000_000), \.maxSessions,
+            "With so many sessions alive no further ones are made (503)."),
+
+        .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
+        .init(
+            "admin.port", .integer(0...65_535), \.admin.port, flag: true,
+            "Port of the admin listener; 0 takes a free one."),
+        .init(
+            "admin.key", .optional(.secret), \.admin.key,
+            "Key that admin requests must carry; mandatory unless `admin.host` is loopback."),
+        .init("admin.key_file", .optional(.path), \.admin.keyFile, "File with that key on its only line."),
+
+        .init(
+            "cookie.secure", .boolean, \.cookie.secure,
+            "Whether the session cookie is only sent over HTTPS; false is for development alone."),
+        .init(
+            "cookie.allowed_origins", .origins, \.cookie.allowedOrigins,
+            "Other web origins that may change things with the session cookie."),
+
+        .init(
+            "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
+        .init("limits.header_count", .integer(8...1000), \.limits.headerCount, "Most header fields of a request."),
+        .init("limits.header_bytes", .bytes(256...262_144), \.limits.headerBytes, "Most bytes of all header fields."),
+        .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
+        .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
+        .init("limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes, "Longest request body."),
+        .init(
+            "limits.connections", .integer(1...1_000_000), \.limits.connections,
+            "Most open connections of the public listener; further ones wait."),
+        .init(
+            "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
+            "Memory of each connection; request line, header fields and the answer's header must fit into it."),
+
+        .init(
+            "timeouts.header", .deadline, \.timeouts.header,
+            "From the first byte of a request to the end of its header."),
+        .init("timeouts.body", .deadline, \.timeouts.body, "From the end of the header to the end of the body."),
+        .init("timeouts.idle", .deadline, \.timeouts.idle, "A connection without a request is closed after this."),
+        .init("timeouts.handler", .deadline, \.timeouts.handler, "An answer not made in this time becomes a 504."),
+        .init(
+            "timeouts.write", .deadline, \.timeouts.write,
+            "A client that does not take its answer in this time is cut off."),
+
+        .init(
+            "log.format", .choice(Configuration.Log.Format.self), \.log.format,
+            "Log lines as JSON or as text; auto is text on a terminal and JSON elsewhere."),
+        .init(
+            "log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe lines that are written."),
+        .init("log.requests", .boolean, \.log.requests, "Whether each request is a line of the log."),
+
+        .init(
+            "idempotency.retention", .duration(.seconds(1) ... .days(30)), \.idempotency.retention,
+            "How long the answer to an `Idempotency-Key` is remembered."),
+        .init(
+            "idempotency.max_entries", .integer(1...10_000_000), \.idempotency.maxEntries,
+            "Most remembered answers; the oldest go first."),
+    ]
+
+    private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
+
+    static func named(_ path: String) -> ConfigurationKey? { byPath[path] }
+
+    /// The names of the objects that keys are grouped in: `admin`, `limits`, …
+    static let groups: [String] = {
+        var groups: [String] = []
+        for group in all.compactMap(\.group) where !groups.contains(group) { groups.append(group) }
+        return groups
+    }()
+
+    private var group: String? {
+        path.firstIndex(of: ".").map { String(path[..<$0]) }
+    }
+
+    /// Keys and groups: all that an operator can have meant.
+    static let names = all.map(\.path) + groups
+}
+
+extension SettingType where Self == DurationSetting {
+    /// What one step of a request may take. Below 10 ms no client could hold it; above an hour it protects nothing.
+    fileprivate static var deadline: DurationSetting { .duration(.milliseconds(10) ... .hours(1)) }
+}
+
+extension Duration {
+    fileprivate static func hours(_ count: Int) -> Duration { .seconds(count * 3600) }
+    fileprivate static func days(_ count: Int) -> Duration { .seconds(count * 86_400) }
+}

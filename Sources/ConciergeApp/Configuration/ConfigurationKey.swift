@@ -1,0 +1,72 @@
+/// One key of the configuration: its name, its values, what it is for and where it lands in ``Configuration``.
+package struct ConfigurationKey: Sendable {
+    /// The names on the way to it in the file, joined by dots: `admin.port`.
+    package let path: String
+    package let typeName: String
+    /// What is allowed, to follow "allowed is".
+    package let allowed: String
+    private let examples: String?
+    /// The default as the reference shows it: JSON, or a few words where it depends on the machine.
+    package let defaultText: String
+    package let meaning: String
+    package let isSecret: Bool
+    /// Whether its text is a path that, written in a file, is relative to that file.
+    let isPath: Bool
+    private let hasFlag: Bool
+
+    /// Puts a written value into the configuration; false, and nothing changed, when it is not allowed.
+    let assign: @Sendable (WrittenValue, inout Configuration) -> Bool
+    /// The value as JSON text, masked when it is a secret.
+    package let show: @Sendable (Configuration) -> String
+    let guess: @Sendable (WrittenValue) -> String?
+
+    /// - Parameters:
+    ///   - flag: whether it has a flag of its own; every key can be given as `--set key=value`.
+    ///   - defaultText: in place of the initial value, where that differs from machine to machine.
+    init<Setting: SettingType>(
+        _ path: String, _ setting: Setting, _ place: any WritableKeyPath<Configuration, Setting.Value> & Sendable,
+        flag: Bool = false, defaultText: String? = nil, _ meaning: String
+    ) {
+        self.path = path
+        self.typeName = setting.name
+        self.allowed = setting.allowed
+        self.examples = setting.examples
+        self.defaultText = defaultText ?? "`\(setting.show(Configuration()[keyPath: place]))`"
+        self.meaning = meaning
+        self.isSecret = setting.name == SecretSetting().name
+        self.isPath = setting.name == PathSetting().name
+        self.hasFlag = flag
+        self.assign = { written, configuration in
+            guard let value = setting.read(written) else { return false }
+            configuration[keyPath: place] = value
+            return true
+        }
+        self.show = { setting.show($0[keyPath: place]) }
+        self.guess = { setting.guess($0) }
+    }
+
+    /// `CONCIERGE_ADMIN_PORT` for `admin.port`.
+    package var environmentName: String {
+        "CONCIERGE_" + path.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
+    }
+
+    /// `--admin-port` for `admin.port`, where the key has a flag of its own.
+    package var flagName: String? {
+        hasFlag ? "--" + path.map { $0 == "." || $0 == "_" ? "-" : String($0) }.joined() : nil
+    }
+
+    /// JSON Pointer of the key in a configuration file.
+    package var pointer: String { Self.pointer(of: path) }
+
+    static func pointer(of path: String) -> String {
+        "/" + path.map { $0 == "." ? "/" : String($0) }.joined()
+    }
+
+    /// The sentence about a value that is not allowed. A secret's value is not in it.
+    func refusal(of written: WrittenValue) -> String {
+        let given = isSecret ? "has a value that is not allowed (not shown)" : "is \(written.shown)"
+        let guess = isSecret ? nil : guess(written)
+        let asIn = examples.map { ", as in \($0)" } ?? ""
+        return "\(path) \(given); allowed is \(allowed)\(asIn)" + (guess.map { "; did you mean \($0)?" } ?? "")
+    }
+}

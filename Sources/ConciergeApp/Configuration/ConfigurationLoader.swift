@@ -1,0 +1,114 @@
+/// Puts the configuration together: default, then file, then environment, then flags, the later winning.
+///
+/// It never stops at a problem: everything wrong in every source and in every service file is found at once.
+package struct ConfigurationLoader: Sendable {
+    /// Read when nobody names a file, if it is there.
+    package static let defaultFile = "config/concierge.json"
+
+    private let environment: [String: String]
+    private let files: FileReader
+
+    package init(environment: [String: String], files: FileReader = FileReader()) {
+        self.environment = environment
+        self.files = files
+    }
+
+    /// - Parameter file: what `--config` says, nil without it.
+    package func load(file: String? = nil, flags: [FlagValue] = []) -> LoadedConfiguration {
+        var loaded = LoadedConfiguration()
+        apply(fileLayer(named: file, &loaded), to: &loaded)
+        apply(EnvironmentLayer.read(environment), to: &loaded)
+        apply(FlagLayer.read(flags), to: &loaded)
+        readAdminKey(&loaded)
+        loaded.problems += ConfigurationRules.problems(of: loaded)
+        readServices(&loaded)
+        return loaded
+    }
+
+    private func fileLayer(named flag: String?, _ loaded: inout LoadedConfiguration) -> ConfigurationLayer {
+        let named: (path: String, origin: ValueOrigin)?
+        if let flag {
+            named = (flag, .flag("--config"))
+        } else if let path = environment[EnvironmentLayer.fileVariable], !path.isEmpty {
+            named = (path, .environment(EnvironmentLayer.fileVariable))
+        } else {
+            named = nil
+        }
+        guard let path = named?.path ?? (files.exists(Self.defaultFile) ? Self.defaultFile : nil) else {
+            return ConfigurationLayer()
+        }
+        loaded.file = path
+        do {
+            return FileLayer.read(try JSONFile(reading: path, with: files))
+        } catch {
+            // A file that cannot be read is mended where it is named; one that is not JSON, in the file.
+            guard let named, error.code != "invalid_json" else { return ConfigurationLayer(problems: [error]) }
+            return ConfigurationLayer(problems: [
+                ConfigurationProblem(at: named.origin, code: error.code, error.message)
+            ])
+        }
+    }
+
+    private func apply(_ layer: ConfigurationLayer, to loaded: inout LoadedConfiguration) {
+        loaded.problems += layer.problems
+        for assignment in layer.assignments {
+            let key = assignment.key
+            if key.assign(assignment.written, &loaded.configuration) {
+                loaded.origins[key.path] = assignment.origin
+            } else {
+                loaded.problems.append(
+                    ConfigurationProblem(
+                        at: assignment.origin, pointer: key.pointer, code: "bad_value",
+                        key.refusal(of: assignment.written)))
+            }
+        }
+    }
+
+    /// Of `admin.key` and `admin.key_file` the one from the later source counts; both in one source say two things.
+    private func readAdminKey(_ loaded: inout LoadedConfiguration) {
+        guard let path = loaded.configuration.admin.keyFile else { return }
+        let origin = loaded.origin(of: "admin.key_file")
+        if loaded.configuration.admin.key != nil {
+            let other = loaded.origin(of: "admin.key")
+            if other.precedence > origin.precedence { return }
+            if other.precedence == origin.precedence {
+                loaded.problems.append(
+                    ConfigurationProblem(
+                        at: origin, pointer: "/admin/key_file", code: "conflict",
+                        "admin.key and admin.key_file are both given; allowed is one of them"))
+                return
+            }
+        }
+        do {
+            // Far more than a key may have: a longer file is the wrong one.
+            let bytes = try files.read(path, limit: 4096)
+            var line = Substring(String(decoding: bytes, as: UTF8.self))
+            while let last = line.last, last.isNewline { line.removeLast() }
+            let key = SecretSetting()
+            guard let secret = key.read(.plain(String(line))) else {
+                loaded.problems.append(
+                    ConfigurationProblem(
+                        at: origin, pointer: "/admin/key_file", code: "bad_value",
+                        "the key in \(path) is not allowed (not shown); allowed is \(key.allowed)"))
+                return
+            }
+            loaded.configuration.admin.key = secret
+            loaded.origins["admin.key"] = origin
+        } catch {
+            loaded.problems.append(
+                ConfigurationProblem(at: origin, pointer: "/admin/key_file", code: error.code, "\(error)"))
+        }
+    }
+
+    private func readServices(_ loaded: inout LoadedConfiguration) {
+        if loaded.configuration.services == nil, let file = loaded.file, loaded.origins["services"] == nil {
+            let beside = PathText.join(PathText.directory(of: file), "services")
+            if files.exists(beside) { loaded.configuration.services = beside }
+        }
+        guard let directory = loaded.configuration.services else { return }
+        let found = ServiceDirectory.read(directory, namedAt: loaded.origin(of: "services"), with: files)
+        loaded.services = found.services
+        loaded.serviceFileCount = found.fileCount
+        loaded.problems += found.problems
+    }
+}

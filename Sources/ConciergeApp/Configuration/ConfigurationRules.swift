@@ -1,0 +1,69 @@
+/// What must hold between keys, each of which is fine by itself.
+enum ConfigurationRules {
+    static func problems(of loaded: LoadedConfiguration) -> [ConfigurationProblem] {
+        rules.compactMap { $0(loaded) }
+    }
+
+    private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
+        adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory,
+    ]
+
+    @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let admin = loaded.configuration.admin
+        // A key that is there but not allowed, or a file that could not be read, has been reported already.
+        guard admin.key == nil, !loaded.problems.contains(where: { $0.pointer.hasPrefix("/admin/key") }),
+            !AddressSetting.isLoopback(admin.host)
+        else { return nil }
+        return ConfigurationProblem(
+            at: loaded.origin(of: "admin.host"), pointer: "/admin/key", code: "missing_key",
+            "admin.key is missing; it is mandatory when admin.host is not loopback, and admin.host is \(admin.host)")
+    }
+
+    @Sendable private static func listenersDiffer(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let configuration = loaded.configuration
+        let (host, admin) = (configuration.host, configuration.admin)
+        guard configuration.port != 0, configuration.port == admin.port,
+            host == admin.host || isWildcard(host) || isWildcard(admin.host)
+        else { return nil }
+        return ConfigurationProblem(
+            at: later(loaded, "port", "admin.port"), pointer: "/admin/port", code: "conflict",
+            "admin.port is \(admin.port), and so is port; allowed are two different ports")
+    }
+
+    @Sendable private static func touchesBeforeIdle(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let (touch, idle) = (loaded.configuration.touchInterval, loaded.configuration.sessionIdleTimeout)
+        guard touch >= idle else { return nil }
+        return ConfigurationProblem(
+            at: later(loaded, "touch_interval", "session_idle_timeout"), pointer: "/touch_interval", code: "conflict",
+            "touch_interval is \(DurationText.format(touch)); it must be shorter than session_idle_timeout "
+                + "(\(DurationText.format(idle))), or sessions in use would end")
+    }
+
+    @Sendable private static func idleWithinLifetime(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let (idle, lifetime) = (loaded.configuration.sessionIdleTimeout, loaded.configuration.sessionLifetime)
+        guard idle > lifetime else { return nil }
+        return ConfigurationProblem(
+            .warning, at: later(loaded, "session_idle_timeout", "session_lifetime"), pointer: "/session_idle_timeout",
+            code: "without_effect",
+            "session_idle_timeout (\(DurationText.format(idle))) is longer than session_lifetime "
+                + "(\(DurationText.format(lifetime))) and so never ends a session")
+    }
+
+    @Sendable private static func headersFitMemory(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let limits = loaded.configuration.limits
+        let needed = limits.targetBytes + limits.headerBytes
+        guard needed > limits.connectionMemory else { return nil }
+        return ConfigurationProblem(
+            at: later(loaded, "limits.connection_memory", "limits.target_bytes", "limits.header_bytes"),
+            pointer: "/limits/connection_memory", code: "conflict",
+            "limits.connection_memory is \(limits.connectionMemory); it must hold limits.target_bytes and "
+                + "limits.header_bytes together (\(needed))")
+    }
+
+    private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
+
+    /// Where the operator last decided about one of the keys: that is where the clash is to be mended.
+    private static func later(_ loaded: LoadedConfiguration, _ paths: String...) -> ValueOrigin {
+        paths.map { loaded.origin(of: $0) }.max { $0.precedence < $1.precedence } ?? .builtIn
+    }
+}

@@ -1,0 +1,52 @@
+import JSONDocument
+
+/// Reads every `*.json` of the services directory.
+enum ServiceDirectory {
+    struct Contents {
+        var fileCount = 0
+        var services: [ServiceFile] = []
+        var problems: [ConfigurationProblem] = []
+    }
+
+    /// The services in the order of their file names, and the problems of all files.
+    ///
+    /// - Parameter origin: where the directory is named, to blame when it cannot be read.
+    static func read(
+        _ directory: String, namedAt origin: ValueOrigin, with files: FileReader
+    ) -> Contents {
+        let names: [String]
+        do {
+            names = try files.names(in: directory)
+        } catch {
+            let problem = ConfigurationProblem(at: origin, pointer: "/services", code: error.code, "\(error)")
+            return Contents(problems: [problem])
+        }
+        var contents = Contents()
+        var firstUse: [String: String] = [:]
+        // Hidden files are left alone: editors and mounted volumes keep their own things there.
+        for name in names where name.hasSuffix(".json") && !name.hasPrefix(".") {
+            contents.fileCount += 1
+            let file: JSONFile
+            do {
+                file = try JSONFile(reading: PathText.join(directory, name), with: files)
+            } catch {
+                contents.problems.append(error)
+                continue
+            }
+            let reader = ServiceFileReader(file)
+            contents.problems += reader.problems
+            if let declared = reader.name {
+                if let first = firstUse[declared] {
+                    contents.problems.append(
+                        ConfigurationProblem(
+                            at: file.origin(of: JSONPointer(["name"])), pointer: "/name", code: "duplicate_name",
+                            "\(declared) is declared in \(first) already; allowed is a name of its own"))
+                    continue
+                }
+                firstUse[declared] = file.path
+            }
+            if let service = reader.service { contents.services.append(service) }
+        }
+        return contents
+    }
+}

@@ -1,0 +1,46 @@
+import JSONDocument
+
+/// A document service as a file of the services directory declares it: one that needs no code.
+package struct ServiceFile: Sendable {
+    /// What happens when two clients write at once.
+    package enum Concurrency: String, Sendable, CaseIterable {
+        /// A write without a condition wins over what was there.
+        case lastWrite = "last_write"
+        /// A write must name the version that it is based on, else it is refused.
+        case firstWrite = "first_write"
+    }
+
+    /// What else ends with the service's state.
+    package enum Binding: String, Sendable, CaseIterable {
+        /// Signing out removes the service from the session.
+        case user
+    }
+
+    /// As it stands in a path: `basket`.
+    package let name: String
+    package let summary: String?
+    package let schema: JSONSchema
+    /// What a client reads before anything was written, and after the state was cleared; it fits `schema`.
+    package let defaultState: JSONDocument
+    /// How long a written state stays; nil is as long as the session.
+    package let lifetime: Duration?
+    package let concurrency: Concurrency
+    package let boundTo: Binding?
+    /// The file, for messages.
+    package let path: String
+
+    /// Names that the program itself gives to services.
+    package static let builtInNames = ["profile", "temporary-profile", "quote", "user", "coordinator"]
+
+    /// Names stand in paths, metrics and logs: this is what all of them take without escapes.
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

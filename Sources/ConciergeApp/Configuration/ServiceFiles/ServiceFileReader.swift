@@ -1,0 +1,146 @@
+import JSONDocument
+
+/// Reads one service file and collects everything wrong with it.
+struct ServiceFileReader {
+    private static let members = [
+        "name", "description", "schema", "default", "lifetime", "concurrency", "bound_to",
+    ]
+
+    private let file: JSONFile
+    private(set) var problems: [ConfigurationProblem] = []
+    /// The declared name, also when something else is wrong: two files with one name are a problem in any case.
+    private(set) var name: String?
+    private(set) var service: ServiceFile?
+
+    init(_ file: JSONFile) {
+        self.file = file
+        read()
+    }
+
+    private mutating func read() {
+        guard let members = file.document.members else {
+            report("", "wrong_type", "the file holds \(file.document.kind.phrase); it must hold an object")
+            return
+        }
+        for (member, _) in members where !Self.members.contains(member) {
+            let guess = NearestName.of(member, among: Self.members).map { "; did you mean \($0)?" } ?? ""
+            report(member, "unknown_key", "a service file has no key \(WrittenValue.quoted(member))\(guess)")
+        }
+        name = readName()
+        let summary = text("description")
+        let schema = readSchema()
+        let defaultState = readDefault(against: schema)
+        let lifetime = readLifetime()
+        let concurrency = choice("concurrency", ServiceFile.Concurrency.self)
+        let boundTo = choice("bound_to", ServiceFile.Binding.self)
+
+        guard let name, let schema, let defaultState, !problems.contains(where: { $0.severity == .error }) else {
+            return
+        }
+        service = ServiceFile(
+            name: name, summary: summary, schema: schema, defaultState: defaultState, lifetime: lifetime,
+            concurrency: concurrency ?? .lastWrite, boundTo: boundTo, path: file.path)
+    }
+
+    private mutating func readName() -> String? {
+        guard required("name") != nil, let name = text("name") else { return nil }
+        guard ServiceFile.isName(name) else {
+            report(
+                "name", "bad_name",
+                "\(WrittenValue.quoted(name)) is no name; allowed are 1 to 64 lower-case letters, digits and hyphens")
+            return nil
+        }
+        guard !ServiceFile.builtInNames.contains(name) else {
+            report("name", "reserved_name", "\(name) is the name of a built-in service; allowed is any other name")
+            return nil
+        }
+        return name
+    }
+
+    private mutating func readSchema() -> JSONSchema? {
+        guard let document = required("schema") else { return nil }
+        guard document.kind == .object || document.kind == .bool else {
+            report("schema", "wrong_type", "schema is \(document.kind.phrase); it must be a JSON Schema (draft 7)")
+            return nil
+        }
+        if document.bool == true || document == .emptyObject {
+            report("schema", "empty_schema", "the schema allows any document at all", severity: .warning)
+        }
+        do {
+            return try JSONSchema(document)
+        } catch {
+            let tokens = (JSONPointer(parsing: error.pointer) ?? .root).tokens
+            report(JSONPointer(["schema"] + tokens), "bad_schema", error.detail)
+            return nil
+        }
+    }
+
+    private mutating func readDefault(against schema: JSONSchema?) -> JSONDocument? {
+        guard let document = required("default") else { return nil }
+        for violation in schema?.violations(in: document) ?? [] {
+            let tokens = (JSONPointer(parsing: violation.pointer) ?? .root).tokens
+            report(
+                JSONPointer(["default"] + tokens), "default_mismatch",
+                "the default does not fit the schema: \(violation)")
+        }
+        return document
+    }
+
+    private mutating func readLifetime() -> Duration? {
+        guard let document = file.document[member: "lifetime"] else { return nil }
+        // Zero would be a service that forgets at once; ten years outlive any session.
+        let setting = DurationSetting(range: .seconds(1) ... .seconds(3650 * 86_400))
+        let written = WrittenValue(document)
+        guard let lifetime = setting.read(written) else {
+            let guess = setting.guess(written).map { "; did you mean \($0)?" } ?? ""
+            report(
+                "lifetime", "bad_duration",
+                "lifetime is \(written.shown); allowed is \(setting.allowed)"
+                    + (setting.examples.map { ", as in \($0)" } ?? "") + guess)
+            return nil
+        }
+        return lifetime
+    }
+
+    private mutating func choice<Choice>(_ member: String, _: Choice.Type) -> Choice?
+    where Choice: CaseIterable & RawRepresentable<String> & Sendable {
+        guard let document = file.document[member: member] else { return nil }
+        let setting = ChoiceSetting<Choice>()
+        let written = WrittenValue(document)
+        guard let value = setting.read(written) else {
+            let guess = setting.guess(written).map { "; did you mean \($0)?" } ?? ""
+            report(
+                member, "bad_choice", "\(member) is \(written.shown); allowed is \(setting.allowed)\(guess)")
+            return nil
+        }
+        return value
+    }
+
+    private mutating func text(_ member: String) -> String? {
+        guard let document = file.document[member: member] else { return nil }
+        if document.string == nil {
+            report(member, "wrong_type", "\(member) is \(document.kind.phrase); it must be a text")
+        }
+        return document.string
+    }
+
+    private mutating func required(_ member: String) -> JSONDocument? {
+        if let document = file.document[member: member] { return document }
+        report("", "missing_key", "\(member) is missing; every service file has name, schema and default")
+        return nil
+    }
+
+    private mutating func report(
+        _ member: String, _ code: String, _ message: String, severity: ConfigurationProblem.Severity = .error
+    ) {
+        report(member.isEmpty ? .root : JSONPointer([member]), code, message, severity: severity)
+    }
+
+    private mutating func report(
+        _ pointer: JSONPointer, _ code: String, _ message: String, severity: ConfigurationProblem.Severity = .error
+    ) {
+        problems.append(
+            ConfigurationProblem(
+                severity, at: file.origin(of: pointer), pointer: "\(pointer)", code: code, message))
+    }
+}

@@ -1,0 +1,5 @@
+/// What a source had to say.
+struct ConfigurationLayer {
+    var assignments: [Assignment] = []
+    var problems: [ConfigurationProblem] = []
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// How many processor cores this process may really use: its affinity mask, and inside a container its CPU quota.
+package enum UsableCores {
+    package static func count() -> Int {
+        let allowed = allowedByAffinity() ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        guard let quota = quota() else { return allowed }
+        return max(1, min(allowed, quota))
+    }
+
+    /// From `/proc`, because `sched_getaffinity` is not among the functions that Glibc shows to Swift.
+    private static func allowedByAffinity() -> Int? {
+        guard let bytes = try? FileReader().read("/proc/self/status", limit: 65_536) else { return nil }
+        let label = "Cpus_allowed_list:"
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix(label) }) else { return nil }
+        return countOfList(line.dropFirst(label.count).filter { !$0.isWhitespace })
+    }
+
+    /// The kernel's way to list processors: `0-3,8` are five.
+    static func countOfList(_ list: String) -> Int? {
+        var count = 0
+        for range in list.split(separator: ",") {
+            let ends = range.split(separator: "-").map { Int($0) }
+            guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last else {
+                return nil
+            }
+            count += last - first + 1
+        }
+        return count > 0 ? count : nil
+    }
+
+    /// cgroup v2 writes `<quota> <period>` in microseconds, or `max <period>` where there is no quota.
+    private static func quota() -> Int? {
+        guard let bytes = try? FileReader().read("/sys/fs/cgroup/cpu.max", limit: 256) else { return nil }
+        let numbers = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).map { Int($0) }
+        guard numbers.count == 2, let quota = numbers[0], let period = numbers[1], period > 0 else { return nil }
+        return (quota + period - 1) / period
+    }
+}

@@ -1,0 +1,45 @@
+import ConciergeApp
+import Testing
+
+@Suite("Shipped configuration")
+struct ConfigurationReferenceTests {
+    private let repository = FileReader(
+        directory: #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+            .joined(separator: "/"))
+
+    @Test("config/README.md holds the table of keys; `concierge config --reference` prints it")
+    func readme() throws {
+        let readme = String(decoding: try repository.read("config/README.md"), as: UTF8.self)
+        for row in ConfigurationReference.markdown.split(separator: "\n") {
+            #expect(readme.contains(row + "\n"), "config/README.md lacks: \(row)")
+        }
+        #expect(readme.contains("\n\n" + ConfigurationReference.markdown + "\n"))
+    }
+
+    @Test("config/concierge.json says every default, and its services are fine")
+    func shippedFile() throws {
+        let loaded = ConfigurationLoader(environment: [:], files: repository).load()
+        #expect(loaded.problems == [])
+        #expect(loaded.file == "config/concierge.json")
+        var expected = Configuration()
+        expected.services = "config/services"
+        #expect(loaded.configuration == expected)
+        #expect(loaded.services.map(\.name).contains("basket"))
+        // What differs from machine to machine stands there as a comment.
+        let unsaid = ConfigurationKey.all.map(\.path).filter { loaded.origins[$0] == nil }
+        #expect(unsaid == ["workers", "services", "admin.key", "admin.key_file"])
+        let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
+        for name in ["workers", "services", "key", "key_file"] { #expect(text.contains("// \"\(name)\": ")) }
+    }
+
+    @Test("The README explains every code that a service file can get")
+    func codes() throws {
+        let readme = String(decoding: try repository.read("config/README.md"), as: UTF8.self)
+        for code in [
+            "invalid_json", "wrong_type", "unknown_key", "missing_key", "bad_name", "reserved_name", "duplicate_name",
+            "bad_schema", "default_mismatch", "bad_duration", "bad_choice", "empty_schema", "conflict", "bad_value",
+        ] {
+            #expect(readme.contains("`\(code)`"), "\(code)")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import ConciergeApp
+import Testing
+
+@Suite("Values of configuration keys")
+struct ConfigurationValueTests {
+    @Test(
+        "Each type takes what it should from a file",
+        arguments: [
+            ("port", "0", "0"), ("port", "65535", "65535"), ("port", "8080.0", "8080"),
+            ("host", #""::1""#, #""::1""#), ("host", #""localhost""#, #""localhost""#),
+            ("limits.body_bytes", "4096", "4096"), ("limits.body_bytes", #""64KiB""#, "65536"),
+            ("limits.body_bytes", #""1MiB""#, "1048576"),
+            ("drain_timeout", #""250ms""#, #""250ms""#), ("drain_timeout", #""PT30M""#, #""30m""#),
+            ("drain_timeout", #""0s""#, #""0s""#), ("session_lifetime", #""P7D""#, #""7d""#),
+            ("cookie.secure", "false", "false"), ("log.format", #""text""#, #""text""#),
+            ("log.level", #""debug""#, #""debug""#), ("store", #""memory""#, #""memory""#),
+            ("admin.key", "null", "null"), ("services", "null", "null"), ("cookie.allowed_origins", "[]", "[]"),
+            (
+                "cookie.allowed_origins", #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#,
+                #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#
+            ),
+        ])
+    func goodInFile(path: String, written: String, shown: String) async throws {
+        let loaded = try await load(["c.json": nested(path, written)], file: "c.json")
+        #expect(loaded.problems == [])
+        #expect(try key(path).show(loaded.configuration) == shown)
+    }
+
+    @Test(
+        "Each type refuses what it should from a file, once, and keeps the default",
+        arguments: [
+            ("port", "65536"), ("port", "-1"), ("port", #""8080""#), ("port", "80.5"), ("port", "true"),
+            ("port", "null"), ("port", "{}"), ("port", "[80]"), ("port", "1e300"), ("workers", "0"),
+            ("host", #""""#), ("host", #""example.org""#), ("host", #""1.2.3""#), ("host", "1"),
+            ("host", #""127.0.0.1\u0000""#),
+            ("limits.body_bytes", #""1MB""#), ("limits.body_bytes", #""4096""#), ("limits.body_bytes", "0"),
+            ("limits.body_bytes", #""9999999999999GiB""#), ("limits.body_bytes", #""1GiB""#),
+            ("drain_timeout", "10"), ("drain_timeout", #""10""#), ("drain_timeout", #""2h""#),
+            ("drain_timeout", #""-1s""#), ("cookie.secure", #""true""#), ("cookie.secure", "1"),
+            ("log.format", #""JSON""#), ("log.level", "null"), ("store", #""sqlite:a.db""#), ("services", #""""#),
+            ("cookie.allowed_origins", #""https://a.example""#), ("cookie.allowed_origins", "[1]"),
+            ("cookie.allowed_origins", #"["https://a.example/"]"#), ("cookie.allowed_origins", #"["a.example"]"#),
+            ("cookie.allowed_origins", #"["https://A.example"]"#), ("cookie.allowed_origins", #"["*"]"#),
+            ("cookie.allowed_origins", #"["https://a.example:443"]"#),
+            ("cookie.allowed_origins", #"["https://a.example:0"]"#),
+            ("admin.key", #""short""#), ("admin.key", #""sixteen letters?""#), ("admin.key", "1234567890123456"),
+        ])
+    func badInFile(path: String, written: String) async throws {
+        let loaded = try await load(["c.json": nested(path, written)], file: "c.json")
+        let problem = try #require(loaded.problems.first)
+        #expect(loaded.problems.count == 1)
+        #expect(problem.code == "bad_value")
+        #expect(problem.message.hasPrefix("\(path) "))
+        #expect(problem.message.contains("; allowed is \(try key(path).allowed)"))
+        #expect(try key(path).show(loaded.configuration) == key(path).show(Configuration()))
+    }
+
+    @Test(
+        "Text of variables and flags is taken for the type of the key",
+        arguments: [
+            ("port", "0", "0"), ("limits.body_bytes", "64KiB", "65536"), ("limits.body_bytes", "70000", "70000"),
+            ("cookie.secure", "false", "false"), ("drain_timeout", "PT1M30.5S", #""90500ms""#),
+            (
+                "cookie.allowed_origins", "https://a.example, http://b.example:8080",
+                #"["https://a.example", "http://b.example:8080"]"#
+            ),
+        ])
+    func goodAsText(path: String, text: String, shown: String) async throws {
+        let key = try key(path)
+        for loaded in [
+            try await load(environment: [key.environmentName: text]), try await load(set: [path: text]),
+        ] {
+            #expect(loaded.problems == [])
+            #expect(key.show(loaded.configuration) == shown)
+        }
+    }
+
+    @Test(
+        "A value that is nearly right comes with a guess",
+        arguments: [
+            ("drain_timeout", "30", #"did you mean "30s"?"#), ("cookie.secure", "yes", "did you mean true?"),
+            ("cookie.secure", "0", "did you mean false?"), ("log.format", "jsno", #"did you mean "json"?"#),
+            ("log.level", "warn", #"did you mean "warning"?"#), ("store", "Memory", #"did you mean "memory"?"#),
+        ])
+    func guess(path: String, text: String, guess: String) async throws {
+        let loaded = try await load(set: [path: text])
+        #expect(loaded.problems.map(\.message).joined().hasSuffix(guess))
+    }
+
+    @Test("Another store than this build has is refused with those it has")
+    func otherStore() async throws {
+        let loaded = try await load(environment: ["CONCIERGE_STORE": "redis://localhost:6379/0"])
+        #expect(
+            loaded.problems.map(\.description) == [
+                "environment CONCIERGE_STORE: error: /store bad_value: store is \"redis://localhost:6379/0\"; "
+                    + "allowed is one of the stores of this build: memory"
+            ])
+    }
+
+    @Test("Every default is allowed, and every name of a key, variable and flag is its own")
+    func table() throws {
+        for key in ConfigurationKey.all {
+            #expect(!key.meaning.isEmpty && key.meaning.hasSuffix("."), "\(key.path)")
+        }
+        #expect(Set(ConfigurationKey.all.map(\.environmentName)).count == ConfigurationKey.all.count)
+        #expect(
+            ConfigurationKey.all.compactMap(\.flagName).sorted() == [
+                "--admin-host", "--admin-port", "--host", "--port", "--services", "--store", "--workers",
+            ])
+    }
+}
+
+func key(_ path: String) throws -> ConfigurationKey {
+    try #require(ConfigurationKey.all.first { $0.path == path })
+}
+
+/// A configuration file with one key: `{"admin": {"port": 1}}`.
+func nested(_ path: String, _ value: String) -> String {
+    let parts = path.split(separator: ".")
+    return parts.reversed().reduce(value) { "{\"\($1)\": \($0)}" }
+}
