@@ -10,7 +10,7 @@ namespace cjson {
 namespace {
 
 enum class Form {
-    schema, in_place_schema, in_place_schemas, map, pattern_map, items, dependencies, number, positive_number, count,
+    schema, names_schema, in_place_schema, in_place_schemas, map, pattern_map, items, dependencies, number, positive_number, count,
     text, pattern, names, type, values, boolean,
     obsolete,
 };
@@ -31,7 +31,7 @@ constexpr Keyword keywords[] = {
     {"minLength", Form::count}, {"minProperties", Form::count}, {"minimum", Form::number},
     {"multipleOf", Form::positive_number}, {"not", Form::in_place_schema}, {"oneOf", Form::in_place_schemas},
     {"pattern", Form::pattern}, {"patternProperties", Form::pattern_map}, {"properties", Form::map},
-    {"propertyNames", Form::schema}, {"required", Form::names}, {"then", Form::in_place_schema},
+    {"propertyNames", Form::names_schema}, {"required", Form::names}, {"then", Form::in_place_schema},
     {"title", Form::text}, {"type", Form::type}, {"uniqueItems", Form::boolean},
 };
 
@@ -141,10 +141,8 @@ void SchemaChecker::visit_keyword(
         return;
     }
     switch (found->form) {
-    case Form::schema:
-        schema_.examines_names = schema_.examines_names || keyword == "propertyNames";
-        visit(value, pointer);
-        break;
+    case Form::schema: visit(value, pointer); break;
+    case Form::names_schema: visit_property_names(value, pointer); break;
     case Form::in_place_schema: visit_in_place(node, value, pointer); break;
     case Form::in_place_schemas: visit_schemas(node, value, pointer, true); break;
     case Form::map: visit_map(value, pointer, false); break;
@@ -191,6 +189,28 @@ void SchemaChecker::visit_keyword(
         break;
     case Form::obsolete: fail(pointer, "This keyword is of an older draft and means nothing in draft 7.");
     }
+}
+
+/// Moves the schema of `propertyNames` to the top and leaves a reference: where `propertyNames` is itself inside
+/// something referred to, valijson would confuse it with that. What it finds by reference it does not confuse.
+void SchemaChecker::visit_property_names(json &value, const std::string &pointer) {
+    schema_.examines_names = true;
+    if (!value.is_object() || value.contains("$ref")) {
+        if (value.is_boolean()) {
+            // valijson has no boolean here that it would not confuse either.
+            value = value == true ? json::object() : json{{"not", json::object()}};
+        } else {
+            visit(value, pointer);
+            return;
+        }
+    }
+    json &homes = schema_.document["$checkedPropertyNames"];
+    const std::string name = std::to_string(homes.size());
+    json &home = homes[name];
+    home = std::move(value);
+    value = json{{"$ref", "#/$checkedPropertyNames/" + name}};
+    schema_.references[&value] = &home;
+    visit(home, pointer);
 }
 
 void SchemaChecker::visit_in_place(json &node, json &child, const std::string &pointer) {

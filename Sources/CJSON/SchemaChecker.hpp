@@ -61,6 +61,7 @@ private:
 
     void visit(json &node, const std::string &pointer);
     void visit_keyword(json &node, const std::string &keyword, json &value, const std::string &pointer);
+    void visit_property_names(json &value, const std::string &pointer);
     void visit_in_place(json &node, json &child, const std::string &pointer);
     void visit_schemas(json &node, json &list, const std::string &pointer, bool in_place);
     void visit_map(json &map, const std::string &pointer, bool names_are_patterns);

@@ -95,7 +95,7 @@ public:
             return fail(CJSON_PARSE_UNEXPECTED_END, length, false);
         }
         if (finished_) {
-            return fail(CJSON_PARSE_TRAILING_TEXT, start_of_token(at), false);
+            return fail(CJSON_PARSE_TRAILING_TEXT, start_of_rest(), false);
         }
         return fail(CJSON_PARSE_SYNTAX, at, false);
     }
@@ -123,7 +123,7 @@ private:
 
     bool place(json &&value) {
         put(std::move(value));
-        finished_ = open_.empty();
+        finish();
         return true;
     }
 
@@ -138,8 +138,15 @@ private:
 
     bool ascend() {
         open_.pop_back();
-        finished_ = open_.empty();
+        finish();
         return true;
+    }
+
+    void finish() {
+        if (open_.empty()) {
+            finished_ = true;
+            end_of_value_ = static_cast<size_t>(*reached_ - begin_);
+        }
     }
 
     bool fail(cjson_parse_code reason, size_t at, bool pointed) {
@@ -183,9 +190,12 @@ private:
         return at;
     }
 
-    size_t start_of_token(size_t at) const {
-        while (at > 0 && std::strchr(" \t\r\n,]}", begin_[at - 1]) == nullptr) {
-            --at;
+    /// The first byte after the outermost value that is no white space.
+    size_t start_of_rest() const {
+        // Only the byte after a number tells that the number has ended, so it has been read too.
+        size_t at = end_of_value_ - (root.is_number() ? 1 : 0);
+        while (begin_ + at < end_ && std::strchr(" \t\r\n", begin_[at]) != nullptr) {
+            ++at;
         }
         return at;
     }
@@ -204,6 +214,7 @@ private:
     const char *const *reached_;
     std::vector<Level> open_;
     bool finished_ = false;
+    size_t end_of_value_ = 0;
 };
 
 cjson_value *fail(cjson_parse_failure *failure, cjson_parse_code code, size_t offset) {
