@@ -8,9 +8,14 @@ struct InstanceTable {
         /// `order` rises with each instance that this locator makes, from 1.
         case live(AnyInstance, order: Int)
     }
-    private struct Entry {
+    struct Entry {
         let index: Int
-        var slot: Slot
+        fileprivate(set) var slot: Slot
+
+        /// 0 as long as it is being made.
+        var order: Int {
+            if case .live(_, let order) = slot { order } else { 0 }
+        }
     }
     private var entries: [Entry] = []
     private var created = 0
@@ -48,14 +53,12 @@ struct InstanceTable {
     }
 
     /// Takes out everything, gives the live ones newest first.
-    mutating func removeAll() -> [(index: Int, instance: AnyInstance)] {
-        var live: [(index: Int, instance: AnyInstance, order: Int)] = []
-        for entry in entries {
-            if case .live(let instance, let order) = entry.slot { live.append((entry.index, instance, order)) }
-        }
-        entries = []
-        live.sort { $0.order > $1.order }
-        return live.map { ($0.index, $0.instance) }
+    mutating func removeAll() -> [Entry] {
+        var taken: [Entry] = []
+        swap(&taken, &entries)
+        taken.removeAll { $0.order == 0 }
+        if taken.count > 1 { taken.sort { $0.order > $1.order } }
+        return taken
     }
 
     private func position(of construction: Construction) -> Int? {
