@@ -172,4 +172,42 @@ struct ConcurrencyTests {
         #expect(locator.existing(key("a"))?.name == "2")
         #expect(journal.all == ["created a", "created a", "disposed 1", "removed a"])
     }
+
+    @Test("what is made anew meanwhile is kept, whichever of the two ends first")
+    func abandonedEndsFirst() async throws {
+        let runs = Mutex(0)
+        let started = [Latch(), Latch()]
+        let gates = [Latch(), Latch()]
+        let firstIsBack = Latch()
+        let shared = try registry { builder in
+            builder.register(key("a")) { _ in
+                let run = runs.withLock {
+                    $0 += 1
+                    return $0
+                }
+                started[run - 1].open()
+                gates[run - 1].wait()
+                return Counter("\(run)")
+            }
+        }
+        let locator = ServiceLocator(registry: shared)
+        await onThreads(3) { number in
+            switch number {
+            case 0:
+                #expect((try? locator.resolve(key("a")))?.name == "1")
+                firstIsBack.open()
+            case 1:
+                started[0].wait()
+                locator.remove(key("a"))
+                #expect((try? locator.resolve(key("a")))?.name == "2")
+            default:
+                started[1].wait()
+                gates[0].open()
+                firstIsBack.wait()
+                #expect(locator.existing(key("a")) == nil)
+                gates[1].open()
+            }
+        }
+        #expect(locator.existing(key("a"))?.name == "2")
+    }
 }

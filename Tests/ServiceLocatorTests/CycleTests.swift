@@ -123,6 +123,36 @@ struct CycleTests {
         #expect(told.count == 1)
     }
 
+    @Test("threads that hold each other up in two locators, one of them around its resolver, do not hang")
+    func acrossLocators() async throws {
+        let latches = (Latch(), Latch())
+        let holder = Mutex<ServiceLocator?>(nil)
+        let shared = try registry { builder in
+            builder.register(key("a")) { resolver in
+                latches.0.open()
+                latches.1.wait()
+                return try resolver.resolve(key("p"))
+            }
+            builder.register(key("p"), scope: .process) { _ in
+                latches.1.open()
+                latches.0.wait()
+                guard let session = holder.withLock({ $0 }) else { throw Refusal() }
+                return try session.resolve(key("a"))
+            }
+        }
+        let process = ServiceLocator(registry: shared)
+        let session = ServiceLocator(registry: shared, parent: process)
+        holder.withLock { $0 = session }
+        let chains = Mutex<Set<String>>([])
+        await onThreads(2) { number in
+            let text = chain(failure { try number == 0 ? session.resolve(key("a")) : process.resolve(key("p")) })
+            chains.withLock { _ = $0.insert(text ?? "none") }
+        }
+        holder.withLock { $0 = nil }
+        let told = chains.withLock { $0 }
+        #expect(told == ["a → p → a"] || told == ["p → a → p"])
+    }
+
     @Test(
         "random needs on many threads: rings are told truly, and nothing else fails",
         arguments: 1...40 as ClosedRange<UInt64>)
