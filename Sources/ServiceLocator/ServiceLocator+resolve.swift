@@ -21,10 +21,10 @@ extension ServiceLocator {
         if let asker, place.scope == .session, asker.registration.scope == .process {
             throw .processNeedsSession(process: asker.key, session: key.erased)
         }
-        if let supplied = suppliedInstance(at: place) { return Box<Instance>.open(supplied) }
+        if let supplied = suppliedInstance(at: place) { return unbox(supplied) }
         switch step(at: place.index, asker) {
-        case .take(let instance): return Box<Instance>.open(instance)
-        case .wait(let construction): return Box<Instance>.open(try wait(for: construction, asker))
+        case .take(let instance): return unbox(instance)
+        case .wait(let construction): return unbox(try wait(for: construction, asker))
         case .build(let construction): return try build(construction)
         }
     }

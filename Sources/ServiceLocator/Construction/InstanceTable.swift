@@ -28,8 +28,10 @@ struct InstanceTable {
 
     /// There must be nothing at this index yet.
     mutating func begin(_ construction: Construction) {
-        entries.insert(
-            Entry(index: construction.index, slot: .building(construction)), at: position(of: construction.index))
+        let entry = Entry(index: construction.index, slot: .building(construction))
+        let position = position(of: construction.index)
+        // `insert` costs several times as much, even at the end.
+        if position == entries.count { entries.append(entry) } else { entries.insert(entry, at: position) }
     }
 
     /// Puts the instance where its construction stands; `false` when that has been taken out in the meantime.
@@ -52,11 +54,10 @@ struct InstanceTable {
         return entries.remove(at: position).slot
     }
 
-    /// Takes out everything, gives the live ones newest first.
+    /// Takes out everything and gives it, what lives newest first, what is being made last.
     mutating func removeAll() -> [Entry] {
         var taken: [Entry] = []
         swap(&taken, &entries)
-        taken.removeAll { $0.order == 0 }
         if taken.count > 1 { taken.sort { $0.order > $1.order } }
         return taken
     }

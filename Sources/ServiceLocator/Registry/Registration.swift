@@ -21,7 +21,7 @@ final class Registration: Sendable {
             lifecycle = Self.lifecycle(of: type)
         } else {
             // A protocol, or a class with subclasses that conform: only the instance can tell.
-            lifecycle = { Box<Instance>.open($0) as? any Service }
+            lifecycle = { unbox($0, as: Instance.self) as? any Service }
         }
     }
 
@@ -29,7 +29,7 @@ final class Registration: Sendable {
     private static func lifecycle<Instance: Service>(of type: Instance.Type)
         -> @Sendable (AnyInstance) -> (any Service)?
     {
-        { Box<Instance>.open($0) }
+        { unbox($0, as: Instance.self) }
     }
 }
 
