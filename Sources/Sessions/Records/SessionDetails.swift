@@ -16,10 +16,20 @@ package struct SessionDetails: Sendable {
         self.mode = mode
     }
 
-    static var none: Self { .init() }
+    package static var none: Self { .init() }
 
     var isEmpty: Bool {
         labels.isEmpty && userID == nil && retiredTokens.isEmpty && mode == .bearer
+    }
+}
+
+/// Keeps the details apart from the record, which costs a session without any one pointer.
+final class SessionDetailsBox: Sendable {
+    let details: SessionDetails
+
+    init?(_ details: SessionDetails) {
+        guard !details.isEmpty else { return nil }
+        self.details = details
     }
 }
 

@@ -12,11 +12,11 @@ package final class SessionRecord: Sendable {
     package let revision: UInt64
     /// What was written, in the order in which the instances were made.
     package let services: [ServiceDocument]
-    package let details: SessionDetails?
+    private let box: SessionDetailsBox?
 
     package init(
         id: SessionID, token: TokenDigest, createdAt: Int64, expiresAt: Int64, revision: UInt64,
-        services: [ServiceDocument], details: SessionDetails?
+        services: [ServiceDocument], details: SessionDetails
     ) {
         self.id = id
         self.token = token
@@ -24,33 +24,15 @@ package final class SessionRecord: Sendable {
         self.expiresAt = expiresAt
         self.revision = revision
         self.services = services
-        self.details = details
+        box = SessionDetailsBox(details)
     }
 
-    package var userID: String? { details?.userID }
-    package var labels: SessionLabels { details?.labels ?? .none }
-    package var mode: SessionMode { details?.mode ?? .bearer }
+    package var details: SessionDetails { box?.details ?? .none }
+    package var userID: String? { box?.details.userID }
 
     /// The document of a service, nil when it was never written. A few comparisons: sessions have few services.
     package func document(of service: UInt16) -> ServiceDocument? {
         for document in services where document.service == service { return document }
         return nil
     }
-
-    /// The next state: `change` edits a copy, whose revision is one more.
-    func next(_ change: (inout SessionDraft) -> Void) -> SessionRecord {
-        var draft = SessionDraft(token: token, revision: revision + 1, services: services, details: details ?? .none)
-        change(&draft)
-        return SessionRecord(
-            id: id, token: draft.token, createdAt: createdAt, expiresAt: expiresAt, revision: draft.revision,
-            services: draft.services, details: draft.details.isEmpty ? nil : draft.details)
-    }
-}
-
-/// What may differ between one state of a session and the next.
-struct SessionDraft {
-    var token: TokenDigest
-    let revision: UInt64
-    var services: [ServiceDocument]
-    var details: SessionDetails
 }
