@@ -1,1 +1,172 @@
 #pragma once
+
+// A C face for two C++ libraries, nlohmann-json (values, strict parsing, serialising) and valijson (JSON Schema).
+//
+// - No exception leaves a function: failures are codes or NULL. NULL from a function that makes something means that
+//   memory ran out, unless its comment says otherwise.
+// - A `const cjson_value *` got from inside another value lives as long as that value and is never freed.
+// - Values are not changed after they are shared, and reading them is safe from any thread.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__clang__)
+#define CJSON_CLOSED_ENUM __attribute__((enum_extensibility(closed)))
+#else
+#define CJSON_CLOSED_ENUM
+#endif
+
+/// Arrays and objects may be nested this deep, in what is parsed and in what a patch makes: everything recursive here
+/// and in the libraries is bounded by it.
+#define CJSON_MAXIMUM_DEPTH 64
+
+/// One JSON value with everything in it.
+typedef struct cjson_value cjson_value;
+
+/// Bytes made by this library (UTF-8), to be read and freed.
+typedef struct cjson_text cjson_text;
+
+typedef enum CJSON_CLOSED_ENUM cjson_kind {
+    CJSON_NULL,
+    CJSON_BOOL,
+    CJSON_INTEGER,
+    CJSON_UNSIGNED,
+    CJSON_DOUBLE,
+    CJSON_STRING,
+    CJSON_ARRAY,
+    CJSON_OBJECT,
+} cjson_kind;
+
+// MARK: Text
+
+const uint8_t *cjson_text_bytes(const cjson_text *text, size_t *length);
+void cjson_text_free(cjson_text *text);
+
+// MARK: Parsing and serialising
+
+typedef enum CJSON_CLOSED_ENUM cjson_parse_code {
+    CJSON_PARSE_OK,
+    CJSON_PARSE_EMPTY,
+    CJSON_PARSE_BYTE_ORDER_MARK,
+    CJSON_PARSE_NUL_BYTE,
+    CJSON_PARSE_INVALID_UTF8,
+    CJSON_PARSE_LONE_SURROGATE,
+    CJSON_PARSE_DUPLICATE_MEMBER,
+    CJSON_PARSE_TOO_DEEP,
+    CJSON_PARSE_NUMBER_TOO_LARGE,
+    CJSON_PARSE_TRAILING_TEXT,
+    CJSON_PARSE_UNEXPECTED_END,
+    CJSON_PARSE_SYNTAX,
+    CJSON_PARSE_OUT_OF_MEMORY,
+} cjson_parse_code;
+
+/// Where parsing stopped. `pointer` is a JSON Pointer, or NULL where none is meaningful; free it.
+typedef struct cjson_parse_failure {
+    cjson_parse_code code;
+    size_t offset;
+    cjson_text *pointer;
+} cjson_parse_failure;
+
+/// Parses RFC 8259 as narrowed by I-JSON (RFC 7493); NULL and a filled `failure` for anything else. `comments` lets
+/// `//` and `/* */` comments stand where white space may.
+cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjson_parse_failure *failure);
+
+/// The value as compact UTF-8, members sorted by name.
+cjson_text *cjson_serialize(const cjson_value *value);
+
+/// A JSON string literal, with quotation marks, for UTF-8 bytes; what is not UTF-8 becomes U+FFFD.
+cjson_text *cjson_quote(const uint8_t *bytes, size_t length);
+
+// MARK: Making values
+
+cjson_value *cjson_new_null(void);
+cjson_value *cjson_new_bool(bool value);
+cjson_value *cjson_new_integer(int64_t value);
+cjson_value *cjson_new_unsigned(uint64_t value);
+/// Infinities and NaN, which JSON does not have, become null.
+cjson_value *cjson_new_double(double value);
+cjson_value *cjson_new_string(const uint8_t *bytes, size_t length);
+cjson_value *cjson_new_array(void);
+cjson_value *cjson_new_object(void);
+/// Appends a copy of `element`; false when memory ran out.
+bool cjson_array_append(cjson_value *array, const cjson_value *element);
+/// Sets a member to a copy of `member`, replacing one of the same name; false when memory ran out.
+bool cjson_object_set(cjson_value *object, const uint8_t *name, size_t length, const cjson_value *member);
+void cjson_free(cjson_value *value);
+
+// MARK: Reading values
+
+cjson_kind cjson_kind_of(const cjson_value *value);
+bool cjson_bool(const cjson_value *value);
+/// True and the number when the value is a whole number that fits.
+bool cjson_integer(const cjson_value *value, int64_t *result);
+/// True and the number when the value is any number.
+bool cjson_double(const cjson_value *value, double *result);
+/// The bytes of a string, NULL for other kinds.
+const uint8_t *cjson_string(const cjson_value *value, size_t *length);
+/// The number of elements or members, 0 for other kinds.
+size_t cjson_count(const cjson_value *value);
+/// An element of an array, NULL beyond its end and for other kinds.
+const cjson_value *cjson_element(const cjson_value *array, size_t index);
+/// A member of an object, NULL when it has none of that name and for other kinds.
+const cjson_value *cjson_member(const cjson_value *object, const uint8_t *name, size_t length);
+/// Calls `visit` for each member, sorted by name, until it returns false.
+void cjson_each_member(
+    const cjson_value *object, void *context,
+    bool (*visit)(void *context, const uint8_t *name, size_t length, const cjson_value *member));
+/// Equality of JSON values: numbers by value, objects whatever the order of their members.
+bool cjson_equal(const cjson_value *one, const cjson_value *other);
+/// How deep arrays and objects are nested: 0 for a scalar, 1 for `[]`.
+size_t cjson_depth(const cjson_value *value);
+
+// MARK: Patching
+
+/// `target` with `patch` merged into it (RFC 7396).
+cjson_value *cjson_merge(const cjson_value *target, const cjson_value *patch);
+
+typedef enum CJSON_CLOSED_ENUM cjson_patch_code {
+    CJSON_PATCH_OK,
+    // The patch is not a JSON Patch.
+    CJSON_PATCH_NOT_AN_ARRAY,
+    CJSON_PATCH_OPERATION_NOT_AN_OBJECT,
+    CJSON_PATCH_OP_MISSING,
+    CJSON_PATCH_OP_UNKNOWN,
+    CJSON_PATCH_PATH_MISSING,
+    CJSON_PATCH_PATH_INVALID,
+    CJSON_PATCH_FROM_MISSING,
+    CJSON_PATCH_FROM_INVALID,
+    CJSON_PATCH_VALUE_MISSING,
+    CJSON_PATCH_MOVE_INTO_ITSELF,
+    // The patch does not fit the document.
+    CJSON_PATCH_PATH_NOT_FOUND,
+    CJSON_PATCH_FROM_NOT_FOUND,
+    CJSON_PATCH_INDEX_OUT_OF_BOUNDS,
+    CJSON_PATCH_TEST_FAILED,
+    CJSON_PATCH_ROOT_REMOVED,
+    // The result, or the work, would be beyond the bounds.
+    CJSON_PATCH_TOO_DEEP,
+    CJSON_PATCH_TOO_LARGE,
+    CJSON_PATCH_OUT_OF_MEMORY,
+} cjson_patch_code;
+
+/// `operation` is the index of the failing operation; `pointer` is its `path`, or its `from` when that is at fault, or
+/// NULL when it has none; free it.
+typedef struct cjson_patch_failure {
+    cjson_patch_code code;
+    size_t operation;
+    cjson_text *pointer;
+} cjson_patch_failure;
+
+/// `target` with the operations of `patch` applied (RFC 6902), or NULL and a filled `failure`. `maximum_size` bounds
+/// the bytes that the operations may add altogether, counted about as they would be serialised.
+cjson_value *cjson_patch(
+    const cjson_value *target, const cjson_value *patch, size_t maximum_size, cjson_patch_failure *failure);
+
+#ifdef __cplusplus
+}
+#endif

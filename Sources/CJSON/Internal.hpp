@@ -1,0 +1,61 @@
+#pragma once
+
+#include "CJSON.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+// What the files of this target share. Everything here is inline or a template, so that the library has no symbols but
+// those of CJSON.h.
+namespace cjson {
+
+using json = nlohmann::json;
+
+// `cjson_value` and `cjson_text` are never defined: they are these types under names that C can say.
+inline json *unwrap(cjson_value *value) { return reinterpret_cast<json *>(value); }
+inline const json &unwrap(const cjson_value *value) { return *reinterpret_cast<const json *>(value); }
+inline cjson_value *wrap(json *value) { return reinterpret_cast<cjson_value *>(value); }
+inline const cjson_value *wrap(const json *value) { return reinterpret_cast<const cjson_value *>(value); }
+
+inline cjson_text *make_text(std::string text) noexcept {
+    try {
+        return reinterpret_cast<cjson_text *>(new std::string(std::move(text)));
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+/// Moves a value to the heap for C to own.
+inline cjson_value *own(json &&value) { return wrap(new json(std::move(value))); }
+
+/// Adds `/token`, escaped as RFC 6901 wants it.
+inline void append_token(std::string &pointer, const std::string &token) {
+    pointer.push_back('/');
+    for (char character : token) {
+        if (character == '~') {
+            pointer.append("~0");
+        } else if (character == '/') {
+            pointer.append("~1");
+        } else {
+            pointer.push_back(character);
+        }
+    }
+}
+
+/// Container levels in a value. Recursive, but so is everything: depth is bounded when values come in.
+inline size_t depth(const json &value) {
+    if (!value.is_structured()) {
+        return 0;
+    }
+    size_t deepest = 0;
+    for (const json &child : value) {
+        if (child.is_structured()) {
+            deepest = std::max(deepest, depth(child));
+        }
+    }
+    return deepest + 1;
+}
+
+}  // namespace cjson

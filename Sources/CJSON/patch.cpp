@@ -1,0 +1,392 @@
+#include "Internal.hpp"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+// JSON Patch (RFC 6902), written out here: the library's own version differs from the RFC in places and bounds nothing.
+
+using cjson::json;
+
+namespace {
+
+/// What stops a patch; thrown and caught in this file only.
+struct Failure {
+    cjson_patch_code code;
+    size_t operation;
+    std::optional<std::string> pointer;
+};
+
+using Tokens = std::vector<std::string>;
+
+/// The reference tokens of a JSON Pointer (RFC 6901), or nothing when it is none.
+std::optional<Tokens> parse_pointer(const std::string &text) {
+    Tokens tokens;
+    if (text.empty()) {
+        return tokens;
+    }
+    if (text[0] != '/') {
+        return std::nullopt;
+    }
+    for (size_t index = 0; index < text.size(); ++index) {
+        const char character = text[index];
+        if (character == '/') {
+            tokens.emplace_back();
+        } else if (character != '~') {
+            tokens.back().push_back(character);
+        } else if (index + 1 < text.size() && (text[index + 1] == '0' || text[index + 1] == '1')) {
+            tokens.back().push_back(text[++index] == '0' ? '~' : '/');
+        } else {
+            return std::nullopt;
+        }
+    }
+    return tokens;
+}
+
+/// An array index as RFC 6901 writes it: digits, no leading zeros.
+std::optional<size_t> parse_index(const std::string &token) {
+    if (token.empty() || token.size() > 18 || (token.size() > 1 && token[0] == '0')) {
+        return std::nullopt;
+    }
+    size_t index = 0;
+    for (char character : token) {
+        if (character < '0' || character > '9') {
+            return std::nullopt;
+        }
+        index = index * 10 + static_cast<size_t>(character - '0');
+    }
+    return index;
+}
+
+bool is_digits(const std::string &token) {
+    return !token.empty() && token.find_first_not_of("0123456789") == std::string::npos && token[0] != '0';
+}
+
+/// About how many bytes a value takes when serialised.
+size_t size_of(const json &value) {
+    if (value.is_string()) {
+        return value.get_ref<const std::string &>().size() + 2;
+    }
+    if (!value.is_structured()) {
+        return 8;
+    }
+    size_t size = 2;
+    for (auto child = value.begin(); child != value.end(); ++child) {
+        size += size_of(*child) + 1;
+        if (value.is_object()) {
+            size += child.key().size() + 3;
+        }
+    }
+    return size;
+}
+
+enum class Op { add, remove, replace, move, copy, test };
+
+struct Operation {
+    Op op;
+    Tokens path;
+    Tokens from;
+    const json *value;
+    const std::string *path_text;
+    const std::string *from_text;
+};
+
+/// Reads the whole patch before anything is applied, so that a malformed one is called so whatever the document is.
+class Reader {
+public:
+    static std::vector<Operation> read(const json &patch) {
+        if (!patch.is_array()) {
+            throw Failure{CJSON_PATCH_NOT_AN_ARRAY, 0, std::nullopt};
+        }
+        std::vector<Operation> operations;
+        operations.reserve(patch.size());
+        for (const json &entry : patch) {
+            operations.push_back(Reader(entry, operations.size()).operation());
+        }
+        return operations;
+    }
+
+private:
+    Reader(const json &entry, size_t index) : entry_(entry), index_(index) {}
+
+    Operation operation() {
+        if (!entry_.is_object()) {
+            fail(CJSON_PATCH_OPERATION_NOT_AN_OBJECT);
+        }
+        Operation operation{};
+        operation.path_text = string("path");
+        const std::string *name = string("op");
+        path_ = operation.path_text;
+        if (name == nullptr) {
+            fail(CJSON_PATCH_OP_MISSING);
+        }
+        operation.op = op(*name);
+        if (operation.path_text == nullptr) {
+            fail(CJSON_PATCH_PATH_MISSING);
+        }
+        operation.path = tokens(*operation.path_text, CJSON_PATCH_PATH_INVALID);
+        if (operation.op == Op::move || operation.op == Op::copy) {
+            read_from(operation);
+        } else if (operation.op != Op::remove) {
+            operation.value = member("value");
+            if (operation.value == nullptr) {
+                fail(CJSON_PATCH_VALUE_MISSING);
+            }
+        }
+        return operation;
+    }
+
+    void read_from(Operation &operation) {
+        operation.from_text = string("from");
+        if (operation.from_text == nullptr) {
+            fail(CJSON_PATCH_FROM_MISSING);
+        }
+        operation.from = tokens(*operation.from_text, CJSON_PATCH_FROM_INVALID);
+        const Tokens &from = operation.from;
+        const Tokens &path = operation.path;
+        if (operation.op == Op::move && from.size() < path.size()
+            && std::equal(from.begin(), from.end(), path.begin())) {
+            fail(CJSON_PATCH_MOVE_INTO_ITSELF);
+        }
+    }
+
+    Op op(const std::string &name) {
+        if (name == "add") return Op::add;
+        if (name == "remove") return Op::remove;
+        if (name == "replace") return Op::replace;
+        if (name == "move") return Op::move;
+        if (name == "copy") return Op::copy;
+        if (name == "test") return Op::test;
+        fail(CJSON_PATCH_OP_UNKNOWN);
+    }
+
+    Tokens tokens(const std::string &text, cjson_patch_code otherwise) {
+        std::optional<Tokens> tokens = parse_pointer(text);
+        if (!tokens) {
+            throw Failure{otherwise, index_, text};
+        }
+        return *std::move(tokens);
+    }
+
+    const json *member(const char *name) const {
+        const auto found = entry_.find(name);
+        return found == entry_.end() ? nullptr : &*found;
+    }
+
+    const std::string *string(const char *name) const {
+        const json *found = member(name);
+        return found == nullptr ? nullptr : found->get_ptr<const std::string *>();
+    }
+
+    [[noreturn]] void fail(cjson_patch_code code) const {
+        throw Failure{code, index_, path_ == nullptr ? std::nullopt : std::optional<std::string>(*path_)};
+    }
+
+    const json &entry_;
+    size_t index_;
+    const std::string *path_ = nullptr;
+};
+
+/// Applies operations to a copy of the document, within a budget.
+class Applier {
+public:
+    Applier(const json &target, size_t maximum_size) : document_(target), maximum_size_(maximum_size) {}
+
+    json run(const std::vector<Operation> &operations) {
+        for (const Operation &operation : operations) {
+            operation_ = &operation;
+            apply(operation);
+            ++index_;
+        }
+        return std::move(document_);
+    }
+
+private:
+    // Shifting an element costs nanoseconds; this many are some tenths of a second, and no honest patch comes near.
+    static constexpr size_t maximum_shifts = 16'000'000;
+
+    void apply(const Operation &operation) {
+        switch (operation.op) {
+        case Op::add:
+            spend(*operation.value);
+            add(json(*operation.value));
+            break;
+        case Op::remove:
+            remove(operation.path, false);
+            break;
+        case Op::replace: {
+            json &place = resolve(operation.path, false);
+            check_depth(*operation.value);
+            spend(*operation.value);
+            place = *operation.value;
+            break;
+        }
+        case Op::move:
+            if (operation.from == operation.path) {
+                resolve(operation.from, true);
+            } else {
+                add(remove(operation.from, true));
+            }
+            break;
+        case Op::copy: {
+            const json &source = resolve(operation.from, true);
+            spend(source);
+            add(json(source));
+            break;
+        }
+        case Op::test:
+            if (resolve(operation.path, false) != *operation.value) {
+                fail(CJSON_PATCH_TEST_FAILED);
+            }
+            break;
+        }
+    }
+
+    /// The value that is at `path`.
+    json &resolve(const Tokens &path, bool is_from) { return descend(path, path.size(), is_from); }
+
+    json &descend(const Tokens &path, size_t levels, bool is_from) {
+        json *place = &document_;
+        for (size_t level = 0; level < levels; ++level) {
+            const std::string &token = path[level];
+            if (json::object_t *members = place->get_ptr<json::object_t *>()) {
+                const auto found = members->find(token);
+                if (found == members->end()) {
+                    not_found(is_from);
+                }
+                place = &found->second;
+            } else if (json::array_t *elements = place->get_ptr<json::array_t *>()) {
+                place = &(*elements)[existing_index(token, *elements, is_from)];
+            } else {
+                not_found(is_from);
+            }
+        }
+        return *place;
+    }
+
+    size_t existing_index(const std::string &token, const json::array_t &elements, bool is_from) {
+        const std::optional<size_t> index = parse_index(token);
+        if (!index) {
+            // More digits than an index has here are an index beyond the end.
+            is_digits(token) || token == "-" ? out_of_bounds(is_from) : not_found(is_from);
+        }
+        if (*index >= elements.size()) {
+            out_of_bounds(is_from);
+        }
+        return *index;
+    }
+
+    void add(json &&value) {
+        const Tokens &path = operation_->path;
+        check_depth(value);
+        if (path.empty()) {
+            document_ = std::move(value);
+            return;
+        }
+        json &parent = descend(path, path.size() - 1, false);
+        const std::string &last = path.back();
+        if (json::object_t *members = parent.get_ptr<json::object_t *>()) {
+            (*members)[last] = std::move(value);
+        } else if (json::array_t *elements = parent.get_ptr<json::array_t *>()) {
+            if (last == "-") {
+                elements->push_back(std::move(value));
+                return;
+            }
+            const std::optional<size_t> index = parse_index(last);
+            if (!index) {
+                is_digits(last) ? out_of_bounds(false) : not_found(false);
+            }
+            if (*index > elements->size()) {
+                out_of_bounds(false);
+            }
+            shift(elements->size() - *index);
+            elements->insert(elements->begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
+        } else {
+            not_found(false);
+        }
+    }
+
+    json remove(const Tokens &path, bool is_from) {
+        if (path.empty()) {
+            fail(CJSON_PATCH_ROOT_REMOVED, is_from);
+        }
+        json &parent = descend(path, path.size() - 1, is_from);
+        const std::string &last = path.back();
+        if (json::object_t *members = parent.get_ptr<json::object_t *>()) {
+            const auto found = members->find(last);
+            if (found == members->end()) {
+                not_found(is_from);
+            }
+            json removed = std::move(found->second);
+            members->erase(found);
+            return removed;
+        }
+        if (json::array_t *elements = parent.get_ptr<json::array_t *>()) {
+            const size_t index = existing_index(last, *elements, is_from);
+            json removed = std::move((*elements)[index]);
+            shift(elements->size() - index);
+            elements->erase(elements->begin() + static_cast<std::ptrdiff_t>(index));
+            return removed;
+        }
+        not_found(is_from);
+    }
+
+    void check_depth(const json &value) {
+        if (operation_->path.size() + cjson::depth(value) > CJSON_MAXIMUM_DEPTH) {
+            fail(CJSON_PATCH_TOO_DEEP);
+        }
+    }
+
+    /// Counts what operations add, never what they take away: a bound on work and memory at once.
+    void spend(const json &value) {
+        const size_t size = size_of(value);
+        if (size > maximum_size_ - spent_) {
+            fail(CJSON_PATCH_TOO_LARGE);
+        }
+        spent_ += size;
+    }
+
+    void shift(size_t elements) {
+        shifts_ += elements;
+        if (shifts_ > maximum_shifts) {
+            fail(CJSON_PATCH_TOO_LARGE);
+        }
+    }
+
+    [[noreturn]] void not_found(bool is_from) {
+        fail(is_from ? CJSON_PATCH_FROM_NOT_FOUND : CJSON_PATCH_PATH_NOT_FOUND, is_from);
+    }
+
+    [[noreturn]] void out_of_bounds(bool is_from) { fail(CJSON_PATCH_INDEX_OUT_OF_BOUNDS, is_from); }
+
+    [[noreturn]] void fail(cjson_patch_code code, bool is_from = false) {
+        throw Failure{code, index_, is_from ? *operation_->from_text : *operation_->path_text};
+    }
+
+    json document_;
+    size_t maximum_size_;
+    size_t spent_ = 0;
+    size_t shifts_ = 0;
+    size_t index_ = 0;
+    const Operation *operation_ = nullptr;
+};
+
+}  // namespace
+
+cjson_value *cjson_patch(
+    const cjson_value *target, const cjson_value *patch, size_t maximum_size, cjson_patch_failure *failure) {
+    *failure = {CJSON_PATCH_OK, 0, nullptr};
+    try {
+        const std::vector<Operation> operations = Reader::read(cjson::unwrap(patch));
+        return cjson::own(Applier(cjson::unwrap(target), maximum_size).run(operations));
+    } catch (Failure &stopped) {
+        *failure = {stopped.code, stopped.operation, nullptr};
+        if (stopped.pointer) {
+            failure->pointer = cjson::make_text(*std::move(stopped.pointer));
+        }
+        return nullptr;
+    } catch (...) {
+        *failure = {CJSON_PATCH_OUT_OF_MEMORY, 0, nullptr};
+        return nullptr;
+    }
+}

@@ -1,0 +1,50 @@
+import CJSON
+
+/// An immutable JSON value with everything in it: what services hold, what requests bring and answers carry.
+///
+/// ```swift
+/// let profile: JSONDocument = ["name": "Ada", "email": nil]
+/// let changed = profile.merging(["email": "ada@example.org"])
+/// changed[member: "email"]?.string  // "ada@example.org"
+/// ```
+///
+/// Parsing is strict, see `init(parsing:comments:)`. Members are kept sorted by name, so equal documents serialise to
+/// equal bytes, provided their numbers are written alike (`1` and `1.0` are equal and stay as they were written).
+///
+/// Copies are cheap, and so are parts: a document taken out of another shares its memory and keeps all of it alive.
+package struct JSONDocument: Sendable {
+    /// The tree that the value belongs to.
+    let owner: Owner
+
+    /// The value itself, somewhere inside the owner's tree.
+    ///
+    /// Unsafe only for the compiler: nothing writes to a tree once a document has it.
+    nonisolated(unsafe) let value: OpaquePointer
+
+    /// A whole tree of its own.
+    init(_ owner: Owner) {
+        self.owner = owner
+        value = owner.root
+    }
+
+    /// A part of a tree.
+    init(_ value: OpaquePointer, in owner: Owner) {
+        self.owner = owner
+        self.value = value
+    }
+
+    /// The deepest nesting of arrays and objects that is parsed or made by a patch.
+    package static let maximumDepth = Int(CJSON_MAXIMUM_DEPTH)
+}
+
+extension JSONDocument: Equatable {
+    /// Equality of JSON values: numbers by value (`1` is `1.0`), objects whatever the order of their members.
+    package static func == (one: JSONDocument, other: JSONDocument) -> Bool {
+        one.value == other.value || cjson_equal(one.value, other.value)
+    }
+}
+
+extension JSONDocument: CustomStringConvertible {
+    /// The document as JSON text.
+    package var description: String { String(decoding: serialized(), as: UTF8.self) }
+}

@@ -1,0 +1,44 @@
+import CJSON
+
+extension JSONDocument {
+    /// Parses UTF-8 text strictly: RFC 8259 as narrowed by I-JSON (RFC 7493).
+    ///
+    /// Refused beyond what the grammar refuses: a member name that occurs twice in an object, a byte order mark, bytes
+    /// that are not UTF-8, an escaped surrogate without its partner, more than 64 levels of nesting, and numbers beyond
+    /// a double. Whole numbers beyond 64 bits are taken as doubles, and lose digits.
+    ///
+    /// - Parameter comments: Whether `//` and `/* */` may stand where white space may, as in configuration files.
+    /// - Throws: `JSONParseError`, with the place.
+    package init(parsing bytes: UnsafeRawBufferPointer, comments: Bool = false) throws(JSONParseError) {
+        var failure = cjson_parse_failure()
+        let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let root = cjson_parse(start, bytes.count, comments, &failure) else {
+            throw JSONParseError(adopting: failure)
+        }
+        self.init(Owner(adopting: root))
+    }
+
+    /// Parses UTF-8 text; see `init(parsing:comments:)` for raw buffers.
+    package init(parsing bytes: [UInt8], comments: Bool = false) throws(JSONParseError) {
+        var failure = cjson_parse_failure()
+        guard let root = cjson_parse(bytes, bytes.count, comments, &failure) else {
+            throw JSONParseError(adopting: failure)
+        }
+        self.init(Owner(adopting: root))
+    }
+
+    /// Parses text; see `init(parsing:comments:)` for raw buffers. Offsets count UTF-8 bytes.
+    package init(parsing text: String, comments: Bool = false) throws(JSONParseError) {
+        var text = text
+        var failure = cjson_parse_failure()
+        guard let root = text.withUTF8({ cjson_parse($0.baseAddress, $0.count, comments, &failure) }) else {
+            throw JSONParseError(adopting: failure)
+        }
+        self.init(Owner(adopting: root))
+    }
+
+    /// The document as compact UTF-8 text, members sorted by name.
+    package func serialized() -> [UInt8] {
+        JSONText.bytes(adopting: cjson_serialize(value))
+    }
+}

@@ -1,0 +1,73 @@
+import CJSON
+
+/// Why and where text was refused as JSON.
+package struct JSONParseError: Error, Equatable, Sendable {
+    package enum Code: Sendable, Equatable {
+        case empty, byteOrderMark, nulByte, invalidUTF8, loneSurrogate, duplicateMember, tooDeep, numberTooLarge
+        case trailingText, unexpectedEnd, syntax, outOfMemory
+    }
+
+    package let code: Code
+
+    /// The first byte at fault, counted from 0; the length of the text where its end is at fault.
+    package let offset: Int
+
+    /// The value at fault, where there is one: for a duplicate member, an over-deep container, a number or a string
+    /// with a lone surrogate.
+    package let pointer: String?
+
+    package init(code: Code, offset: Int, pointer: String? = nil) {
+        self.code = code
+        self.offset = offset
+        self.pointer = pointer
+    }
+
+    init(adopting failure: cjson_parse_failure) {
+        self.init(
+            code: Code(failure.code), offset: failure.offset, pointer: JSONText.string(adopting: failure.pointer))
+    }
+}
+
+extension JSONParseError: CustomStringConvertible {
+    /// A sentence that is safe to show to a client.
+    package var description: String {
+        let place = pointer.map { $0.isEmpty ? "" : " at \($0)" } ?? ""
+        return "\(sentence)\(place) (byte \(offset))."
+    }
+
+    private var sentence: String {
+        switch code {
+        case .empty: "There is no JSON value: the text is empty"
+        case .byteOrderMark: "The text begins with a byte order mark"
+        case .nulByte: "The text contains a NUL byte"
+        case .invalidUTF8: "The text is not valid UTF-8"
+        case .loneSurrogate: "A string contains half of a surrogate pair"
+        case .duplicateMember: "A member name occurs twice in one object"
+        case .tooDeep: "Arrays and objects are nested more than \(JSONDocument.maximumDepth) levels deep"
+        case .numberTooLarge: "A number is too large"
+        case .trailingText: "There is more text after the JSON value"
+        case .unexpectedEnd: "The text ends before the JSON value does"
+        case .syntax: "The text is not valid JSON"
+        case .outOfMemory: "There is not enough memory to read the text"
+        }
+    }
+}
+
+extension JSONParseError.Code {
+    fileprivate init(_ code: cjson_parse_code) {
+        switch code {
+        case .CJSON_PARSE_EMPTY: self = .empty
+        case .CJSON_PARSE_BYTE_ORDER_MARK: self = .byteOrderMark
+        case .CJSON_PARSE_NUL_BYTE: self = .nulByte
+        case .CJSON_PARSE_INVALID_UTF8: self = .invalidUTF8
+        case .CJSON_PARSE_LONE_SURROGATE: self = .loneSurrogate
+        case .CJSON_PARSE_DUPLICATE_MEMBER: self = .duplicateMember
+        case .CJSON_PARSE_TOO_DEEP: self = .tooDeep
+        case .CJSON_PARSE_NUMBER_TOO_LARGE: self = .numberTooLarge
+        case .CJSON_PARSE_TRAILING_TEXT: self = .trailingText
+        case .CJSON_PARSE_UNEXPECTED_END: self = .unexpectedEnd
+        case .CJSON_PARSE_OK, .CJSON_PARSE_SYNTAX: self = .syntax
+        case .CJSON_PARSE_OUT_OF_MEMORY: self = .outOfMemory
+        }
+    }
+}
