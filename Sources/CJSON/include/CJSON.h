@@ -167,6 +167,31 @@ typedef struct cjson_patch_failure {
 cjson_value *cjson_patch(
     const cjson_value *target, const cjson_value *patch, size_t maximum_size, cjson_patch_failure *failure);
 
+// MARK: JSON Schema
+
+/// A compiled schema. Validating with one is safe from many threads at once.
+typedef struct cjson_schema cjson_schema;
+
+/// Where a schema is wrong (a JSON Pointer) and a sentence why; NULL where unknown. Free both.
+typedef struct cjson_schema_failure {
+    cjson_text *pointer;
+    cjson_text *detail;
+} cjson_schema_failure;
+
+/// Compiles a draft 7 schema without remote references, or NULL and a filled `failure`.
+cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_failure *failure);
+void cjson_schema_free(cjson_schema *schema);
+
+/// Told of a violation: a JSON Pointer into the document and the rest of a sentence about that place. Both are gone
+/// after the call.
+typedef void (*cjson_report)(
+    void *context, const uint8_t *pointer, size_t pointer_length, const uint8_t *detail, size_t detail_length);
+
+/// Whether `document` fits. If not, `report` is called at least once (provided memory does not run out) and at most
+/// `limit` times.
+bool cjson_schema_validate(
+    const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report);
+
 #ifdef __cplusplus
 }
 #endif

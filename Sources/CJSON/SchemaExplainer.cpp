@@ -1,0 +1,419 @@
+#include "SchemaExplainer.hpp"
+
+#include "Normalise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cjson {
+
+namespace {
+
+const json *keyword(const json &schema, const char *name) {
+    const auto found = schema.find(name);
+    return found == schema.end() ? nullptr : &*found;
+}
+
+std::string written(const json &value) {
+    if (value.is_number_float() && is_whole(value.get<double>())) {
+        return std::to_string(static_cast<int64_t>(value.get<double>()));
+    }
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// "1 character", "2 characters".
+std::string counted(const json &number, const char *thing) {
+    return written(number) + " " + thing + (number == 1 ? "" : "s");
+}
+
+size_t length_of(const std::string &text) {
+    return static_cast<size_t>(
+        std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+bool has_type(const json &value, const std::string &type) {
+    if (type == "integer") return value.is_number_integer();
+    if (type == "number") return value.is_number();
+    if (type == "string") return value.is_string();
+    if (type == "object") return value.is_object();
+    if (type == "array") return value.is_array();
+    if (type == "boolean") return value.is_boolean();
+    return type == "null" && value.is_null();
+}
+
+bool has_one_of(const json &value, const json &types) {
+    if (types.is_string()) {
+        return has_type(value, types.get_ref<const std::string &>());
+    }
+    return std::any_of(types.begin(), types.end(), [&](const json &type) {
+        return has_type(value, type.get_ref<const std::string &>());
+    });
+}
+
+std::string with_article(const std::string &type) {
+    if (type == "null") return "null";
+    if (type == "boolean") return "true or false";
+    return (type == "array" || type == "integer" || type == "object" ? "an " : "a ") + type;
+}
+
+std::string listed(const std::vector<std::string> &items) {
+    std::string text;
+    for (size_t index = 0; index < items.size(); ++index) {
+        if (index != 0) {
+            text += index + 1 == items.size() ? " or " : ", ";
+        }
+        text += items[index];
+    }
+    return text;
+}
+
+std::string must_be_type(const json &types) {
+    std::vector<std::string> names;
+    if (types.is_string()) {
+        names.push_back(with_article(types.get_ref<const std::string &>()));
+    } else {
+        for (const json &type : types) {
+            names.push_back(with_article(type.get_ref<const std::string &>()));
+        }
+    }
+    return "must be " + listed(names);
+}
+
+std::string must_be_value(const json &values) {
+    // A sentence, not a catalogue.
+    constexpr size_t longest = 200;
+    std::vector<std::string> names;
+    size_t length = 0;
+    for (const json &value : values) {
+        names.push_back(written(value));
+        length += names.back().size();
+        if (length > longest) {
+            return "must be one of the allowed values";
+        }
+    }
+    return (names.size() == 1 ? "must be " : "must be one of ") + listed(names);
+}
+
+const char *const not_allowed = "is not allowed";
+
+}  // namespace
+
+std::string SchemaExplainer::Place::pointer() const {
+    if (parent == nullptr) {
+        return "";
+    }
+    std::string text = parent->pointer();
+    append_token(text, name == nullptr ? std::to_string(index) : *name);
+    return text;
+}
+
+void SchemaExplainer::violation(const Place &place, const std::string &detail) {
+    if (full()) {
+        return;
+    }
+    ++found_;
+    if (report_) {
+        report_(place.pointer(), detail);
+    }
+}
+
+void SchemaExplainer::violation_at_member(const Place &place, const std::string &name, const std::string &detail) {
+    violation(Place{&place, &name, 0}, detail);
+}
+
+bool SchemaExplainer::fits(const json &schema, const json &value) const {
+    SchemaExplainer silent(schema_, 1, nullptr);
+    silent.apply(schema, value, Place{nullptr, nullptr, 0});
+    return silent.found_ == 0;
+}
+
+const json &SchemaExplainer::resolved(const json &schema) const {
+    const json *place = &schema;
+    for (auto found = schema_.references.find(place); found != schema_.references.end();) {
+        place = found->second;
+        found = schema_.references.find(place);
+    }
+    return *place;
+}
+
+void SchemaExplainer::apply(const json &unresolved, const json &value, const Place &place) {
+    if (full()) {
+        return;
+    }
+    const json &schema = resolved(unresolved);
+    if (schema.is_boolean()) {
+        if (schema == false) {
+            violation(place, not_allowed);
+        }
+        return;
+    }
+    const json *type = keyword(schema, "type");
+    if (type != nullptr && !has_one_of(value, *type)) {
+        // What else it should be, had it the right type, is of no help.
+        violation(place, must_be_type(*type));
+        return;
+    }
+    apply_to_any(schema, value, place);
+    if (value.is_number()) {
+        apply_to_number(schema, value.get<double>(), place);
+    } else if (value.is_string()) {
+        apply_to_string(schema, value.get_ref<const std::string &>(), place);
+    } else if (value.is_array()) {
+        apply_to_array(schema, value, place);
+    } else if (value.is_object()) {
+        apply_to_object(schema, value, place);
+    }
+    apply_combinations(schema, value, place);
+}
+
+void SchemaExplainer::apply_to_any(const json &schema, const json &value, const Place &place) {
+    if (const json *expected = keyword(schema, "const")) {
+        if (*expected != value) {
+            violation(place, must_be_value(json::array({*expected})));
+        }
+    }
+    if (const json *allowed = keyword(schema, "enum")) {
+        if (std::find(allowed->begin(), allowed->end(), value) == allowed->end()) {
+            violation(place, must_be_value(*allowed));
+        }
+    }
+}
+
+void SchemaExplainer::apply_to_number(const json &schema, double number, const Place &place) {
+    const auto bound = [&](const char *name, bool (*holds)(double, double), const char *words) {
+        const json *limit = keyword(schema, name);
+        if (limit != nullptr && !holds(number, limit->get<double>())) {
+            violation(place, words + written(*limit));
+        }
+    };
+    bound("minimum", [](double a, double b) { return a >= b; }, "must be at least ");
+    bound("exclusiveMinimum", [](double a, double b) { return a > b; }, "must be greater than ");
+    bound("maximum", [](double a, double b) { return a <= b; }, "must be at most ");
+    bound("exclusiveMaximum", [](double a, double b) { return a < b; }, "must be less than ");
+    bound(
+        "multipleOf",
+        [](double a, double b) { return std::fabs(std::remainder(a, b)) <= std::numeric_limits<double>::epsilon(); },
+        "must be a multiple of ");
+}
+
+void SchemaExplainer::apply_to_string(const json &schema, const std::string &text, const Place &place) {
+    const size_t length = length_of(text);
+    if (const json *least = keyword(schema, "minLength")) {
+        if (length < *least) {
+            violation(place, "must have at least " + counted(*least, "character"));
+        }
+    }
+    if (const json *most = keyword(schema, "maxLength")) {
+        if (length > *most) {
+            violation(place, "must have at most " + counted(*most, "character"));
+            return;
+        }
+    }
+    if (const json *pattern = keyword(schema, "pattern")) {
+        const std::string &expression = pattern->get_ref<const std::string &>();
+        const auto compiled = schema_.patterns.find(expression);
+        // Names may be longer than what the narrowed maxLength lets through, but those are refused beforehand.
+        if (compiled != schema_.patterns.end() && !std::regex_search(text, compiled->second)) {
+            violation(place, "must match the pattern " + expression);
+        }
+    }
+}
+
+void SchemaExplainer::apply_to_array(const json &schema, const json &array, const Place &place) {
+    if (const json *least = keyword(schema, "minItems")) {
+        if (array.size() < *least) {
+            violation(place, "must have at least " + counted(*least, "element"));
+        }
+    }
+    if (const json *most = keyword(schema, "maxItems")) {
+        if (array.size() > *most) {
+            violation(place, "must have at most " + counted(*most, "element"));
+            return;
+        }
+    }
+    const json *items = keyword(schema, "items");
+    const json *rest = items == nullptr || items->is_array() ? keyword(schema, "additionalItems") : items;
+    const size_t listed = items != nullptr && items->is_array() ? items->size() : 0;
+    for (size_t index = 0; items != nullptr && index < array.size() && !full(); ++index) {
+        if (index < listed) {
+            apply((*items)[index], array[index], Place{&place, nullptr, index});
+        } else if (rest != nullptr) {
+            apply(*rest, array[index], Place{&place, nullptr, index});
+        }
+    }
+    const json *unique = keyword(schema, "uniqueItems");
+    if (unique != nullptr && *unique == true) {
+        for (size_t index = 1; index < array.size() && !full(); ++index) {
+            const auto end = array.begin() + static_cast<std::ptrdiff_t>(index);
+            if (std::find(array.begin(), end, array[index]) != end) {
+                violation(Place{&place, nullptr, index}, "must not repeat an earlier element");
+            }
+        }
+    }
+    if (const json *wanted = keyword(schema, "contains")) {
+        if (std::none_of(array.begin(), array.end(), [&](const json &element) { return fits(*wanted, element); })) {
+            violation(place, "must contain at least one element of the required form");
+        }
+    }
+}
+
+void SchemaExplainer::apply_to_object(const json &schema, const json &object, const Place &place) {
+    if (const json *required = keyword(schema, "required")) {
+        for (const json &name : *required) {
+            const std::string &text = name.get_ref<const std::string &>();
+            if (!object.contains(text)) {
+                violation_at_member(place, text, "is required");
+            }
+        }
+    }
+    if (const json *least = keyword(schema, "minProperties")) {
+        if (object.size() < *least) {
+            violation(place, "must have at least " + counted(*least, "member"));
+        }
+    }
+    if (const json *most = keyword(schema, "maxProperties")) {
+        if (object.size() > *most) {
+            violation(place, "must have at most " + counted(*most, "member"));
+        }
+    }
+    if (const json *names = keyword(schema, "propertyNames")) {
+        for (auto member = object.begin(); member != object.end() && !full(); ++member) {
+            if (!fits(*names, json(member.key()))) {
+                violation_at_member(place, member.key(), "has a name that is not allowed");
+            }
+        }
+    }
+    apply_properties(schema, object, place);
+    if (const json *dependencies = keyword(schema, "dependencies")) {
+        apply_dependencies(*dependencies, object, place);
+    }
+}
+
+void SchemaExplainer::apply_properties(const json &schema, const json &object, const Place &place) {
+    const json *properties = keyword(schema, "properties");
+    const json *patterns = keyword(schema, "patternProperties");
+    const json *additional = keyword(schema, "additionalProperties");
+    for (auto member = object.begin(); member != object.end() && !full(); ++member) {
+        const std::string &name = member.key();
+        const Place here{&place, &name, 0};
+        bool matched = false;
+        if (properties != nullptr && properties->contains(name)) {
+            matched = true;
+            apply((*properties)[name], *member, here);
+        }
+        if (patterns != nullptr) {
+            for (auto pattern = patterns->begin(); pattern != patterns->end(); ++pattern) {
+                const auto compiled = schema_.patterns.find(pattern.key());
+                if (compiled != schema_.patterns.end() && std::regex_search(name, compiled->second)) {
+                    matched = true;
+                    apply(*pattern, *member, here);
+                }
+            }
+        }
+        if (!matched && additional != nullptr) {
+            apply(*additional, *member, here);
+        }
+    }
+}
+
+void SchemaExplainer::apply_dependencies(const json &dependencies, const json &object, const Place &place) {
+    for (auto dependency = dependencies.begin(); dependency != dependencies.end(); ++dependency) {
+        if (!object.contains(dependency.key())) {
+            continue;
+        }
+        if (!dependency->is_array()) {
+            apply(*dependency, object, place);
+            continue;
+        }
+        for (const json &name : *dependency) {
+            const std::string &text = name.get_ref<const std::string &>();
+            if (!object.contains(text)) {
+                violation_at_member(place, text, "is required where there is " + written(json(dependency.key())));
+            }
+        }
+    }
+}
+
+void SchemaExplainer::apply_combinations(const json &schema, const json &value, const Place &place) {
+    if (const json *all = keyword(schema, "allOf")) {
+        for (const json &each : *all) {
+            apply(each, value, place);
+        }
+    }
+    if (const json *any = keyword(schema, "anyOf")) {
+        apply_alternatives(*any, value, place, false);
+    }
+    if (const json *one = keyword(schema, "oneOf")) {
+        apply_alternatives(*one, value, place, true);
+    }
+    if (const json *forbidden = keyword(schema, "not")) {
+        if (fits(*forbidden, value)) {
+            violation(place, "has a form that is not allowed");
+        }
+    }
+    if (const json *condition = keyword(schema, "if")) {
+        if (const json *consequence = keyword(schema, fits(*condition, value) ? "then" : "else")) {
+            apply(*consequence, value, place);
+        }
+    }
+}
+
+void SchemaExplainer::apply_alternatives(
+    const json &alternatives, const json &value, const Place &place, bool only_one) {
+    size_t fitting = 0;
+    for (const json &alternative : alternatives) {
+        fitting += fits(alternative, value) ? 1 : 0;
+    }
+    if (fitting == 1 || (fitting > 1 && !only_one)) {
+        return;
+    }
+    if (fitting > 1) {
+        violation(place, "must have only one of the allowed forms, and has several");
+        return;
+    }
+    // When only one alternative can have been meant, its violations say more. Only when somebody reads them, though:
+    // a silent walk would double its work at every level.
+    if (report_) {
+        const json *meant = nullptr;
+        size_t candidates = 0;
+        for (const json &alternative : alternatives) {
+            if (may_be_meant(alternative, value)) {
+                meant = &alternative;
+                ++candidates;
+            }
+        }
+        if (candidates == 1) {
+            apply(*meant, value, place);
+            return;
+        }
+    }
+    violation(place, "must have one of the allowed forms");
+}
+
+/// Whether a value looks like an alternative: its type fits, and so does each member that tells alternatives apart by
+/// a constant.
+bool SchemaExplainer::may_be_meant(const json &alternative, const json &value) const {
+    const json &schema = resolved(alternative);
+    if (!schema.is_object()) {
+        return false;
+    }
+    const json *type = keyword(schema, "type");
+    if (type != nullptr && !has_one_of(value, *type)) {
+        return false;
+    }
+    const json *properties = keyword(schema, "properties");
+    if (properties == nullptr || !value.is_object()) {
+        return true;
+    }
+    for (auto property = properties->begin(); property != properties->end(); ++property) {
+        const auto member = value.find(property.key());
+        const json *expected = property->is_object() ? keyword(*property, "const") : nullptr;
+        if (expected != nullptr && member != value.end() && *member != *expected) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace cjson

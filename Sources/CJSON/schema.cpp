@@ -1,0 +1,129 @@
+#include "Normalise.hpp"
+#include "SchemaChecker.hpp"
+#include "SchemaExplainer.hpp"
+
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_visitor.hpp>
+
+#include <memory>
+
+// Compiling schemas and validating documents.
+
+using cjson::json;
+
+namespace {
+
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+struct CompiledSchema {
+    cjson::CheckedSchema checked;
+    valijson::Schema schema;
+};
+
+const char *const cannot_be_checked = "cannot be checked against the schema";
+
+/// valijson's verdict. Without results to fill in, it stops at the first violation and makes no text.
+bool fits(const CompiledSchema &compiled, const json &document) {
+    // The visitor may add to the cache of expressions, but all there are have been put in when the schema was
+    // compiled: it only ever finds, and so several threads may share it.
+    auto &patterns = const_cast<CompiledSchema &>(compiled).checked.patterns;
+    valijson::ValidationVisitor<Adapter> visitor(Adapter(document), {}, true, nullptr, patterns);
+    return visitor.validateSchema(compiled.schema);
+}
+
+/// Pointer to a member whose name must not be matched against an expression, or nothing.
+bool find_unsafe_name(const json &value, std::string &pointer) {
+    const bool is_object = value.is_object();
+    if (!is_object && !value.is_array()) {
+        return false;
+    }
+    size_t index = 0;
+    for (auto child = value.begin(); child != value.end(); ++child, ++index) {
+        const size_t length = pointer.size();
+        if (is_object && child.key().size() > cjson::maximum_matched_length) {
+            return true;
+        }
+        cjson::append_token(pointer, is_object ? child.key() : std::to_string(index));
+        if ((is_object && child.key().find('\0') != std::string::npos) || find_unsafe_name(*child, pointer)) {
+            return true;
+        }
+        pointer.resize(length);
+    }
+    return false;
+}
+
+void send(
+    void *context, cjson_report report, const std::string &pointer, const std::string &detail) {
+    report(
+        context, reinterpret_cast<const uint8_t *>(pointer.data()), pointer.size(),
+        reinterpret_cast<const uint8_t *>(detail.data()), detail.size());
+}
+
+bool validate(
+    const CompiledSchema &compiled, const json &document, size_t limit, void *context, cjson_report report) {
+    if (compiled.checked.examines_names) {
+        std::string pointer;
+        if (find_unsafe_name(document, pointer)) {
+            send(context, report, pointer, "has a member name that is too long or contains U+0000");
+            return false;
+        }
+    }
+    if (fits(compiled, document)) {
+        return true;
+    }
+    cjson::SchemaExplainer explainer(
+        compiled.checked, limit, [&](const std::string &pointer, const std::string &detail) {
+            send(context, report, pointer, detail);
+        });
+    if (explainer.explain(document) == 0) {
+        send(context, report, "", "does not fit the schema");
+    }
+    return false;
+}
+
+}  // namespace
+
+cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_failure *failure) {
+    *failure = {nullptr, nullptr};
+    try {
+        auto compiled = std::make_unique<CompiledSchema>();
+        compiled->checked.document = cjson::unwrap(document);
+        cjson::SchemaChecker::check(compiled->checked);
+        valijson::SchemaParser parser;
+        parser.populateSchema(Adapter(compiled->checked.document), compiled->schema);
+        return reinterpret_cast<cjson_schema *>(compiled.release());
+    } catch (cjson::SchemaProblem &problem) {
+        failure->pointer = cjson::make_text(std::move(problem.pointer));
+        failure->detail = cjson::make_text(std::move(problem.detail));
+    } catch (const std::bad_alloc &) {
+        // Both texts stay NULL.
+    } catch (...) {
+        failure->detail = cjson::make_text("The schema cannot be used.");
+    }
+    return nullptr;
+}
+
+void cjson_schema_free(cjson_schema *schema) { delete reinterpret_cast<CompiledSchema *>(schema); }
+
+bool cjson_schema_validate(
+    const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report) {
+    const CompiledSchema &compiled = *reinterpret_cast<const CompiledSchema *>(schema);
+    const json &value = cjson::unwrap(document);
+    try {
+        if (!cjson::needs_normalising(value)) {
+            return validate(compiled, value, limit, context, report);
+        }
+        json normalised = value;
+        cjson::normalise(normalised);
+        return validate(compiled, normalised, limit, context, report);
+    } catch (...) {
+        // Want of memory, or an expression that gave up: what cannot be checked does not fit.
+        try {
+            send(context, report, "", cannot_be_checked);
+        } catch (...) {
+        }
+        return false;
+    }
+}

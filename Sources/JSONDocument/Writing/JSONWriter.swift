@@ -1,0 +1,136 @@
+import CJSON
+
+/// Writes JSON text piece by piece, for answers and log lines, without making a document first.
+///
+/// ```swift
+/// var writer = JSONWriter()
+/// writer.beginObject()
+/// writer.name("items")
+/// writer.beginArray()
+/// writer.int(1)
+/// writer.endArray()
+/// writer.endObject()
+/// writer.bytes  // {"items":[1]}
+/// ```
+///
+/// Commas come by themselves. The writer does not check that what it is told makes JSON: a name without a value, or an
+/// object that is not ended, is the caller's mistake and shows in the text. Members are written in the order given.
+package struct JSONWriter: Sendable {
+    /// The text so far, UTF-8.
+    package private(set) var bytes: [UInt8] = []
+
+    /// Whether a comma goes before the next name or value: something precedes it in the same array or object.
+    private var needsComma = false
+
+    package init(reservingCapacity capacity: Int = 256) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    package mutating func beginObject() { open(UInt8(ascii: "{")) }
+
+    package mutating func endObject() { close(UInt8(ascii: "}")) }
+
+    package mutating func beginArray() { open(UInt8(ascii: "[")) }
+
+    package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+    /// The name of the member whose value is written next.
+    package mutating func name(_ name: String) {
+        comma()
+        quote(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    package mutating func string(_ value: String) {
+        comma()
+        quote(value)
+    }
+
+    package mutating func int(_ value: Int) {
+        comma()
+        digits(value.magnitude, negative: value < 0)
+    }
+
+    package mutating func uint(_ value: UInt64) {
+        comma()
+        digits(UInt(value), negative: false)
+    }
+
+    package mutating func bool(_ value: Bool) {
+        comma()
+        bytes.append(contentsOf: value ? "true".utf8 : "false".utf8)
+    }
+
+    package mutating func null() {
+        comma()
+        bytes.append(contentsOf: "null".utf8)
+    }
+
+    /// The shortest text that reads as the same number; infinities and NaN, which JSON does not have, become `null`.
+    package mutating func double(_ value: Double) {
+        comma()
+        bytes.append(contentsOf: value.isFinite ? value.description.utf8 : "null".utf8)
+    }
+
+    /// A value that is JSON text already.
+    package mutating func raw(_ text: some Collection<UInt8>) {
+        comma()
+        bytes.append(contentsOf: text)
+    }
+
+    package mutating func document(_ document: JSONDocument) {
+        comma()
+        guard let text = cjson_serialize(document.value) else { fatalError("Out of memory for JSON text.") }
+        defer { cjson_text_free(text) }
+        var length = 0
+        let start = cjson_text_bytes(text, &length)
+        bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: length))
+    }
+
+    private mutating func comma() {
+        if needsComma {
+            bytes.append(UInt8(ascii: ","))
+        }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        comma()
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    /// Copies a string straight when nothing in it needs escaping, which is nearly always; the library escapes others.
+    private mutating func quote(_ value: String) {
+        var value = value
+        value.withUTF8 { utf8 in
+            let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+            if isPlain {
+                bytes.append(UInt8(ascii: "\""))
+                bytes.append(contentsOf: utf8)
+                bytes.append(UInt8(ascii: "\""))
+            } else {
+                bytes.append(contentsOf: JSONText.bytes(adopting: cjson_quote(utf8.baseAddress, utf8.count)))
+            }
+        }
+    }
+
+    private mutating func digits(_ magnitude: UInt, negative: Bool) {
+        if negative {
+            bytes.append(UInt8(ascii: "-"))
+        }
+        let start = bytes.count
+        var rest = magnitude
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+}
