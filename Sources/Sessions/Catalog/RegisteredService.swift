@@ -56,9 +56,8 @@ package final class RegisteredService: Sendable {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        let violations = schema.violations(in: document)
-        guard violations.isEmpty else {
-            throw .invalid(violations.map { InvalidInput(pointer: $0.pointer, detail: $0.detail) })
+        guard schema.accepts(document) else {
+            throw .invalid(schema.violations(in: document).map { .init(pointer: $0.pointer, detail: $0.detail) })
         }
         let bytes = document.serialized()
         guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }

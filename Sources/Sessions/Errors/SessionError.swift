@@ -59,7 +59,8 @@ extension SessionError: CustomStringConvertible {
             "Service '\(service)' is in another state than expected: its entity tag is \(current)."
         case .preconditionRequired(let service):
             "Service '\(service)' is only written with If-Match, which says which state is replaced."
-        case .invalid(let errors): errors.count == 1 ? errors[0].detail : "\(errors.count) things are not valid."
+        case .invalid(let errors):
+            errors.map { $0.pointer.isEmpty ? $0.detail : "\($0.pointer): \($0.detail)" }.joined(separator: "; ")
         case .malformedPatch(let error), .patchConflict(let error): error.detail
         case .tooLarge(let service, let limit): "The state of service '\(service)' is larger than \(limit) bytes."
         case .contention: "Others keep changing the session at the same time."

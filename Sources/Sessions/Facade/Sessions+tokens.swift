@@ -16,7 +16,12 @@ extension Sessions {
         case .stolen:
             // Its owner and the thief are both out. When the store cannot be told, they are so here at least, and the
             // sweeper tells it later.
-            if session.markEnded() { try? await finish(session, .tokenReused) }
+            guard session.markEnded() else { throw .unauthenticated }
+            do {
+                try await finish(session, .tokenReused)
+            } catch {
+                registry.reconsider(token.sessionID, at: environment.clock.now())
+            }
             throw .unauthenticated
         }
     }

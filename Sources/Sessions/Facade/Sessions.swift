@@ -90,7 +90,7 @@ package final class Sessions: Sendable {
         do {
             try await finish(session, .requested)
         } catch {
-            session.unmarkEnded()
+            if registry[session.id] === session { session.unmarkEnded() }
             throw error
         }
         return true
@@ -104,8 +104,10 @@ package final class Sessions: Sendable {
         } catch {
             throw SessionError(error)
         }
+        // Of several who end it at once, one takes it out; the others have nothing to tell.
+        guard let removed = registry.remove(id) else { return }
         // Somebody may just have loaded it once more.
-        if let other = registry.remove(id), other !== session { other.markEnded() }
+        if removed !== session { removed.markEnded() }
         endedCount.wrappingAdd(1, ordering: .relaxed)
         guard !environment.observers.isEmpty else { return }
         let (services, revision) = session.remains
