@@ -1,0 +1,26 @@
+import JSONDocument
+import ServiceLocator
+
+/// A service whose state is a JSON document. It lives as long as a unit of work; its state as long as the session.
+///
+/// A type of its own gives the members of the document names and types:
+///
+/// ```swift
+/// final class ProfileService: DocumentBackedService {
+///     let state: ServiceState
+///     init(state: ServiceState) { self.state = state }
+///     var name: String {
+///         get { state[string: "name"] ?? "" }
+///         set { state["name"] = JSONDocument(newValue) }
+///     }
+/// }
+/// ```
+package protocol DocumentBackedService: Service {
+    var state: ServiceState { get }
+    init(state: ServiceState)
+}
+
+extension DocumentBackedService {
+    package func clear() { state.clear() }
+    package func dispose() { state.remove() }
+}

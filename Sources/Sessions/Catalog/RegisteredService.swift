@@ -1,0 +1,74 @@
+import JSONDocument
+import ServiceLocator
+import Synchronization
+
+/// One service of the catalogue, frozen, shared by all sessions.
+package final class RegisteredService: Sendable {
+    package let name: String
+    package let kind: String
+    /// Its place in the catalogue.
+    package let index: UInt16
+    package let `default`: JSONDocument
+    /// The default as it goes out.
+    package let defaultBytes: [UInt8]
+    package let lifetime: Int64?
+    package let concurrency: ServiceConcurrency
+    package let isUserBound: Bool
+    package let isReadOnly: Bool
+    private let schema: JSONSchema
+    /// Makes the instance live in a locator.
+    let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+    /// How many instances live, in all sessions.
+    private let liveCount = Atomic<Int>(0)
+
+    init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema) {
+        name = definition.name
+        kind = definition.kind
+        self.index = index
+        self.default = definition.default
+        defaultBytes = definition.default.serialized()
+        lifetime = definition.lifetime
+        concurrency = definition.concurrency
+        isUserBound = definition.isUserBound
+        isReadOnly = definition.isReadOnly
+        self.schema = schema
+        revive = definition.revive
+    }
+
+    /// The document whose bytes were kept.
+    ///
+    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has not kept them as they were.
+    func document(parsing bytes: [UInt8]) throws(SessionError) -> JSONDocument {
+        do {
+            return try JSONDocument(parsing: bytes)
+        } catch {
+            throw .serviceFailed(service: name, reason: "What the store kept of it is not JSON: \(error)")
+        }
+    }
+
+    /// Whether an instance made then has reached the end of its lifetime.
+    func isOver(createdAt: Int64, now: Int64) -> Bool {
+        guard let lifetime else { return false }
+        return now - createdAt >= lifetime
+    }
+
+    /// Checks a state and gives the bytes that are kept of it.
+    ///
+    /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
+    func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
+        guard schema.accepts(document) else {
+            throw .invalid(schema.violations(in: document).map { .init(pointer: $0.pointer, detail: $0.detail) })
+        }
+        let bytes = document.serialized()
+        guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
+        return bytes
+    }
+
+    /// How many instances live, in all sessions. One at the end of its lifetime counts until its session is written.
+    package var live: Int { liveCount.load(ordering: .relaxed) }
+
+    func countLive(_ difference: Int) {
+        guard difference != 0 else { return }
+        liveCount.wrappingAdd(difference, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,89 @@
+import JSONDocument
+import ServiceLocator
+
+/// Every service that a session can have, frozen at start.
+package final class ServiceCatalog: Sendable {
+    /// In the order of definition. A service's place here is its ``RegisteredService/index``.
+    package let services: [RegisteredService]
+    /// What the locators of sessions are made with.
+    package let registry: ServiceRegistry
+    private let indexes: [String: Int]
+
+    /// - Parameters:
+    ///   - definitions: services made of code.
+    ///   - declarations: services made of configuration.
+    ///   - registering: services that are no documents, of the process or of a unit of work.
+    /// - Throws: ``ServiceCatalogError`` with every problem.
+    package init(
+        definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDeclaration] = [],
+        registering: (inout ServiceRegistryBuilder) -> Void = { _ in }
+    ) throws(ServiceCatalogError) {
+        let all = definitions + declarations.map(ServiceDefinition.init)
+        // A document keeps its service's place in 16 bits.
+        precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
+        var builder = ServiceRegistryBuilder()
+        builder.registerSupplied(UnitOfWork.key)
+        registering(&builder)
+        var problems: [String] = []
+        var services: [RegisteredService] = []
+        var indexes: [String: Int] = [:]
+        for definition in all {
+            definition.register(&builder)
+            guard indexes[definition.name] == nil else {
+                problems.append("Service '\(definition.name)' is defined twice: give one of the two another name.")
+                continue
+            }
+            do throws(ServiceCatalogError) {
+                indexes[definition.name] = services.count
+                services.append(try Self.check(definition, index: UInt16(services.count)))
+            } catch {
+                problems += error.problems
+            }
+        }
+        guard problems.isEmpty else { throw ServiceCatalogError(problems: problems) }
+        do {
+            registry = try builder.freeze()
+        } catch {
+            throw ServiceCatalogError(problems: error.problems.map(\.description))
+        }
+        self.services = services
+        self.indexes = indexes
+    }
+
+    /// The service of that name, nil when there is none.
+    package subscript(name: String) -> RegisteredService? {
+        indexes[name].map { services[$0] }
+    }
+
+    /// - Throws: ``SessionError/notRegistered(service:)``.
+    package func service(named name: String) throws(SessionError) -> RegisteredService {
+        guard let service = self[name] else { throw .notRegistered(service: name) }
+        return service
+    }
+
+    private static func check(
+        _ definition: ServiceDefinition, index: UInt16
+    ) throws(ServiceCatalogError) -> RegisteredService {
+        let schema: JSONSchema
+        do {
+            schema = try JSONSchema(definition.schema)
+        } catch {
+            throw ServiceCatalogError(problems: ["The schema of service '\(definition.name)' is not usable: \(error)"])
+        }
+        let violations = schema.violations(in: definition.default)
+        guard violations.isEmpty else {
+            throw ServiceCatalogError(
+                problems: violations.map {
+                    "The default of service '\(definition.name)' does not fit its schema: "
+                        + "\($0.pointer.isEmpty ? "" : "\($0.pointer): ")\($0.detail)"
+                })
+        }
+        return RegisteredService(definition, index: index, schema: schema)
+    }
+}
+
+/// Why a catalogue cannot be frozen: every problem, so that one start of the program shows them all.
+package struct ServiceCatalogError: Error, CustomStringConvertible {
+    package let problems: [String]
+    package var description: String { problems.joined(separator: "\n") }
+}

@@ -1,0 +1,51 @@
+import JSONDocument
+import ServiceLocator
+
+/// One service before the catalogue is frozen: what it is, and the Swift type that shows it.
+package struct ServiceDefinition: Sendable {
+    package let name: String
+    package let kind: String
+    let schema: JSONDocument
+    let `default`: JSONDocument
+    let lifetime: Int64?
+    let concurrency: ServiceConcurrency
+    let isUserBound: Bool
+    let isReadOnly: Bool
+    let register: @Sendable (inout ServiceRegistryBuilder) -> Void
+    /// Makes the instance live in a locator.
+    let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+
+    /// - Parameters:
+    ///   - key: the service's name and type.
+    ///   - kind: several names may be of one kind: each is an instance of its own.
+    ///   - schema: JSON Schema, draft 7.
+    ///   - default: the state of a new instance, and of one that was cleared.
+    ///   - isReadOnly: whether clients of the public listener can only read it.
+    package init<Instance: DocumentBackedService>(
+        _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
+        lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
+        isReadOnly: Bool = false
+    ) {
+        name = key.name
+        self.kind = kind
+        self.schema = schema
+        self.default = `default`
+        self.lifetime = lifetime
+        self.concurrency = concurrency
+        self.isUserBound = isUserBound
+        self.isReadOnly = isReadOnly
+        register = { builder in
+            builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
+                Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))
+            }
+        }
+        revive = { (locator) throws(ServiceLocatorError) in _ = try locator.resolve(key) }
+    }
+
+    package init(_ declaration: ServiceDeclaration) {
+        self.init(
+            DocumentService.key(declaration.name), kind: "document", schema: declaration.schema,
+            default: declaration.default, lifetime: declaration.lifetime, concurrency: declaration.concurrency,
+            isUserBound: declaration.isUserBound)
+    }
+}

@@ -1,0 +1,79 @@
+extension Sessions {
+    /// Removes sessions whose time is over, until the task is cancelled, and tells the store what was used.
+    package func run() async {
+        while !Task.isCancelled {
+            do {
+                try await environment.clock.sleep(milliseconds: Self.sweepInterval)
+            } catch {
+                return
+            }
+            // What the store refuses now is tried again next time.
+            while await sweep() == Self.sweepBatch, !Task.isCancelled { await Task.yield() }
+            try? await saveUses()
+        }
+    }
+
+    /// An expired session is refused at once anyway; this long it may take memory.
+    private static let sweepInterval: Int64 = 1_000
+    /// How much is done before others get their turn.
+    private static let sweepBatch = 1_000
+    /// When a store has refused to end a session, it is asked again after so long.
+    private static let retryInterval: Int64 = 1_000
+
+    /// Ends at most `limit` sessions whose time is over.
+    ///
+    /// - Returns: how many it looked at; as many as `limit` when there may be more.
+    @discardableResult
+    package func sweep(limit: Int = 1_000) async -> Int {
+        let now = environment.clock.now()
+        let overdue = registry.takeOverdue(now: now, limit: limit, settings: environment.settings)
+        for session in overdue {
+            guard session.markExpired(now: now) else {
+                // Used at the last moment.
+                registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
+                continue
+            }
+            do {
+                try await finish(session, .expired)
+            } catch {
+                registry.reconsider(session.id, at: now + Self.retryInterval)
+            }
+        }
+        return overdue.count
+    }
+
+    /// Tells the store when sessions were last used, of those of which it is due.
+    package func saveUses() async throws(SessionError) {
+        let uses = registry.takeUses()
+        guard !uses.isEmpty else { return }
+        do {
+            try await environment.store.touch(uses)
+        } catch {
+            // Nothing is lost but time: memory knows better, and the next use is told again.
+            throw SessionError(error)
+        }
+    }
+
+    /// Numbers for the outside, counted as things happen.
+    package var statistics: SessionStatistics {
+        SessionStatistics(
+            live: registry.sessionCount, created: createdCount.load(ordering: .relaxed),
+            ended: endedCount.load(ordering: .relaxed),
+            services: catalog.services.map { .init(name: $0.name, live: $0.live) })
+    }
+}
+
+/// How much there is, and was.
+package struct SessionStatistics: Sendable, Equatable {
+    /// In memory now.
+    package let live: Int
+    /// Since the process started.
+    package let created: Int
+    package let ended: Int
+    package let services: [Service]
+
+    package struct Service: Sendable, Equatable {
+        package let name: String
+        package let live: Int
+    }
+}

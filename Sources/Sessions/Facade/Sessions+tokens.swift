@@ -1,0 +1,59 @@
+extension Sessions {
+    /// The session that a token opens, which is a use of it.
+    ///
+    /// - Parameter token: nil when the request has none, or one that does not look like one.
+    /// - Throws: ``SessionError/unauthenticated``, the same for all bad tokens; what the store says when it cannot be
+    ///   asked about a session that is not in memory.
+    package func authenticate(_ token: PresentedToken?) async throws(SessionError) -> Session {
+        guard let token else { throw .unauthenticated }
+        if let session = try authenticateResident(token) { return session }
+        let resident = registry[token.sessionID]
+        let found = if let resident { resident } else { try await load(token.sessionID) }
+        guard let session = found else { throw .unauthenticated }
+        switch session.present(token.digest, now: environment.clock.now()) {
+        case .accepted: return session
+        case .refused: throw .unauthenticated
+        case .stolen:
+            // Its owner and the thief are both out. When the store cannot be told, they are so here at least, and the
+            // sweeper tells it later.
+            guard session.markEnded() else { throw .unauthenticated }
+            do {
+                try await finish(session, .tokenReused)
+            } catch {
+                registry.reconsider(token.sessionID, at: environment.clock.now())
+            }
+            throw .unauthenticated
+        }
+    }
+
+    /// The same without waiting, for what nearly every request is.
+    ///
+    /// - Returns: nil when more than a look into memory is needed: ask ``authenticate(_:)``.
+    package func authenticateResident(_ token: PresentedToken) throws(SessionError) -> Session? {
+        guard let session = registry[token.sessionID] else { return nil }
+        let now = environment.clock.now()
+        switch session.present(token.digest, now: now) {
+        case .accepted(let saveUse):
+            if saveUse { registry.noteUse(token.sessionID, at: now) }
+            return session
+        case .refused: throw .unauthenticated
+        case .stolen: return nil
+        }
+    }
+
+    /// A fresh token. The one before still works for ``SessionSettings/rotationGrace``; whoever uses it after that
+    /// ends the session.
+    package func rotate(_ session: Session) async throws -> SessionToken {
+        let settings = environment.settings
+        let token = SessionToken(for: session.id, random: environment.random)
+        let digest = token.presented.digest
+        try await session.transact { pending in
+            pending.details.retiredTokens.append(
+                RetiredToken(digest: pending.token, graceEndsAt: pending.now + settings.rotationGrace))
+            let surplus = pending.details.retiredTokens.count - RetiredToken.most
+            if surplus > 0 { pending.details.retiredTokens.removeFirst(surplus) }
+            pending.token = digest
+        }
+        return token
+    }
+}

@@ -1,0 +1,80 @@
+import JSONDocument
+
+extension Sessions {
+    /// Attaches a user to a session, as a trusted back end says.
+    ///
+    /// The session gets a fresh token, and all earlier ones are dead at once, without grace: whoever planted a token
+    /// before the sign-in has nothing of it afterwards. When another user was attached, what was bound to that one is
+    /// removed.
+    ///
+    /// - Parameter claims: an object; what the back end knows of the user.
+    /// - Throws: ``SessionError/invalid(_:)`` with pointers into `{"user_id", "claims"}`.
+    package func attachUser(
+        _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
+    ) async throws -> SessionToken {
+        let settings = environment.settings
+        guard (1...settings.maxUserID).contains(userID.utf8.count) else {
+            throw SessionError.invalid([
+                InvalidInput(pointer: "/user_id", detail: "A user id has 1 to \(settings.maxUserID) bytes.")
+            ])
+        }
+        let user = try catalog.service(named: UserService.key.name)
+        let document = UserService.document(userID: userID, claims: claims)
+        let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
+        let token = SessionToken(for: session.id, random: environment.random)
+        let digest = token.presented.digest
+        try await session.transact { pending in
+            if let former = pending.details.userID, former != userID { pending.removeAll(where: \.isUserBound) }
+            pending.details.userID = userID
+            pending.details.retiredTokens = []
+            pending.token = digest
+            pending.write(user, bytes)
+        }
+        return token
+    }
+
+    /// Signs the user out: removes the services that are bound to one, `user` among them. The session goes on.
+    package func detachUser(from session: Session) async throws {
+        try await session.transact { pending in
+            pending.removeAll(where: \.isUserBound)
+            if pending.details.userID != nil { pending.details.userID = nil }
+        }
+    }
+
+    /// The sessions of a user, in the order of their ids.
+    package func sessions(ofUser userID: String) async throws(SessionError) -> [SessionSummary] {
+        let now = environment.clock.now()
+        return try await stored(ofUser: userID)
+            .filter { $0.deadline(environment.settings) > now }
+            .map { SessionSummary($0, environment) }
+    }
+
+    /// Ends the sessions of a user.
+    ///
+    /// - Returns: how many.
+    package func endSessions(
+        ofUser userID: String, except kept: SessionID? = nil
+    ) async throws(SessionError) -> Int {
+        var count = 0
+        for stored in try await stored(ofUser: userID) where stored.record.id != kept {
+            guard let session = try await session(stored.record.id) else { continue }
+            if try await end(session) { count += 1 }
+        }
+        return count
+    }
+
+    func stored(ofUser userID: String) async throws(SessionError) -> [StoredSession] {
+        do {
+            return try await environment.store.sessions(ofUser: userID).map(current)
+        } catch {
+            throw SessionError(error)
+        }
+    }
+
+    /// What is in memory knows best when it was last used.
+    func current(_ stored: StoredSession) -> StoredSession {
+        guard let session = registry[stored.record.id] else { return stored }
+        return StoredSession(
+            record: stored.record, lastUsedAt: max(stored.lastUsedAt, session.stored.lastUsedAt))
+    }
+}

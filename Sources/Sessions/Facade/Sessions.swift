@@ -1,0 +1,135 @@
+import JSONDocument
+import ServiceLocator
+import Synchronization
+
+/// All sessions of a process: makes them, finds them by their tokens, ends them.
+///
+/// ```swift
+/// let sessions = Sessions(catalog: try ServiceCatalog(), store: MemoryStore())
+/// let (session, token) = try await sessions.create()
+/// try await session.update { try $0.resolve(ProfileService.key).name = "Ada" }
+/// let same = try await sessions.authenticate(PresentedToken(token.text))
+/// ```
+///
+/// There is no global one: whoever needs it is handed it. Somebody has to run ``run()``, which is what removes
+/// sessions whose time is over.
+package final class Sessions: Sendable {
+    let environment: SessionEnvironment
+    let registry = SessionRegistry()
+    let createdCount = Atomic<Int>(0)
+    let endedCount = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - parent: where the services of the process live.
+    ///   - observers: are told what is committed.
+    package init(
+        settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
+        clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
+        parent: ServiceLocator? = nil, observers: [any SessionObserver] = []
+    ) {
+        environment = SessionEnvironment(
+            settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
+            observers: observers)
+    }
+
+    package var settings: SessionSettings { environment.settings }
+    package var catalog: ServiceCatalog { environment.catalog }
+
+    /// Makes a session. Its token is in the answer and nowhere else.
+    ///
+    /// - Parameter labels: an object of strings.
+    /// - Throws: ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with
+    ///   `/labels`, or what the store says.
+    package func create(
+        labels: JSONDocument = .emptyObject, mode: SessionMode = .bearer
+    ) async throws(SessionError) -> (Session, SessionToken) {
+        let labels = try SessionLabels.none.merging(labels, environment.settings)
+        guard registry.reserve(limit: environment.settings.maxSessions) else { throw .tooManySessions }
+        let id = SessionID(random: environment.random)
+        let token = SessionToken(for: id, random: environment.random)
+        let now = environment.clock.now()
+        let stored = StoredSession(
+            record: SessionRecord(
+                id: id, token: token.presented.digest, createdAt: now,
+                expiresAt: now + environment.settings.lifetime, revision: 1, services: [],
+                details: SessionDetails(labels: labels, mode: mode)),
+            lastUsedAt: now)
+        do {
+            try await environment.store.create(stored)
+        } catch {
+            registry.cancelReservation()
+            throw SessionError(error)
+        }
+        let session = Session(stored, environment: environment)
+        registry.insert(session, id: id, deadline: stored.deadline(environment.settings))
+        createdCount.wrappingAdd(1, ordering: .relaxed)
+        environment.notify(id, [.created], revision: 1)
+        return (session, token)
+    }
+
+    /// The session of that id, for who may look at any; nil when there is none, or its time is over. Not a use of it.
+    package func session(_ id: SessionID) async throws(SessionError) -> Session? {
+        let session: Session?
+        if let resident = registry[id] {
+            session = resident
+        } else {
+            session = try await load(id)
+        }
+        guard let session, !session.isOver(now: environment.clock.now()) else { return nil }
+        return session
+    }
+
+    /// Ends a session: its services are removed, newest first, then the session. Its tokens are dead from the moment
+    /// this is called, and nothing that is being written can bring it back.
+    ///
+    /// - Returns: whether it was not over before.
+    /// - Throws: what the store says. Then the session has not ended.
+    @discardableResult
+    package func end(_ session: Session) async throws(SessionError) -> Bool {
+        guard session.markEnded() else { return false }
+        do {
+            try await finish(session, .requested)
+        } catch {
+            if registry[session.id] === session { session.unmarkEnded() }
+            throw error
+        }
+        return true
+    }
+
+    /// What is left to do when a session is marked ended.
+    func finish(_ session: Session, _ end: SessionEnd) async throws(SessionError) {
+        let id = session.id
+        do {
+            _ = try await environment.store.end(id)
+        } catch {
+            throw SessionError(error)
+        }
+        // Of several who end it at once, one takes it out; the others have nothing to tell.
+        guard let removed = registry.remove(id) else { return }
+        // Somebody may just have loaded it once more.
+        if removed !== session { removed.markEnded() }
+        endedCount.wrappingAdd(1, ordering: .relaxed)
+        guard !environment.observers.isEmpty else { return }
+        let (services, revision) = session.remains
+        environment.notify(
+            id, services.map { .serviceRemoved(name: $0.name) } + [.ended(end)], revision: revision)
+    }
+
+    /// Brings a session back into memory.
+    func load(_ id: SessionID) async throws(SessionError) -> Session? {
+        registry.beginLoad(id)
+        let stored: StoredSession?
+        do {
+            stored = try await environment.store.load(id)
+        } catch {
+            _ = registry.finishLoad(id, nil, deadline: 0)
+            throw SessionError(error)
+        }
+        guard let stored else { return registry.finishLoad(id, nil, deadline: 0) }
+        let session = Session(stored, environment: environment)
+        let found = registry.finishLoad(id, session, deadline: stored.deadline(environment.settings))
+        // Takes what it counts of live services back.
+        if found !== session { session.markEnded() }
+        return found
+    }
+}

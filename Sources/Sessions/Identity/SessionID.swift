@@ -1,0 +1,68 @@
+/// The name of a session: 128 random bits. Not a secret: it may stand in paths and logs and opens nothing by itself.
+///
+/// Its text is `ses_` and 32 lower-case hexadecimal digits. Ids are ordered as their texts are.
+package struct SessionID: Sendable, Hashable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// A new id from `random`.
+    package init(random: some RandomSource) {
+        var words: (UInt64, UInt64) = (0, 0)
+        withUnsafeMutableBytes(of: &words) { random.fill($0) }
+        self.init(high: words.0, low: words.1)
+    }
+
+    /// Reads `ses_` and 32 lower-case digits; anything else, upper case among it, is no id.
+    package init?(_ text: some StringProtocol) {
+        let utf8 = text.utf8
+        guard utf8.count == Self.prefix.utf8.count + 32, text.hasPrefix(Self.prefix) else { return nil }
+        var words = (high: UInt64(0), low: UInt64(0))
+        for (position, byte) in utf8.dropFirst(Self.prefix.utf8.count).enumerated() {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            default: return nil
+            }
+            if position < 16 {
+                words.high = words.high << 4 | UInt64(digit)
+            } else {
+                words.low = words.low << 4 | UInt64(digit)
+            }
+        }
+        self.init(high: words.high, low: words.low)
+    }
+
+    static let prefix = "ses_"
+}
+
+extension SessionID: Comparable {
+    package static func < (left: Self, right: Self) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+}
+
+extension SessionID: CustomStringConvertible {
+    package var description: String {
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            var position = 0
+            for byte in Self.prefix.utf8 {
+                buffer[position] = byte
+                position += 1
+            }
+            for word in [high, low] {
+                for shift in stride(from: 60, through: 0, by: -4) {
+                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
+                    buffer[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                    position += 1
+                }
+            }
+            return position
+        }
+    }
+}

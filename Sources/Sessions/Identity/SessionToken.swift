@@ -1,0 +1,70 @@
+/// What opens a session: `cg_` and 64 base64url digits, which hold the session's id (16 bytes) and a secret (32 bytes).
+///
+/// It names its session, so that one index, by id, is enough. It is shown once and never kept: the server keeps only
+/// its ``TokenDigest``. `description` is masked, so that a token cannot slip into a log; ``text`` is the real one.
+package struct SessionToken: Sendable {
+    package let sessionID: SessionID
+    /// What a client sends. A secret.
+    package let text: String
+
+    /// A fresh token for `sessionID`, with 256 bits from `random`.
+    init(for sessionID: SessionID, random: some RandomSource) {
+        self.sessionID = sessionID
+        // The id in big-endian order, so that the bytes are ordered as ids are.
+        var content: TokenContent = (sessionID.high.bigEndian, sessionID.low.bigEndian, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &content) { random.fill(.init(rebasing: $0[16...])) }
+        text = String(unsafeUninitializedCapacity: Self.length) { buffer in
+            let output = UnsafeMutableRawBufferPointer(buffer)
+            output.copyBytes(from: Self.prefix)
+            withUnsafeBytes(of: &content) { Base64URL.encode($0, into: .init(rebasing: output[3..<Self.length])) }
+            return Self.length
+        }
+    }
+
+    /// What a request with this token presents.
+    package var presented: PresentedToken {
+        // A token made here is well-formed; were it not, it would open nothing.
+        PresentedToken(text) ?? PresentedToken(sessionID: sessionID, digest: TokenDigest(words: (0, 0, 0, 0)))
+    }
+
+    static let prefix: [UInt8] = Array("cg_".utf8)
+    static let length = 67
+}
+
+extension SessionToken: CustomStringConvertible {
+    package var description: String { "cg_…" }
+}
+
+/// Six words: id, then secret.
+private typealias TokenContent = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
+
+/// A token as a request presents it: the session it names and the digest of its text. Holds no secret.
+package struct PresentedToken: Sendable {
+    package let sessionID: SessionID
+    package let digest: TokenDigest
+
+    init(sessionID: SessionID, digest: TokenDigest) {
+        self.sessionID = sessionID
+        self.digest = digest
+    }
+
+    /// Reads raw bytes without allocating; nil when they do not have the form of a token.
+    package init?(bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == SessionToken.length, bytes[0] == UInt8(ascii: "c"), bytes[1] == UInt8(ascii: "g"),
+            bytes[2] == UInt8(ascii: "_")
+        else { return nil }
+        var content: TokenContent = (0, 0, 0, 0, 0, 0)
+        let isWellFormed = withUnsafeMutableBytes(of: &content) { output in
+            Base64URL.decode(UnsafeRawBufferPointer(rebasing: bytes[3...]), into: output)
+        }
+        guard isWellFormed else { return nil }
+        sessionID = SessionID(high: UInt64(bigEndian: content.0), low: UInt64(bigEndian: content.1))
+        digest = TokenDigest(of: bytes)
+    }
+
+    package init?(_ text: String) {
+        var text = text
+        guard let token = text.withUTF8({ PresentedToken(bytes: UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = token
+    }
+}

@@ -1,0 +1,46 @@
+import CCrypto
+
+/// The SHA-256 of a token's text: all that the server keeps of a token.
+package struct TokenDigest: Sendable, Equatable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    package init(words: (UInt64, UInt64, UInt64, UInt64)) {
+        self.words = words
+    }
+
+    /// Hashes `text` without allocating.
+    init(of text: UnsafeRawBufferPointer) {
+        var context = SHA256_CTX()
+        var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        // SHA256_Init(3): these return 1 for success, and have no way to fail but a null pointer.
+        let succeeded = withUnsafeMutableBytes(of: &digest) { output in
+            SHA256_Init(&context) == 1
+                && SHA256_Update(&context, text.baseAddress, text.count) == 1
+                && SHA256_Final(output.baseAddress, &context) == 1
+        }
+        precondition(succeeded, "libcrypto cannot compute SHA-256")
+        words = digest
+    }
+
+    /// Compares in a time that does not tell where the first difference is.
+    package static func == (left: Self, right: Self) -> Bool {
+        withUnsafeBytes(of: left.words) { leftBytes in
+            withUnsafeBytes(of: right.words) { rightBytes in
+                CRYPTO_memcmp(leftBytes.baseAddress, rightBytes.baseAddress, leftBytes.count) == 0
+            }
+        }
+    }
+
+    /// The 32 bytes, for stores that write them.
+    package var bytes: [UInt8] {
+        withUnsafeBytes(of: words) { Array($0) }
+    }
+
+    /// From the 32 bytes that ``bytes`` gave.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes) }
+        self.words = words
+    }
+}

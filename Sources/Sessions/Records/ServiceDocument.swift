@@ -1,0 +1,26 @@
+/// The committed state of one service of one session.
+package struct ServiceDocument: Sendable {
+    /// The service's place in the ``ServiceCatalog``. A store that outlives the process writes the name instead.
+    package let service: UInt16
+    /// Grows with every instance made in a session: what was made later is removed first.
+    package let birth: UInt32
+    /// The session's revision at the last write.
+    package let revision: UInt64
+    /// When the instance was made, in steady time.
+    package let createdAt: Int64
+    /// When it was last written, in steady time.
+    package let updatedAt: Int64
+    /// The serialised document: the very bytes that go out, so that reading encodes nothing.
+    package let bytes: [UInt8]
+
+    package init(
+        service: UInt16, birth: UInt32, revision: UInt64, createdAt: Int64, updatedAt: Int64, bytes: [UInt8]
+    ) {
+        self.service = service
+        self.birth = birth
+        self.revision = revision
+        self.createdAt = createdAt
+        self.updatedAt = updatedAt
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,29 @@
+/// The version of a service's state: the session's revision at the service's last write, 0 when never written.
+///
+/// A session's revision only grows, so that a value never comes back for other content of the same name, also not
+/// after the service was removed. 0 always stands for the default.
+package struct ServiceETag: Sendable, Hashable {
+    package let revision: UInt64
+
+    package init(revision: UInt64) {
+        self.revision = revision
+    }
+
+    /// Reads what stands between the quotes of a strong entity tag; nil for a tag that no service ever had.
+    package init?(opaque: some StringProtocol) {
+        // Only the one spelling that `opaque` writes: "+1" or "01" are other tags (RFC 9110 section 8.8.3.2).
+        guard let revision = UInt64(opaque), String(revision) == opaque else { return nil }
+        self.revision = revision
+    }
+
+    /// What stands between the quotes.
+    package var opaque: String { String(revision) }
+
+    /// A service that was never written.
+    package static let unwritten = ServiceETag(revision: 0)
+}
+
+extension ServiceETag: CustomStringConvertible {
+    /// As a header field has it, in quotes.
+    package var description: String { "\"\(revision)\"" }
+}

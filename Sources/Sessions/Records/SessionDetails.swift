@@ -1,0 +1,55 @@
+/// What most sessions have none of: labels, a user, earlier tokens, cookie mode.
+package struct SessionDetails: Sendable {
+    package var labels: SessionLabels
+    package var userID: String?
+    /// Tokens that were replaced, the newest last.
+    package var retiredTokens: [RetiredToken]
+    package var mode: SessionMode
+
+    package init(
+        labels: SessionLabels = .none, userID: String? = nil, retiredTokens: [RetiredToken] = [],
+        mode: SessionMode = .bearer
+    ) {
+        self.labels = labels
+        self.userID = userID
+        self.retiredTokens = retiredTokens
+        self.mode = mode
+    }
+
+    package static var none: Self { .init() }
+
+    var isEmpty: Bool {
+        labels.isEmpty && userID == nil && retiredTokens.isEmpty && mode == .bearer
+    }
+}
+
+/// Keeps the details apart from the record, which costs a session without any one pointer.
+final class SessionDetailsBox: Sendable {
+    let details: SessionDetails
+
+    init?(_ details: SessionDetails) {
+        guard !details.isEmpty else { return nil }
+        self.details = details
+    }
+}
+
+/// How a client carries its token.
+package enum SessionMode: String, Sendable {
+    case bearer, cookie
+}
+
+/// A token that was replaced by a fresh one.
+package struct RetiredToken: Sendable {
+    package let digest: TokenDigest
+    /// Until then it still works; used after that it is a sign of theft. In steady time.
+    package let graceEndsAt: Int64
+
+    package init(digest: TokenDigest, graceEndsAt: Int64) {
+        self.digest = digest
+        self.graceEndsAt = graceEndsAt
+    }
+
+    /// How many are remembered. Who rotates every minute recognises a stolen token for a quarter of an hour; one that
+    /// is older is merely unknown.
+    static let most = 16
+}

@@ -1,0 +1,30 @@
+/// The labels of a session: strings by name, in the order of the names.
+package struct SessionLabels: Sendable, Equatable {
+    package private(set) var items: [Label]
+
+    package struct Label: Sendable, Equatable {
+        package let name: String
+        package let value: String
+    }
+
+    package init(_ labels: [String: String] = [:]) {
+        items = labels.sorted { $0.key < $1.key }.map { Label(name: $0.key, value: $0.value) }
+    }
+
+    package static var none: Self { .init() }
+
+    package var isEmpty: Bool { items.isEmpty }
+    package var count: Int { items.count }
+
+    package subscript(name: String) -> String? {
+        items.first { $0.name == name }?.value
+    }
+
+    /// Adds, replaces, or with nil removes.
+    mutating func set(_ name: String, to value: String?) {
+        items.removeAll { $0.name == name }
+        guard let value else { return }
+        let place = items.firstIndex { $0.name > name } ?? items.endIndex
+        items.insert(Label(name: name, value: value), at: place)
+    }
+}

@@ -1,0 +1,38 @@
+/// One committed state of a session. Immutable: the resident session and the memory store hold the same one.
+///
+/// Sessions are many and mostly alike, so what most of them lack is in ``SessionDetails``, made only when needed.
+package final class SessionRecord: Sendable {
+    package let id: SessionID
+    package let token: TokenDigest
+    /// In steady time, like every time here.
+    package let createdAt: Int64
+    /// The absolute expiry. It never moves.
+    package let expiresAt: Int64
+    /// Grows by one with every commit.
+    package let revision: UInt64
+    /// What was written, in the order in which the instances were made.
+    package let services: [ServiceDocument]
+    private let box: SessionDetailsBox?
+
+    package init(
+        id: SessionID, token: TokenDigest, createdAt: Int64, expiresAt: Int64, revision: UInt64,
+        services: [ServiceDocument], details: SessionDetails
+    ) {
+        self.id = id
+        self.token = token
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.revision = revision
+        self.services = services
+        box = SessionDetailsBox(details)
+    }
+
+    package var details: SessionDetails { box?.details ?? .none }
+    package var userID: String? { box?.details.userID }
+
+    /// The document of a service, nil when it was never written. A few comparisons: sessions have few services.
+    package func document(of service: UInt16) -> ServiceDocument? {
+        for document in services where document.service == service { return document }
+        return nil
+    }
+}

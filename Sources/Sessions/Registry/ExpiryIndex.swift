@@ -1,0 +1,57 @@
+/// When which session is to be looked at: a binary heap, the earliest on top.
+///
+/// A session that is used expires later, but its entry stays where it is: only when the entry comes up is it seen that
+/// there is more time, and the entry goes back in. So a use costs nothing here, and a session that is always in use
+/// one move for each idle timeout. Sessions that ended leave their entries behind; see ``compact(keeping:)``.
+struct ExpiryIndex: Sendable {
+    private var heap: [Entry] = []
+
+    struct Entry: Sendable {
+        let deadline: Int64
+        let id: SessionID
+    }
+
+    var count: Int { heap.count }
+
+    /// The deadline that comes first.
+    var earliest: Int64? { heap.first?.deadline }
+
+    mutating func insert(_ id: SessionID, deadline: Int64) {
+        heap.append(Entry(deadline: deadline, id: id))
+        var child = heap.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard heap[child].deadline < heap[parent].deadline else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes out the entry on top if its deadline is reached.
+    mutating func popDue(now: Int64) -> SessionID? {
+        guard let first = heap.first, first.deadline <= now else { return nil }
+        heap.swapAt(0, heap.count - 1)
+        heap.removeLast()
+        sink(0)
+        return first.id
+    }
+
+    /// Drops the entries of sessions that are gone. Takes time in proportion to the entries, so it is for when most of
+    /// them are stale: then each entry is paid for by one that was added.
+    mutating func compact(keeping isThere: (SessionID) -> Bool) {
+        heap = heap.filter { isThere($0.id) }
+        for parent in stride(from: heap.count / 2 - 1, through: 0, by: -1) { sink(parent) }
+    }
+
+    private mutating func sink(_ start: Int) {
+        var parent = start
+        while true {
+            var child = 2 * parent + 1
+            guard child < heap.count else { return }
+            if child + 1 < heap.count, heap[child + 1].deadline < heap[child].deadline { child += 1 }
+            guard heap[child].deadline < heap[parent].deadline else { return }
+            heap.swapAt(child, parent)
+            parent = child
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// One line of a session's list of services.
+package struct ServiceStatus: Sendable, Equatable {
+    package let name: String
+    package let kind: String
+    package let isLive: Bool
+    package let etag: ServiceETag
+    package let createdAt: Timestamp?
+    /// Nil when it was never written.
+    package let updatedAt: Timestamp?
+    /// Nil when no instance lives, or it has no end.
+    package let expiresAt: Timestamp?
+
+    /// - Parameters:
+    ///   - createdAt: in steady time, nil when no instance lives.
+    ///   - updatedAt: in steady time.
+    init(
+        _ service: RegisteredService, etag: ServiceETag, createdAt: Int64?, updatedAt: Int64?,
+        _ environment: SessionEnvironment
+    ) {
+        name = service.name
+        kind = service.kind
+        isLive = createdAt != nil
+        self.etag = etag
+        self.createdAt = createdAt.map(environment.timestamp)
+        self.updatedAt = updatedAt.map(environment.timestamp)
+        expiresAt = createdAt.flatMap { created in service.lifetime.map { environment.timestamp(created + $0) } }
+    }
+}

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// One client's stay, as it is in memory. Reading goes through ``view()``, writing through ``update(if:_:)`` and
+/// ``perform(_:by:)-(ServiceOperation,_)``.
+///
+/// There are up to a million of these: a member more is paid a million times.
+package final class Session: Sendable {
+    let environment: SessionEnvironment
+    /// Guards looks and changes that take no time. A store is never waited for under it: see ``transact(_:)``.
+    let state: Mutex<State>
+
+    struct State {
+        /// The last committed state.
+        var record: SessionRecord
+        /// When it was last used; moves with every use.
+        var lastUsedAt: Int64
+        /// Instances that were asked for and never written.
+        var unwritten: [UnwrittenInstance] = []
+        /// Units of work that wait for the one that is under way, in the order in which they came.
+        var waitingWriters: [CheckedContinuation<Void, Never>] = []
+        /// Milliseconds of use that the store was not told of.
+        var unsavedUse: UInt32 = 0
+        var isWriting = false
+        /// No token opens it and nothing changes it any more.
+        var isEnded = false
+    }
+
+    init(_ stored: StoredSession, environment: SessionEnvironment) {
+        self.environment = environment
+        state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt))
+        for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
+    }
+
+    package var id: SessionID { state.withLock { $0.record.id } }
+
+    /// Like what ``SessionView/summary`` tells, also when the session has ended.
+    var stored: StoredSession {
+        state.withLock { StoredSession(record: $0.record, lastUsedAt: $0.lastUsedAt) }
+    }
+}
+
+extension Session.State {
+    /// When the session expires, unless it is used before.
+    func deadline(_ settings: SessionSettings) -> Int64 {
+        min(lastUsedAt + settings.idleTimeout, record.expiresAt)
+    }
+}

@@ -1,0 +1,35 @@
+import ServiceLocator
+
+/// What all sessions of a process share. Immutable; the things in it look after themselves.
+final class SessionEnvironment: Sendable {
+    let settings: SessionSettings
+    let catalog: ServiceCatalog
+    let store: any SessionStore
+    let clock: any SessionClock
+    let random: any RandomSource
+    /// Where the services of the process live.
+    let parent: ServiceLocator?
+    let observers: [any SessionObserver]
+
+    init(
+        settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
+        random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver]
+    ) {
+        self.settings = settings
+        self.catalog = catalog
+        self.store = store
+        self.clock = clock
+        self.random = random
+        self.parent = parent
+        self.observers = observers
+    }
+
+    func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {
+        guard !changes.isEmpty else { return }
+        for observer in observers { observer.session(id, changed: changes, revision: revision) }
+    }
+
+    func timestamp(_ steady: Int64) -> Timestamp {
+        Timestamp(millisecondsSince1970: clock.wall(at: steady))
+    }
+}

@@ -1,0 +1,34 @@
+/// What is told of a session. Nothing in it is secret.
+package struct SessionSummary: Sendable, Equatable {
+    package let id: SessionID
+    package let createdAt: Timestamp
+    package let lastUsedAt: Timestamp
+    /// When it expires if nobody uses it; never later than ``expiresAt``.
+    package let idleExpiresAt: Timestamp
+    package let expiresAt: Timestamp
+    package let userID: String?
+    package let labels: SessionLabels
+    package let mode: SessionMode
+    package let revision: UInt64
+
+    init(_ stored: StoredSession, _ environment: SessionEnvironment) {
+        let record = stored.record
+        let details = record.details
+        id = record.id
+        createdAt = environment.timestamp(record.createdAt)
+        lastUsedAt = environment.timestamp(stored.lastUsedAt)
+        idleExpiresAt = environment.timestamp(stored.deadline(environment.settings))
+        expiresAt = environment.timestamp(record.expiresAt)
+        userID = details.userID
+        labels = details.labels
+        mode = details.mode
+        revision = record.revision
+    }
+}
+
+extension StoredSession {
+    /// When it expires, unless it is used before.
+    func deadline(_ settings: SessionSettings) -> Int64 {
+        min(lastUsedAt + settings.idleTimeout, record.expiresAt)
+    }
+}

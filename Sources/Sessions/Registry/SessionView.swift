@@ -1,0 +1,99 @@
+import ServiceLocator
+
+/// The last committed state of a session, at one moment: whatever is written meanwhile, it stays the same.
+package struct SessionView {
+    private let session: Session
+    private let record: SessionRecord
+    private let lastUsedAt: Int64
+
+    init(session: Session, record: SessionRecord, lastUsedAt: Int64) {
+        self.session = session
+        self.record = record
+        self.lastUsedAt = lastUsedAt
+    }
+
+    /// The state of a service as it goes out. Asking for it creates the instance, which persists nothing.
+    ///
+    /// Nothing is encoded, allocated or waited for.
+    package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
+        if let document = record.document(of: service.index), !isOver(document, service) {
+            return (document.bytes, ServiceETag(revision: document.revision))
+        }
+        session.live(service)
+        return (service.defaultBytes, .unwritten)
+    }
+
+    /// A typed service, as last committed. Changing it changes nothing but this object.
+    ///
+    /// - Throws: ``SessionError``.
+    package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
+        let service = try session.environment.catalog.service(named: key.name)
+        let (bytes, _) = document(of: service)
+        return Service(state: ServiceState(of: service, document: try service.document(parsing: bytes)))
+    }
+
+    package var summary: SessionSummary {
+        SessionSummary(StoredSession(record: record, lastUsedAt: lastUsedAt), session.environment)
+    }
+
+    /// Every registered service and whether an instance lives; creates none.
+    package var services: [ServiceStatus] {
+        let environment = session.environment
+        let unwritten = session.state.withLock { $0.unwritten }
+        let now = environment.clock.now()
+        return environment.catalog.services.map { service in
+            if let document = record.document(of: service.index),
+                !service.isOver(createdAt: document.createdAt, now: now)
+            {
+                return ServiceStatus(
+                    service, etag: ServiceETag(revision: document.revision), createdAt: document.createdAt,
+                    updatedAt: document.updatedAt, environment)
+            }
+            if let instance = unwritten.last(where: { $0.service == service.index }),
+                !service.isOver(createdAt: instance.createdAt, now: now)
+            {
+                return ServiceStatus(
+                    service, etag: .unwritten, createdAt: instance.createdAt, updatedAt: nil, environment)
+            }
+            return ServiceStatus(service, etag: .unwritten, createdAt: nil, updatedAt: nil, environment)
+        }
+    }
+
+    private func isOver(_ document: ServiceDocument, _ service: RegisteredService) -> Bool {
+        service.lifetime != nil && service.isOver(createdAt: document.createdAt, now: session.environment.clock.now())
+    }
+}
+
+extension Session {
+    /// - Throws: ``SessionError/ended``.
+    package func view() throws(SessionError) -> SessionView {
+        let (record, lastUsedAt, isEnded) = state.withLock { ($0.record, $0.lastUsedAt, $0.isEnded) }
+        guard !isEnded else { throw .ended }
+        return SessionView(session: self, record: record, lastUsedAt: lastUsedAt)
+    }
+
+    /// Looks at the last committed state.
+    package func read<Result>(_ body: (SessionView) throws -> Result) throws -> Result {
+        try body(try view())
+    }
+
+    /// Makes an instance live that was never written, if there is none: once, however many ask.
+    fileprivate func live(_ service: RegisteredService) {
+        let now = environment.clock.now()
+        state.withLock { state in
+            let committed = state.record.document(of: service.index)
+            if let committed, !service.isOver(createdAt: committed.createdAt, now: now) { return }
+            var counted = committed != nil
+            if let place = state.unwritten.firstIndex(where: { $0.service == service.index }) {
+                guard service.isOver(createdAt: state.unwritten[place].createdAt, now: now) else { return }
+                state.unwritten.remove(at: place)
+                counted = true
+            }
+            // Later than anything that lives; removed ones are of no matter.
+            let births = [state.record.services.last?.birth, state.unwritten.last?.birth]
+            let birth = births.reduce(0) { max($0, $1.map { $0 + 1 } ?? 0) }
+            state.unwritten.append(UnwrittenInstance(service: service.index, birth: birth, createdAt: now))
+            if !counted, !state.isEnded { service.countLive(1) }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Synchronization
+
+/// Keeps sessions in memory, for tests and trials: everything is gone when the process ends.
+///
+/// It holds the very records that the resident sessions hold, so that a session costs one dictionary entry here.
+package final class MemoryStore: SessionStore {
+    /// One for each first byte of an id, so that their order is the order of ids.
+    private let shards: [Shard]
+    private let users = Mutex<[String: Set<SessionID>]>([:])
+
+    package init() {
+        shards = (0..<256).map { _ in Shard() }
+    }
+
+    package func create(_ session: StoredSession) async throws(StoreError) {
+        let id = session.record.id
+        let isNew = shard(of: id).sessions.withLock { sessions in
+            guard sessions[id] == nil else { return false }
+            sessions[id] = session
+            index(id, from: nil, to: session.record.userID)
+            return true
+        }
+        guard isNew else { throw .conflict }
+    }
+
+    package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+        shard(of: id).sessions.withLock { $0[id] }
+    }
+
+    package func commit(_ commit: SessionCommit) async throws(StoreError) {
+        let id = commit.record.id
+        let failure: StoreError? = shard(of: id).sessions.withLock { sessions in
+            guard let place = sessions.index(forKey: id) else { return .gone }
+            let current = sessions.values[place]
+            guard current.record.revision == commit.replacedRevision else { return .conflict }
+            sessions.values[place] = StoredSession(record: commit.record, lastUsedAt: current.lastUsedAt)
+            index(id, from: current.record.userID, to: commit.record.userID)
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    package func touch(_ uses: [SessionUse]) async throws(StoreError) {
+        for use in uses {
+            shard(of: use.id).sessions.withLock { sessions in
+                guard let place = sessions.index(forKey: use.id) else { return }
+                let current = sessions.values[place]
+                guard current.lastUsedAt < use.usedAt else { return }
+                sessions.values[place] = StoredSession(record: current.record, lastUsedAt: use.usedAt)
+            }
+        }
+    }
+
+    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+        shard(of: id).sessions.withLock { sessions in
+            guard let ended = sessions.removeValue(forKey: id) else { return false }
+            index(id, from: ended.record.userID, to: nil)
+            return true
+        }
+    }
+
+    package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+        // The ids first and the sessions then: no lock of a shard is taken while that of the users is held.
+        let ids = users.withLock { $0[userID] ?? [] }
+        var found: [StoredSession] = []
+        for id in ids.sorted() {
+            guard let session = shard(of: id).sessions.withLock({ $0[id] }), session.record.userID == userID else {
+                continue
+            }
+            found.append(session)
+        }
+        return found
+    }
+
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
+        var page: [StoredSession] = []
+        for shard in shards[(id.map(place) ?? 0)...] where page.count < limit {
+            let later = shard.sessions.withLock { sessions in
+                guard let id else { return Array(sessions.values) }
+                return sessions.values.filter { $0.record.id > id }
+            }
+            page += later.sorted { $0.record.id < $1.record.id }.prefix(limit - page.count)
+        }
+        return page
+    }
+
+    private func place(of id: SessionID) -> Int {
+        Int(id.high >> 56)
+    }
+
+    private func shard(of id: SessionID) -> Shard {
+        shards[place(of: id)]
+    }
+
+    /// Called under the lock of the session's shard, so that the index follows the records in their order.
+    private func index(_ id: SessionID, from former: String?, to userID: String?) {
+        guard former != userID else { return }
+        users.withLock { users in
+            if let former {
+                users[former]?.remove(id)
+                if users[former]?.isEmpty == true { users[former] = nil }
+            }
+            if let userID { users[userID, default: []].insert(id) }
+        }
+    }
+}
+
+/// Guards its dictionary for the time of one look-up or replacement; nothing waits under it.
+private final class Shard: Sendable {
+    let sessions = Mutex<[SessionID: StoredSession]>([:])
+}

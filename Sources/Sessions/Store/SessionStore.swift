@@ -1,0 +1,72 @@
+/// Where committed sessions live.
+///
+/// One rule above all: **when a commit returns it is durable, to the degree configured; before that nobody has seen
+/// it.** Commits that arrive together may be written together. What needs no waiting returns without suspending.
+///
+/// All times are steady time (``SessionClock``). Which place in the ``ServiceCatalog`` has which name is known when the
+/// process starts and may differ in the next: a store that outlives the process writes names.
+///
+/// `SessionStoreContract` in the tests says the rest; every store runs through it.
+package protocol SessionStore: Sendable {
+    /// Adds a session that nobody knows yet.
+    func create(_ session: StoredSession) async throws(StoreError)
+
+    /// The session as last committed; nil when there is none, or no longer.
+    func load(_ id: SessionID) async throws(StoreError) -> StoredSession?
+
+    /// Replaces the state of a session, if its revision still is the one that the commit was made from.
+    ///
+    /// - Throws: ``StoreError/conflict`` when it is another one, ``StoreError/gone`` when the session ended.
+    func commit(_ commit: SessionCommit) async throws(StoreError)
+
+    /// Notes when sessions were last used. Never moves a time backwards; skips sessions that are gone.
+    func touch(_ uses: [SessionUse]) async throws(StoreError)
+
+    /// Ends a session for good: no commit on its way can bring it back. Says whether there was one.
+    func end(_ id: SessionID) async throws(StoreError) -> Bool
+
+    /// The sessions to which a user is attached, in the order of their ids.
+    func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession]
+
+    /// At most `limit` sessions in the order of their ids, those after `id` only. A session that is there all the
+    /// time is on exactly one page, whatever comes and goes meanwhile.
+    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession]
+}
+
+/// A session as a store keeps it.
+package struct StoredSession: Sendable {
+    package let record: SessionRecord
+    /// Apart from the record: it moves without a commit.
+    package let lastUsedAt: Int64
+
+    package init(record: SessionRecord, lastUsedAt: Int64) {
+        self.record = record
+        self.lastUsedAt = lastUsedAt
+    }
+}
+
+/// One step of a session from a revision to the next.
+package struct SessionCommit: Sendable {
+    package let record: SessionRecord
+    /// The revision that the record was made from.
+    package let replacedRevision: UInt64
+    /// The services whose documents are new, changed or gone in the record; a store need not look at the others.
+    package let changedServices: [UInt16]
+
+    package init(record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16]) {
+        self.record = record
+        self.replacedRevision = replacedRevision
+        self.changedServices = changedServices
+    }
+}
+
+/// A session and when it was used.
+package struct SessionUse: Sendable {
+    package let id: SessionID
+    package let usedAt: Int64
+
+    package init(id: SessionID, usedAt: Int64) {
+        self.id = id
+        self.usedAt = usedAt
+    }
+}

@@ -1,0 +1,41 @@
+import Glibc
+import Synchronization
+
+/// The machine's clocks: `CLOCK_BOOTTIME` for decisions (it goes on while the machine sleeps and cannot be set),
+/// `CLOCK_REALTIME` for what is shown.
+package final class SystemClock: SessionClock {
+    /// Steady time minus boot time.
+    private let base: Int64
+    /// Wall time minus steady time.
+    private let offset = Atomic<Int64>(0)
+
+    package init() {
+        base = read(CLOCK_REALTIME) - read(CLOCK_BOOTTIME)
+    }
+
+    package func now() -> Int64 {
+        base + read(CLOCK_BOOTTIME)
+    }
+
+    package func wall(at steady: Int64) -> Int64 {
+        let measured = read(CLOCK_REALTIME) - now()
+        let known = offset.load(ordering: .relaxed)
+        // Two clocks cannot be read at one instant; following every millisecond of difference would make the same
+        // time read differently twice. Only a clock that was really set moves by this much.
+        guard abs(measured - known) > Self.smallestJump else { return steady + known }
+        offset.store(measured, ordering: .relaxed)
+        return steady + measured
+    }
+
+    package func sleep(milliseconds: Int64) async throws {
+        try await Task.sleep(for: .milliseconds(milliseconds))
+    }
+
+    private static let smallestJump: Int64 = 500
+}
+
+private func read(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+}

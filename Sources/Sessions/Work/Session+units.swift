@@ -1,0 +1,90 @@
+import JSONDocument
+import ServiceLocator
+
+extension Session {
+    /// A unit of work on typed services: they are resolved from the locator and changed as plain objects.
+    ///
+    /// ```swift
+    /// try await session.update { locator in
+    ///     try locator.resolve(ProfileService.key).name = "Ada"
+    /// }
+    /// ```
+    ///
+    /// When `body` returns, everything that changed is checked against its schema and committed as one. When it
+    /// throws, or the commit fails, nothing has happened, in memory or in the store. It may run more than once, so it
+    /// changes nothing but services. The locator, and what was resolved from it, is of no effect afterwards.
+    ///
+    /// - Parameter conditions: are looked at before `body` runs, each time it does.
+    /// - Throws: ``SessionError``, and what `body` throws.
+    package func update<Result>(
+        if conditions: [(service: RegisteredService, condition: ServiceCondition)] = [],
+        _ body: (ServiceLocator) throws -> Result
+    ) async throws -> Result {
+        try await transact { pending in
+            for (service, condition) in conditions {
+                let current = pending.etag(of: service)
+                guard condition.holds(for: current) else {
+                    throw SessionError.preconditionFailed(service: service.name, current: current)
+                }
+            }
+            let work = UnitOfWork(start: pending, catalog: environment.catalog)
+            let locator = try work.locator(parent: environment.parent)
+            // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
+            return try withExtendedLifetime(locator) {
+                let result = try body(locator)
+                try work.finish(into: &pending, limit: environment.settings.maxDocumentSize)
+                return result
+            }
+        }
+    }
+
+    /// Does one operation on one service, without a locator: what most writes are.
+    ///
+    /// - Throws: ``SessionError``.
+    package func perform(
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client
+    ) async throws -> ServiceOperation.Outcome {
+        try await transact { pending in
+            try pending.perform(operation, by: caller, limit: environment.settings.maxDocumentSize)
+            return pending.outcome(of: operation.service)
+        }
+    }
+
+    /// Does all of them or none, in their order.
+    ///
+    /// - Returns: one outcome for each operation: what the service is like after all of them.
+    /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done.
+    package func perform(
+        _ operations: [ServiceOperation], by caller: ServiceCaller = .client
+    ) async throws -> [ServiceOperation.Outcome] {
+        try await transact { pending in
+            for (index, operation) in operations.enumerated() {
+                do throws(SessionError) {
+                    try pending.perform(operation, by: caller, limit: environment.settings.maxDocumentSize)
+                } catch {
+                    throw SessionError.inOperation(index, error)
+                }
+            }
+            return operations.map { pending.outcome(of: $0.service) }
+        }
+    }
+
+    /// Removes every instance, newest first. What clients can only read and somebody wrote, the attached user, stays
+    /// unless an admin asks.
+    package func removeAllServices(by caller: ServiceCaller = .client) async throws {
+        try await transact { pending in
+            let before = pending
+            pending.removeAll { caller == .admin || !$0.isReadOnly || before.document(of: $0) == nil }
+        }
+    }
+
+    /// Changes the labels by a merge patch: strings are set, null removes.
+    ///
+    /// - Throws: ``SessionError/invalid(_:)`` with pointers that begin with `/labels`.
+    package func updateLabels(_ patch: JSONDocument) async throws {
+        try await transact { pending in
+            let labels = try pending.details.labels.merging(patch, environment.settings)
+            if labels != pending.details.labels { pending.details.labels = labels }
+        }
+    }
+}

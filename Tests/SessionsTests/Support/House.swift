@@ -1,0 +1,80 @@
+import JSONDocument
+import ServiceLocator
+import Sessions
+import Synchronization
+
+/// Sessions with a clock to move, a store to look into and an ear for what happens.
+struct House {
+    let sessions: Sessions
+    let clock: ManualClock
+    let store: any SessionStore
+    let ear = Ear()
+
+    static let declarations = [
+        ServiceDeclaration(
+            name: "counter",
+            schema: ["type": "object", "required": ["count"], "properties": ["count": ["type": "integer"]]],
+            default: ["count": 0]),
+        ServiceDeclaration(name: "cart", default: ["items": []], lifetime: 60_000),
+        ServiceDeclaration(name: "notes", concurrency: .firstWrite),
+        ServiceDeclaration(name: "mail", isUserBound: true),
+    ]
+
+    init(
+        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(),
+        _ configure: (inout SessionSettings) -> Void = { _ in }
+    ) throws {
+        var settings = SessionSettings()
+        configure(&settings)
+        self.store = store
+        self.clock = clock
+        sessions = Sessions(
+            settings: settings, catalog: try ServiceCatalog(declarations: Self.declarations), store: store,
+            clock: clock, random: SystemRandom(), observers: [ear])
+    }
+
+    func service(_ name: String) throws -> RegisteredService { try sessions.catalog.service(named: name) }
+
+    func session() async throws -> Session { try await sessions.create().0 }
+
+    /// The document that a GET shows, and its tag.
+    func get(_ name: String, _ session: Session) throws -> (document: JSONDocument, etag: ServiceETag) {
+        let (bytes, etag) = try session.view().document(of: try service(name))
+        return (try JSONDocument(parsing: bytes), etag)
+    }
+
+    @discardableResult
+    func perform(
+        _ action: ServiceOperation.Action, on name: String, _ session: Session,
+        if condition: ServiceCondition = .none, by caller: ServiceCaller = .client
+    ) async throws -> ServiceOperation.Outcome {
+        try await session.perform(.init(action, on: try service(name), condition: condition), by: caller)
+    }
+
+    func status(_ name: String, _ session: Session) throws -> ServiceStatus? {
+        try session.view().services.first { $0.name == name }
+    }
+
+    func isAuthenticated(_ token: SessionToken) async throws -> Bool {
+        do {
+            _ = try await sessions.authenticate(token.presented)
+            return true
+        } catch .unauthenticated {
+            return false
+        }
+    }
+}
+
+/// Writes down what observers are told.
+final class Ear: SessionObserver {
+    private let heard = Mutex<[(SessionID, SessionChange)]>([])
+
+    func session(_ id: SessionID, changed changes: [SessionChange], revision: UInt64) {
+        heard.withLock { $0 += changes.map { (id, $0) } }
+    }
+
+    func changes(of session: Session) -> [SessionChange] {
+        let id = session.id
+        return heard.withLock { $0.filter { $0.0 == id }.map(\.1) }
+    }
+}

@@ -1,0 +1,16 @@
+import Sessions
+import Synchronization
+
+/// A clock that stands still until it is moved.
+final class ManualClock: SessionClock {
+    private let time = Mutex((steady: Int64(1_700_000_000_000), offset: Int64(0)))
+
+    func now() -> Int64 { time.withLock { $0.steady } }
+    func wall(at steady: Int64) -> Int64 { time.withLock { steady + $0.offset } }
+    func sleep(milliseconds: Int64) async throws { advance(milliseconds) }
+
+    /// Time goes by.
+    func advance(_ milliseconds: Int64) { time.withLock { $0.steady += milliseconds } }
+    /// Somebody sets the wall clock.
+    func jump(_ milliseconds: Int64) { time.withLock { $0.offset += milliseconds } }
+}

@@ -1,0 +1,40 @@
+import Sessions
+import Synchronization
+
+/// A memory store that does something before, or instead of, what it is asked.
+final class StoreWrapper: SessionStore {
+    let inner = MemoryStore()
+    /// Called before each commit.
+    let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
+    let endFailure = Mutex<StoreError?>(nil)
+    let afterLoad = Mutex<(@Sendable () async -> Void)?>(nil)
+
+    func create(_ session: StoredSession) async throws(StoreError) { try await inner.create(session) }
+
+    func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+        let session = try await inner.load(id)
+        await afterLoad.withLock { $0 }?()
+        return session
+    }
+
+    func commit(_ commit: SessionCommit) async throws(StoreError) {
+        let before = beforeCommit.withLock { $0 }
+        try await before?(commit)
+        try await inner.commit(commit)
+    }
+
+    func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
+
+    func end(_ id: SessionID) async throws(StoreError) -> Bool {
+        if let failure = endFailure.withLock({ $0 }) { throw failure }
+        return try await inner.end(id)
+    }
+
+    func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+        try await inner.sessions(ofUser: userID)
+    }
+
+    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
+        try await inner.page(after: id, limit: limit)
+    }
+}
