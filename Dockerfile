@@ -11,10 +11,11 @@ WORKDIR /src
 COPY scripts/setup scripts/setup
 RUN scripts/setup build && rm -rf /var/lib/apt/lists/*
 
-# There are no packages from outside to resolve first, so the sources are one layer. The Swift runtime is linked
-# in: the image below has none.
+# There are no packages from outside to resolve first, so the sources are one layer (the tests are not built, but
+# the package describes them). The Swift runtime is linked in: the image below has none.
 COPY Package.swift ./
 COPY Sources Sources
+COPY Tests Tests
 RUN swift build --configuration release --product concierge --static-swift-stdlib \
     && install -D -m 0755 .build/release/concierge /out/usr/bin/concierge
 
