@@ -80,7 +80,8 @@ def wrk(server, script, connections, seconds, core, **environment):
 class Pipeline:
     """A connection on which many requests are under way at once."""
 
-    head = re.compile(rb"HTTP/1\.1 (\d\d\d) [^\r]*\r\n(?:[^\r]+\r\n)*?[Cc]ontent-[Ll]ength: *(\d+)\r\n(?:[^\r]+\r\n)*\r\n")
+    head = re.compile(rb"HTTP/1\.1 (\d\d\d) [^\r]*\r\n(?:[^\r]+\r\n)*?"
+                      rb"[Cc]ontent-[Ll]ength: *(\d+)\r\n(?:[^\r]+\r\n)*\r\n")
 
     def __init__(self, server):
         self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
