@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -124,7 +125,9 @@ static int listen_on(uint16_t *port) {
     return descriptor;
 }
 
-/* One loop of our own around one daemon: no internal thread (with epoll and few threads that one stalls). */
+/* One loop of our own around one daemon. The waiting is done here and not by libmicrohttpd (its internal thread, or
+ * MHD_run_wait with a timeout): 0.9.75 takes 128 events at a time, and after a full batch waits again for the whole
+ * timeout before it serves any of them. With more than 128 clients that all wait for their answer, it stalls. */
 static void *run(void *argument) {
     int descriptor = (int)(intptr_t)argument;
     struct MHD_Daemon *daemon = MHD_start_daemon(
@@ -136,7 +139,15 @@ static void *run(void *argument) {
         MHD_OPTION_NOTIFY_COMPLETED, &completed, NULL,
         MHD_OPTION_END);
     if (daemon == NULL) fail("MHD_start_daemon");
-    while (!ending && MHD_run_wait(daemon, 1000) == MHD_YES) {}
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    if (info == NULL) fail("MHD_get_daemon_info");
+    struct pollfd events = {.fd = info->epoll_fd, .events = POLLIN};
+    while (!ending) {
+        MHD_UNSIGNED_LONG_LONG timeout;
+        if (MHD_get_timeout(daemon, &timeout) != MHD_YES || timeout > 1000) timeout = 1000;
+        if (poll(&events, 1, (int)timeout) < 0 && errno != EINTR) fail("poll");
+        if (MHD_run(daemon) != MHD_YES) break;
+    }
     MHD_stop_daemon(daemon);
     return NULL;
 }
