@@ -1,0 +1,143 @@
+"""What every row of the benchmark uses: the two servers, runs in turn, the table so far."""
+
+import os
+import re
+import statistics
+import subprocess
+import time
+
+from load import PROFILE, fill, request, wrk, write_tokens
+from server import Failed, Server
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# A run during which others took more than this part of a core from us says little. It is made again, as long as all
+# repetitions together stay under the budget.
+FOREIGN_LIMIT = 0.08
+REPEAT_BUDGET = 180.0  # seconds
+MOST_TURNS = 6
+
+
+class Bench:
+    """What every row needs: the two servers' commands, the length of runs, a folder, and the table so far."""
+
+    def __init__(self, options, folder, cores):
+        self.options = options
+        self.folder = folder
+        self.server_core, self.load_core = cores
+        self.runs, self.seconds = (3, 1) if options.quick else (5, 3)
+        self.most_sessions = 100_000 if options.quick else 1_000_000
+        self.bare_program = compile_c("bare.c", folder, "bare", "-lmicrohttpd", "-lpthread")
+        self.bare_answers = []  # options that make its answers as long as ours
+        self.table = []
+        self.notes = []
+        self.repeat_budget = REPEAT_BUDGET
+        self.repeated = self.disturbed = self.taken = 0
+
+    # Servers
+
+    def ours(self, environment=None, port=0):
+        if self.options.itself:
+            return self.bare(environment, port)
+        settings = ["max_sessions=2000000", *self.options.set]
+        command = [self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
+                   "--store", "memory", "--workers", "1", *(word for s in settings for word in ("--set", s))]
+        return Server(command, self.server_core, self.folder, environment)
+
+    def bare(self, environment=None, port=0):
+        command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory), *self.bare_answers]
+        return Server(command, self.server_core, self.folder, environment)
+
+    def tokens(self, server, count, name):
+        """A file of tokens of so many new sessions with a written profile; the bare server takes any."""
+        return write_tokens(os.path.join(self.folder, name), fill(server, 0, count, 300))
+
+    def match_answers(self):
+        """Asks ours once for everything, and makes the bare server answer in as many bytes."""
+        with self.ours() as server:
+            token = fill(server, 0, 1, 30)[0]
+            status, created_head, created = server.ask(request("POST", "/v1/sessions"))
+            expect(status, 201, "POST /v1/sessions")
+            status, head, body = server.ask(request("GET", PROFILE, token))
+            expect(status, 200, "GET profile")
+            etag = header(head, "ETag")
+            if etag is None:
+                raise Failed("GET profile has no ETag")
+            status, not_modified, _ = server.ask(request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n"))
+            expect(status, 304, "GET profile with If-None-Match")
+        self.bare_answers = ["--body", body.decode(), "--created", created.decode(), "--etag", etag]
+        with self.bare() as server:
+            _, bare_head, bare_body = server.ask(request("GET", PROFILE, token))
+        ours, bare = len(head) + 4 + len(body), len(bare_head) + 4 + len(bare_body)
+        self.add("bytes of a GET answer", number(ours), number(bare), ours / bare)
+
+    # Table
+
+    def add(self, figure, ours, bare="", ratio=None, target="", met=None):
+        """A line. `met` is None where there is nothing to reach."""
+        self.table.append((figure, ours, bare, "" if ratio is None else f"{ratio:.2f}", target,
+                           "" if met is None else "yes" if met else "NO"))
+
+    def compare(self, name, runs, rate_target=None, cpu_target=None):
+        """The lines of one kind of load from the runs of both: throughput, processor time, latency."""
+        ours, bare = ({key: statistics.median(run[key] for run in side) for key in side[0]} for side in zip(*runs))
+        ratio = ours["rate"] / bare["rate"]
+        self.add(f"{name}: requests/s", number(ours["rate"]), number(bare["rate"]), ratio,
+                 f"≥ {rate_target:.2f}" if rate_target else "", ratio >= rate_target if rate_target else None)
+        ratio = ours["cpu"] / bare["cpu"] if bare["cpu"] else 0
+        self.add("  server CPU per request, µs", f"{ours['cpu']:.2f}", f"{bare['cpu']:.2f}", ratio,
+                 f"≤ {cpu_target:.2f}" if cpu_target else "", ratio <= cpu_target if cpu_target else None)
+        for key in ("p50", "p99"):
+            self.add(f"  {key}, µs", number(ours[key]), number(bare[key]), ours[key] / max(bare[key], 1))
+        for side, result in (("ours", ours), ("bare", bare)):
+            if result["busy"] < 0.9:
+                self.notes.append(f"{name}, {side}: its core was only {result['busy']:.0%} busy, the load or the "
+                                  "machine was the limit; the CPU per request is the figure to look at")
+
+    def alternate(self, script, connections, sides):
+        """Runs of both sides in turn, after a warm-up of each: [(result, result), …]."""
+        for server, environment in sides:
+            wrk(server, script, connections, 1, self.load_core, **environment)
+        return [self.undisturbed(lambda: tuple(
+                    wrk(server, script, connections, self.seconds, self.load_core, **environment)
+                    for server, environment in sides))
+                for _ in range(self.runs)]
+
+    def undisturbed(self, turn):
+        """Takes a turn (a run of each side), again while others use the cores and the budget lasts; the calmest."""
+        best, started = None, time.monotonic()
+        for attempt in range(MOST_TURNS):
+            results = turn()
+            foreign = max(result["foreign"] for result in results)
+            if best is None or foreign < best[0]:
+                best = (foreign, results)
+            if foreign <= FOREIGN_LIMIT or self.repeat_budget <= 0 or attempt == MOST_TURNS - 1:
+                break
+            time.sleep(2)  # whoever it is may be about to end
+            self.repeated += 1
+            self.repeat_budget -= time.monotonic() - started
+            started = time.monotonic()
+        self.taken += 1
+        self.disturbed += best[0] > FOREIGN_LIMIT
+        return best[1]
+
+
+def header(head, name):
+    found = re.search(rf"(?im)^{name}: *(.*?)\r?$", head)
+    return found.group(1) if found else None
+
+
+def expect(status, wanted, what):
+    if status != wanted:
+        raise Failed(f"{what}: {status} instead of {wanted}")
+
+
+def number(value):
+    return f"{value:,.0f}"
+
+
+def compile_c(source, folder, name, *flags):
+    target = os.path.join(folder, name)
+    command = ["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", os.path.join(HERE, source), "-o", target, *flags]
+    subprocess.run(command, check=True)
+    return target

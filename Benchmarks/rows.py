@@ -1,0 +1,190 @@
+"""The rows of the benchmark: each a function of the bench, titled by the first line of its documentation."""
+
+import os
+import statistics
+import time
+
+import load
+from load import PROFILE, fill, request, write_tokens
+from measuring import compile_c, expect, header, number
+from server import AllocationCounter, Failed, SystemCalls, free_port
+
+MIB = 1024 * 1024
+
+
+def row_get(bench):
+    """GET profile, 64 connections"""
+    get_rows(bench, "GET profile", 64, {}, 0.92, 1.12)
+
+
+def row_get1024(bench):
+    """GET profile, 1,024 connections"""
+    get_rows(bench, "GET, 1,024 connections", 1024, {}, 0.90)
+
+
+def row_304(bench):
+    """GET profile with If-None-Match, 64 connections"""
+    with bench.ours() as ours:
+        token = fill(ours, 0, 1, 30)[0]
+        etag = header(ours.ask(request("GET", PROFILE, token))[1], "ETag")
+        with bench.bare() as bare:
+            condition = {"TOKEN": token, "ETAG": etag}
+            expect(ours.ask(request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n"))[0], 304, "ours")
+            expect(bare.ask(request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n"))[0], 304, "bare")
+            bench.compare("GET 304", bench.alternate("get", 64, [(ours, condition), (bare, condition)]), 0.95)
+
+
+def get_rows(bench, name, connections, environment, rate_target, cpu_target=None):
+    with bench.ours() as ours, bench.bare() as bare:
+        environment = {"TOKEN": fill(ours, 0, 1, 30)[0], **environment}
+        sides = [(ours, environment), (bare, environment)]
+        bench.compare(name, bench.alternate("get", connections, sides), rate_target, cpu_target)
+
+
+def row_patch(bench):
+    """PATCH profile over 1,000 sessions, 64 connections"""
+    with bench.ours() as ours, bench.bare() as bare:
+        environment = {"TOKENS": bench.tokens(ours, 1000, "patch.tokens")}
+        bench.compare("PATCH profile", bench.alternate("patch", 64, [(ours, environment), (bare, environment)]), 0.65)
+
+
+def row_create(bench):
+    """create a session, 64 connections; a new server for every run"""
+    def run(make, seconds):
+        with make() as server:
+            return wrk(server, "create", 64, seconds, bench.load_core)
+
+    for make in (bench.ours, bench.bare):
+        run(make, 1)
+    runs = [bench.undisturbed(lambda: (run(bench.ours, bench.seconds), run(bench.bare, bench.seconds)))
+            for _ in range(bench.runs)]
+    bench.compare("create session", runs, 0.60)
+
+
+def row_sessions(bench):
+    """memory of up to 1,000,000 sessions with a profile, and the latency of finding one among them"""
+    few, many = 1000, bench.most_sessions
+    with bench.ours() as large:
+        empty = large.resident()
+        bench.add("memory, no session, MiB", f"{empty / MIB:.1f}")
+        started = time.monotonic()
+        tokens = []
+        for count in sorted({100_000, many}):
+            tokens += fill(large, len(tokens), count, 300)
+            grown = large.resident() - empty
+            each = grown / count
+            bench.add(f"memory, {count:,} sessions, MiB", f"{(empty + grown) / MIB:.1f}")
+            last = count == 1_000_000
+            bench.add("  bytes a session", number(each), target="≤ 1,024" if last else "",
+                      met=each <= 1024 if last else None)
+        bench.notes.append(f"{many:,} sessions were made and written in {time.monotonic() - started:.0f} s")
+        with bench.ours() as small, bench.bare() as bare:
+            in_many = {"TOKENS": write_tokens(os.path.join(bench.folder, "many.tokens"), tokens)}
+            in_few = {"TOKENS": bench.tokens(small, few, "few.tokens")}
+            del tokens
+            sides = [(large, in_many), (small, in_few), (bare, in_many), (bare, in_few)]
+            runs = bench.alternate("get-random", 64, sides)
+        p99 = [statistics.median(run[side]["p99"] for run in runs) for side in range(4)]
+        cpu = [statistics.median(run[side]["cpu"] for run in runs) for side in range(4)]
+        title = f"random GET, {many:,} over {few:,} sessions"
+        full = many == 1_000_000
+        ratio = p99[0] / max(p99[1], 1)
+        bench.add(f"{title}: p99, µs", f"{number(p99[0])} / {number(p99[1])}",
+                  f"{number(p99[2])} / {number(p99[3])}", ratio,
+                  "≤ 1.30" if full else "", ratio <= 1.3 if full else None)
+        bench.add("  server CPU per request, µs", f"{cpu[0]:.2f} / {cpu[1]:.2f}",
+                  f"{cpu[2]:.2f} / {cpu[3]:.2f}", cpu[0] / cpu[1])
+        bench.notes.append("random GET: ratios are of our two servers; the bare server, which looks nothing up, shows "
+                           "what the load generator alone makes of the longer list")
+
+
+def row_idle(bench):
+    """10,000 idle connections"""
+    count = 1000 if bench.options.quick else 10_000
+    grown = []
+    for make in (bench.ours, bench.bare):
+        with make() as server:
+            message = request("GET", PROFILE, fill(server, 0, 1, 30)[0])
+            server.ask(message)
+            before = server.resident()
+            connections = load.idle(server, message, count)
+            try:
+                grown.append((server.resident() - before) / MIB)
+            finally:
+                load.close_all(connections)
+    full = count == 10_000
+    bench.add(f"{count:,} idle connections, MiB", f"{grown[0]:.1f}", f"{grown[1]:.1f}", grown[0] / max(grown[1], 0.1),
+              "≤ 96" if full else "", grown[0] <= 96 if full else None)
+
+
+def row_start(bench):
+    """start to first answer"""
+    def once(make):
+        port = free_port()
+        server = make(port=port)
+        server.port = port
+        started = time.monotonic()
+        server.spawn()
+        try:
+            while time.monotonic() - started < 10:
+                try:
+                    if server.ask(request("GET", "/health/ready"))[0] == 200:
+                        return (time.monotonic() - started) * 1000
+                except (OSError, Failed):
+                    pass
+                if server.process.poll() is not None:
+                    raise Failed(f"it ended with status {server.process.returncode}: {server.last_words()}")
+                time.sleep(0.0005)
+            raise Failed("no 200 from /health/ready within 10 s")
+        finally:
+            server.__exit__()
+
+    times = [(once(bench.ours), once(bench.bare)) for _ in range(9)]
+    ours, bare = (statistics.median(side) for side in zip(*times))
+    bench.add("start to first answer, ms", f"{ours:.1f}", f"{bare:.1f}", ours / bare, "≤ 100", ours <= 100)
+
+
+def row_calls(bench):
+    """system calls per GET"""
+    rounds, counted = 50 if bench.options.quick else 200, []
+    for make in (bench.ours, bench.bare):
+        with make() as server:
+            message = request("GET", PROFILE, fill(server, 0, 1, 30)[0])
+            # Attached after the connections are open and warm, so that only requests are counted.
+            calls = SystemCalls(server, bench.folder)
+            try:
+                requests = load.in_rounds(server, message, rounds, between=calls.__enter__)
+            finally:
+                if hasattr(calls, "process"):
+                    calls.__exit__()
+            counted.append({name: count / requests for name, count in calls.counts.items()})
+    ours, bare = counted
+    total = [sum(side.values()) for side in counted]
+    bench.add("system calls per GET", f"{total[0]:.2f}", f"{total[1]:.2f}", total[0] / max(total[1], 0.01))
+    for side, counts in (("ours", ours), ("bare", bare)):
+        names = ", ".join(f"{name} {count:.2f}" for name, count in sorted(counts.items(), key=lambda item: -item[1])
+                          if count >= 0.005)
+        bench.notes.append(f"system calls per GET, {side}: {names}")
+
+
+def row_allocations(bench):
+    """heap allocations per GET"""
+    library = compile_c("allocations.c", bench.folder, "allocations.so", "-shared", "-fPIC")
+    rounds, counted = 100 if bench.options.quick else 500, []
+    for make in (bench.ours, bench.bare):
+        counter = AllocationCounter(library, bench.folder)
+        with make(counter.environment) as server:
+            message = request("GET", PROFILE, fill(server, 0, 1, 30)[0])
+            begin = []
+            requests = load.in_rounds(server, message, rounds, between=lambda: begin.extend(counter.read()))
+            end = counter.read()
+            if end[0] == 0:
+                raise Failed("nothing was counted: the library was not loaded")
+            counted.append([(after - before) / requests for before, after in zip(begin, end)])
+    (ours, our_bytes), (bare, bare_bytes) = counted
+    bench.add("heap allocations per GET", f"{ours:.2f}", f"{bare:.2f}")
+    bench.add("  beyond the bare server's", f"{ours - bare:.2f}", target="each named")
+    bench.add("  bytes asked for", number(our_bytes), number(bare_bytes))
+
+
+ROWS = {name[4:]: function for name, function in list(globals().items()) if name.startswith("row_")}

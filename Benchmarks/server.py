@@ -1,0 +1,176 @@
+"""Servers under test: started on one core, watched through /proc, always ended."""
+
+import ctypes
+import json
+import mmap
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import time
+
+TICK = os.sysconf("SC_CLK_TCK")
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+class Failed(Exception):
+    """Something that makes a figure impossible; its text is printed in the figure's place."""
+
+
+def on_core(core):
+    """What a child does before it becomes its program: takes its core, and dies when this driver dies."""
+
+    def prepare():
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.sched_setaffinity(0, {core})
+
+    return prepare
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """A running server. Used with `with`, so that it ends whatever happens."""
+
+    def __init__(self, command, core, folder, environment=None):
+        self.command = command
+        self.core = core
+        self.environment = {k: v for k, v in os.environ.items() if not k.startswith("CONCIERGE_")}
+        self.environment.update(environment or {})
+        self.log_path = os.path.join(folder, f"{os.path.basename(command[0])}-{id(self):x}.log")
+
+    def spawn(self):
+        # Appending, so that the file can be emptied under the server's hands: one line a request is a lot.
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=self.environment, preexec_fn=on_core(self.core))
+        self.pid = self.process.pid
+
+    def __enter__(self):
+        self.spawn()
+        try:
+            self.port = self.listening_port(time.monotonic() + 20)
+        except BaseException:
+            self.__exit__()
+            raise
+        self.url = f"http://127.0.0.1:{self.port}"
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(15)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if os.path.exists(self.log_path):
+            os.unlink(self.log_path)
+
+    def listening_port(self, deadline):
+        """Waits for the log line that names the addresses."""
+        while time.monotonic() < deadline:
+            with open(self.log_path, "rb") as log:
+                for line in log.read(65536).splitlines(keepends=True):
+                    if b'"listening"' in line and line.endswith(b"\n"):
+                        return int(json.loads(line)["public"].rsplit(":", 1)[1])
+            if self.process.poll() is not None:
+                raise Failed(f"the server ended with status {self.process.returncode}: {self.last_words()}")
+            time.sleep(0.002)
+        raise Failed("the server did not say within 20 s that it listens")
+
+    def last_words(self):
+        with open(self.log_path, "rb") as log:
+            return log.read(2000).decode(errors="replace").strip()
+
+    def trim_log(self):
+        os.truncate(self.log_path, 0)
+
+    def cpu(self):
+        """Seconds of processor time so far, of all threads, user and system."""
+        with open(f"/proc/{self.pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+
+    def resident(self):
+        """Resident bytes."""
+        with open(f"/proc/{self.pid}/smaps_rollup") as rollup:
+            return int(re.search(r"^Rss:\s+(\d+) kB", rollup.read(), re.M).group(1)) * 1024
+
+    def ask(self, request):
+        """One request on a connection of its own: status, header text, body."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            connection.sendall(request)
+            return read_answer(connection)
+
+
+def read_answer(connection):
+    data = b""
+    while (end := data.find(b"\r\n\r\n")) < 0:
+        if not (more := connection.recv(65536)):
+            raise Failed("the server closed a connection without an answer")
+        data += more
+    head, body = data[:end].decode("latin-1"), data[end + 4 :]
+    status = int(head.split(" ", 2)[1])
+    length = re.search(r"(?im)^content-length: *(\d+)", head)
+    while length and status != 304 and len(body) < int(length.group(1)):
+        if not (more := connection.recv(65536)):
+            raise Failed("the server closed a connection in the middle of an answer")
+        body += more
+    return status, head, body
+
+
+class AllocationCounter:
+    """The counters that allocations.c keeps inside a process, read from outside."""
+
+    def __init__(self, library, folder):
+        self.path = os.path.join(folder, "allocations.count")
+        with open(self.path, "wb") as file:
+            file.write(bytes(16))
+        self.file = open(self.path, "r+b")
+        self.map = mmap.mmap(self.file.fileno(), 16)
+        self.environment = {"LD_PRELOAD": library, "ALLOCATION_COUNTS": self.path}
+
+    def read(self):
+        """Calls and bytes since the process started."""
+        return struct.unpack("QQ", self.map[:16])
+
+
+class SystemCalls:
+    """strace attached to a server for the length of a `with`; `counts` afterwards."""
+
+    def __init__(self, server, folder):
+        self.server = server
+        self.report = os.path.join(folder, "strace.txt")
+        self.counts = {}
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            ["strace", "-c", "-f", "-U", "calls,name", "-o", self.report, "-p", str(self.server.pid)],
+            stderr=subprocess.PIPE, text=True, preexec_fn=on_core(self.server.core))
+        line = self.process.stderr.readline()
+        if "attached" not in line:
+            self.process.kill()
+            self.process.wait()
+            raise Failed(f"strace cannot attach: {line.strip()}")
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        try:
+            self.process.communicate(timeout=15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        with open(self.report) as report:
+            for line in report:
+                if (row := re.match(r"\s*(\d+)\s+(\w+)$", line)) and row.group(2) != "total":
+                    self.counts[row.group(2)] = int(row.group(1))

@@ -1,0 +1,44 @@
+# Concierge as an image: built on the official Swift image, run on a bare Debian of the same release.
+#
+#   docker build -t concierge .        (or: make image)
+#   docker run --rm -p 8080:8080 concierge
+
+# ---- build -----------------------------------------------------------------------------------------------------
+FROM swift:6.3-bookworm AS build
+WORKDIR /src
+
+# The libraries change rarely: a layer of their own, kept while scripts/setup stays as it is.
+COPY scripts/setup scripts/setup
+RUN scripts/setup build && rm -rf /var/lib/apt/lists/*
+
+# There are no packages from outside to resolve first, so the sources are one layer (the tests are not built, but
+# the package describes them). The Swift runtime is linked in: the image below has none.
+COPY Package.swift ./
+COPY Sources Sources
+COPY Tests Tests
+RUN swift build --configuration release --product concierge --static-swift-stdlib \
+    && install -D -m 0755 .build/release/concierge /out/usr/bin/concierge
+
+# ---- run -------------------------------------------------------------------------------------------------------
+FROM debian:bookworm-slim
+
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends libmicrohttpd12 libssl3 libstdc++6 \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt/* /var/log/dpkg.log
+
+COPY --from=build /out/ /
+# The configuration that comes with Concierge. Mount a folder of your own over /etc/concierge to replace it.
+COPY config /etc/concierge
+
+# A number and not a name, so that an orchestrator can see that it is not root. It owns nothing.
+USER 65532:65532
+
+# The public listener. The admin listener stays on the loopback of the container, where only `docker exec` and the
+# health check reach it.
+EXPOSE 8080
+
+# The program is process 1, without a shell: it gets SIGTERM itself, answers what is in flight and ends with 0.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 CMD ["/usr/bin/concierge", "health"]
+ENTRYPOINT ["/usr/bin/concierge"]
+CMD ["serve", "--config", "/etc/concierge/concierge.json"]

@@ -1,0 +1,53 @@
+# `make` or `make help` lists what there is.
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+# Arguments for the program: make run ARGS='--port 9000', make bench ARGS='--quick'.
+ARGS ?=
+PROGRAM := .build/release/concierge
+IMAGE ?= concierge
+
+# The Swift runtime is linked into the release build when the toolchain carries it as static libraries: one file
+# that starts faster and runs on a machine without Swift. Looked up only by the targets that build it.
+STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p'); \
+	[[ -n $$resources && -d $${resources}_static ]] && echo --static-swift-stdlib)
+
+# Warnings fail the tests, not a newcomer's `make run` with a newer compiler.
+STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
+
+.PHONY: help run build test bench lint format image clean
+
+help: ## this list
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+run: build ## build, then serve on http://localhost:8080 (ARGS='--port 9000' …)
+	@exec $(PROGRAM) serve $(ARGS)
+
+build: ## the release build: .build/release/concierge
+	@scripts/setup build
+	@swift build --configuration release --product concierge $(STATIC)
+
+# Nothing may be printed after the last command: its closing line is the verdict that is looked for.
+test: ## format check, build without warnings, all tests
+	@scripts/setup test
+	@$(MAKE) lint
+	@swift build --build-tests $(STRICT)
+	@swift test --skip-build --disable-xctest $(STRICT)
+
+bench: ## measure against a bare libmicrohttpd server (ARGS='--quick', '--rows get,patch')
+	@scripts/setup bench
+	@$(MAKE) build
+	@python3 Benchmarks/bench.py $(ARGS)
+
+lint: ## check the formatting
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+format: ## format the sources in place
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests
+
+image: ## build the container image (IMAGE=name:tag)
+	@docker build --tag $(IMAGE) .
+
+clean: ## remove everything that was built
+	@rm -rf .build
