@@ -84,7 +84,8 @@ public final class RawConnection {
         var end = unread.firstIndex(of: separator)
         while end == nil {
             guard try fill() else {
-                throw Failure(description: "closed before an answer: \(unread.count) bytes", isEndOfStream: unread.isEmpty)
+                throw Failure(
+                    description: "closed before an answer: \(unread.count) bytes", isEndOfStream: unread.isEmpty)
             }
             end = unread.firstIndex(of: separator)
         }

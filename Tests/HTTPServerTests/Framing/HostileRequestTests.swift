@@ -26,8 +26,8 @@ struct HostileRequestTests {
             let port = server.port
             try await blocking {
                 let conversation = try Conversation(port: port, sending: request.bytes + Self.behind, pieces: pieces)
-                #expect(conversation.status == request.status)
-                #expect(try statusOfGoodRequest(port: port) == 200, "the server is not well afterwards")
+                #expect(conversation.status == request.status, "\(request.name)")
+                #expect(try statusOfGoodRequest(port: port) == 200, "\(request.name)")
             }
         }
         #expect(!recorder.targets.contains("/smuggled"))
