@@ -31,7 +31,8 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
         c->hidden = mark[1];
         mark[1] = '\0';
     }
-    cmhd_enter(c, PHASE_HEADER);
+    // The first request's time runs from the accept on: its request line gives it no more.
+    if (c->phase != PHASE_HEADER) cmhd_enter(c, PHASE_HEADER);
     return c;
 }
 
@@ -103,7 +104,7 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
             cmhd_enter(c, PHASE_BODY);
             return MHD_YES;
         }
-        if (c->expects_body) cmhd_linger(c);
+        cmhd_linger(c);
         return hand_over(c, &request);
     case STEP_BODY:
         if (*data_size > 0) {
@@ -171,4 +172,11 @@ bool cmhd_respond(cmhd_connection *c, unsigned status, cmhd_response *response) 
     return queued;
 }
 
-void cmhd_resume(cmhd_connection *connection) { MHD_resume_connection(connection->mhd); }
+void cmhd_resume(cmhd_connection *connection) {
+    // The library marks the connection, then wakes its daemon: in between the worker may have answered, closed
+    // and come to its end. It stops its daemon only when nobody is in here any more.
+    worker *w = connection->worker;
+    atomic_fetch_add_explicit(&w->resuming, 1, memory_order_acq_rel);
+    MHD_resume_connection(connection->mhd);
+    atomic_fetch_sub_explicit(&w->resuming, 1, memory_order_acq_rel);
+}

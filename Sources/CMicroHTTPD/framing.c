@@ -123,7 +123,6 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
 static cmhd_refusal check_target(const cmhd_connection *c, const char *method, size_t method_length) {
     const char *target = c->target;
     size_t length = c->target_length;
-    if (length > c->worker->server->options.target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
     for (size_t i = 0; i < length; i++)
         if (!uri_character[(unsigned char)target[i]]) return CMHD_REFUSAL_TARGET;
     bool connect = method_length == 7 && memcmp(method, "CONNECT", 7) == 0;
@@ -243,6 +242,7 @@ cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *me
         mark[1] = c->hidden;
     }
     size_t size = header_size(c->mhd);
+    if (c->target_length > c->worker->server->options.target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
     if (size > c->worker->server->options.head_bytes) return CMHD_REFUSAL_FIELDS_TOO_LARGE;
     cmhd_refusal refusal = check_target(c, method, method_length);
     if (refusal == CMHD_REFUSAL_NONE) refusal = walk_fields(c, method, version, size);

@@ -73,9 +73,13 @@ struct worker {
     bool running;                   ///< the thread was started
     phase_list phases[PHASE_COUNT];
     lingering *lingering;
+    unsigned lingering_count;
     atomic_uint connections;
+    atomic_uint resuming;           ///< threads inside `cmhd_resume`
+    int epoll;                      ///< the daemon's
+    int wake;                       ///< an eventfd: written once, when the server begins to drain
     int listener;                   ///< once quiesced; -1 before
-    bool quiesced, ended;
+    bool quiesced;
     cmhd_field *fields;             ///< room for the fields of the request that is being looked at
     uint32_t field_count;
     cmhd_connection *fields_owner;  ///< whose fields they are
@@ -102,6 +106,7 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener);
 void cmhd_enter(cmhd_connection *connection, phase next);
 void cmhd_close_socket(cmhd_connection *connection);
 void cmhd_linger(cmhd_connection *connection);
+void cmhd_drop_lingering(worker *w);
 
 // The callbacks given to libmicrohttpd, see its manual, "Starting and stopping the server".
 enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const char *url, const char *method,

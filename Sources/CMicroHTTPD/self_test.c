@@ -88,6 +88,7 @@ const char *cmhd_self_test(void) {
         for (size_t i = 0; failure == NULL && i < sizeof samples / sizeof *samples; i++)
             failure = run(w, &samples[i], &outcome);
         if (w->daemon != NULL) MHD_stop_daemon(w->daemon);
+        cmhd_drop_lingering(w);
     }
     free(fields);
     free(server);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "worker.h"
@@ -97,6 +98,13 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
         snprintf(message, message_size, "libmicrohttpd did not start");
         return false;
     }
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(w->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    w->epoll = info == NULL ? -1 : info->epoll_fd;
+    w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (w->epoll < 0 || w->wake < 0) {
+        snprintf(message, message_size, "no descriptor for a worker");
+        return false;
+    }
     // Signals are for the thread that waits for them.
     sigset_t all, before;
     sigfillset(&all);
@@ -131,6 +139,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
         w->server = server;
         w->index = i;
         w->listener = -1;
+        w->wake = -1;
         w->fields = calloc(options->fields == 0 ? 1 : options->fields, sizeof *w->fields);
         if (w->fields == NULL) {
             cmhd_server_free(server);
@@ -180,6 +189,8 @@ void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout) {
     server->idle_close_at = now + grace;
     server->end_at = now + timeout;
     atomic_store_explicit(&server->draining, true, memory_order_release);
+    for (unsigned i = 0; i < server->worker_count; i++)
+        if (server->workers[i].wake >= 0) eventfd_write(server->workers[i].wake, 1);
     for (unsigned i = 0; i < server->worker_count; i++) {
         worker *w = &server->workers[i];
         if (w->running) pthread_join(w->thread, NULL);
@@ -194,12 +205,8 @@ void cmhd_server_free(cmhd_server *server) {
     if (server == NULL) return;
     for (unsigned i = 0; i < server->worker_count; i++) {
         worker *w = &server->workers[i];
-        while (w->lingering != NULL) {
-            lingering *entry = w->lingering;
-            w->lingering = entry->next;
-            close(entry->fd);
-            free(entry);
-        }
+        cmhd_drop_lingering(w);
+        if (w->wake >= 0) close(w->wake);
         free(w->fields);
     }
     free(server);

@@ -1,6 +1,7 @@
 // A worker: the loop around one daemon, the deadlines of its connections, and how it drains.
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -8,11 +9,17 @@
 
 #include "worker.h"
 
-/// How long a loop sleeps at most: how soon it notices that the server drains.
+/// How long a loop sleeps at most.
 enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20 };
 /// A client that leaves while its request waits is looked for this often.
 enum { gone_check_ms = 1000 };
 enum { linger_ms = 5000, linger_bytes = 64 << 20 };
+/// Sockets that linger count for no connection limit, so they have one of their own, for each worker.
+enum { lingering_limit = 256 };
+/// How long a server that stops waits for clients to read refusals, and, beyond its timeout, last answers.
+enum { draining_linger_ms = 500, last_write_ms = 500 };
+/// How long a worker rests that cannot accept, for want of descriptors.
+enum { exhausted_sleep_ms = 50 };
 
 int64_t cmhd_now(void) {
     struct timespec now;
@@ -52,6 +59,7 @@ void cmhd_close_socket(cmhd_connection *c) {
 }
 
 void cmhd_linger(cmhd_connection *c) {
+    if (c->worker->lingering_count >= lingering_limit) return;
     lingering *entry = malloc(sizeof *entry);
     int fd = entry == NULL ? -1 : dup(c->fd);
     if (fd < 0) {
@@ -61,6 +69,7 @@ void cmhd_linger(cmhd_connection *c) {
     *entry = (lingering){.next = c->worker->lingering, .fd = fd, .deadline = cmhd_now() + linger_ms,
                          .left = linger_bytes};
     c->worker->lingering = entry;
+    c->worker->lingering_count++;
 }
 
 static void read_lingering(worker *w, int64_t now) {
@@ -79,9 +88,31 @@ static void read_lingering(worker *w, int64_t now) {
             continue;
         }
         *at = entry->next;
+        w->lingering_count--;
         close(entry->fd);
         free(entry);
     }
+}
+
+void cmhd_drop_lingering(worker *w) {
+    while (w->lingering != NULL) {
+        lingering *entry = w->lingering;
+        w->lingering = entry->next;
+        close(entry->fd);
+        free(entry);
+    }
+    w->lingering_count = 0;
+}
+
+/// No socket may hold up a server that stops for long.
+static void hurry_lingering(worker *w, int64_t now) {
+    for (lingering *entry = w->lingering; entry != NULL; entry = entry->next)
+        if (entry->deadline > now + draining_linger_ms) entry->deadline = now + draining_linger_ms;
+}
+
+static bool has_unread(const cmhd_connection *c) {
+    int unread = 0;
+    return ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0;
 }
 
 void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
@@ -100,6 +131,9 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
     } else {
         cmhd_connection *c = *socket_context;
         if (c == NULL) return;
+        // What the library refuses by itself, such as a request line that never ends, is answered before it was
+        // read; the same goes for a body whose chunks are broken.
+        if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
@@ -138,23 +172,28 @@ static void look_for_gone(worker *w) {
     }
 }
 
-static bool has_unread(const cmhd_connection *c) {
-    int unread = 0;
-    return ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0;
+/// Clients that are connected, and wait to be accepted, may have sent their request: it is not lost.
+static void accept_the_rest(worker *w) {
+    enum { turns = 1000 };  // ten connections each: more than the backlog holds
+    struct pollfd look = {.fd = w->server->listener, .events = POLLIN};
+    for (int turn = 0; turn < turns; turn++) {
+        MHD_run_wait(w->daemon, 0);
+        if (poll(&look, 1, 0) != 1) break;
+    }
 }
 
 /// One look at how the draining goes; false when the worker is done.
 static bool drain(worker *w, int64_t now) {
     cmhd_server *server = w->server;
     if (!w->quiesced && now >= server->quiesce_at) {
-        // What has come in until now is still accepted.
-        MHD_run_wait(w->daemon, 0);
+        accept_the_rest(w);
         w->listener = MHD_quiesce_daemon(w->daemon);
         // All workers' descriptors are one socket: from here on clients are refused, not left waiting.
         if (w->listener >= 0) shutdown(w->listener, SHUT_RD);
         w->quiesced = true;
     }
     if (!w->quiesced) return true;
+    hurry_lingering(w, now);
     if (now >= server->idle_close_at) {
         for (cmhd_connection *c = w->phases[PHASE_IDLE].first, *next; c != NULL; c = next) {
             next = c->next;
@@ -166,19 +205,42 @@ static bool drain(worker *w, int64_t now) {
             if (c->target == NULL && !has_unread(c)) cmhd_close_socket(c);
         }
     }
-    if (now >= server->end_at && !w->ended) {
-        w->ended = true;
+    if (now >= server->end_at) {
+        // At every turn: a request may have come in whole only after the last one.
         while (w->phases[PHASE_HANDLER].first != NULL) end_waiting(w->phases[PHASE_HANDLER].first, CMHD_END_STOPPING);
         static const phase rest[] = {PHASE_HEADER, PHASE_BODY, PHASE_IDLE};
         for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++)
             while (w->phases[rest[i]].first != NULL) cmhd_close_socket(w->phases[rest[i]].first);
-        w->phases[PHASE_WRITE].limit = 0;
     }
     // An exchange that was told to end resumes soon, but on its own thread. One that never did would make
     // stopping the daemon abort the process, so there is no way around waiting for it.
-    if (now >= server->end_at + 500)
+    if (now >= server->end_at + last_write_ms)
         while (w->phases[PHASE_WRITE].first != NULL) cmhd_close_socket(w->phases[PHASE_WRITE].first);
     return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL;
+}
+
+static bool has_no_descriptor_left(void) {
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) close(fd);
+    return fd < 0;
+}
+
+/// Waits for something to do, and does it.
+///
+/// The library's own waiting (MHD_run_wait with a time) asks epoll again whenever it got exactly as many events
+/// as it has room for, 128, and waits anew with those in its hands. So the waiting is done here.
+static void turn(worker *w, int64_t sleep) {
+    MHD_UNSIGNED_LONG_LONG pending = 0;
+    if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
+    struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
+    // The wake-up stays readable: once the server drains, nobody needs to be woken any more.
+    if (sleep > 0) poll(ready, cmhd_is_draining(w) ? 1 : 2, (int)sleep);
+    bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
+    MHD_run_wait(w->daemon, 0);
+    // With no connection of its own the library goes on trying to accept when there are no descriptors.
+    if (alone && (ready[0].revents & POLLIN) != 0 &&
+        atomic_load_explicit(&w->connections, memory_order_relaxed) == 0 && has_no_descriptor_left())
+        poll(NULL, 0, exhausted_sleep_ms);
 }
 
 void *cmhd_worker_run(void *context) {
@@ -199,8 +261,9 @@ void *cmhd_worker_run(void *context) {
             if (!drain(w, now)) break;
             if (sleep > draining_sleep_ms) sleep = draining_sleep_ms;
         }
-        MHD_run_wait(w->daemon, (int32_t)sleep);
+        turn(w, sleep);
     }
+    while (atomic_load_explicit(&w->resuming, memory_order_acquire) > 0) sched_yield();
     MHD_stop_daemon(w->daemon);
     w->daemon = NULL;
     // Manual, MHD_quiesce_daemon: the socket is the caller's to close, once the daemon is stopped.

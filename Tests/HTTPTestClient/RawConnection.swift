@@ -6,6 +6,8 @@ import Glibc
 public final class RawConnection {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
+        /// The other side closed, or reset, the connection.
+        public var isEndOfStream = false
     }
 
     public let descriptor: Int32
@@ -81,7 +83,10 @@ public final class RawConnection {
         let separator: [UInt8] = [13, 10, 13, 10]
         var end = unread.firstIndex(of: separator)
         while end == nil {
-            guard try fill() else { throw Failure(description: "closed before an answer: \(unread.count) bytes") }
+            guard try fill() else {
+                throw Failure(
+                    description: "closed before an answer: \(unread.count) bytes", isEndOfStream: unread.isEmpty)
+            }
             end = unread.firstIndex(of: separator)
         }
         let head = String(decoding: unread[..<end!], as: UTF8.self)

@@ -116,8 +116,14 @@ struct RouteTrie: Sendable {
             if same { return (literal.node, false) }
         }
         guard let parameter = node.parameter, !segment.isEmpty else { return nil }
-        if parameter.kind == .int, Int(String(decoding: segment, as: UTF8.self)).map({ $0 >= 0 }) != true { return nil }
+        if parameter.kind == .int, !isInt(segment) { return nil }
         return (parameter.node, true)
+    }
+
+    /// Digits only: `Int` would take a sign as well.
+    private func isInt(_ segment: UnsafeBufferPointer<UInt8>) -> Bool {
+        segment.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            && Int(String(decoding: segment, as: UTF8.self)) != nil
     }
 
     /// What may not be in a segment: a broken escape, an escaped slash or control character, what is not UTF-8,

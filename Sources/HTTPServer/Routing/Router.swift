@@ -20,6 +20,8 @@ public struct Router: Sendable {
 
     /// `HEAD` is answered by what answers `GET`; `OPTIONS` where no route has it with 204 and `Allow`.
     func decide(_ method: HTTPMethod, _ head: HTTPHead) -> Decision {
+        // RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path to find.
+        if method == .connect { return .refuse(.methodNotAllowed(method, allow: Self.everything)) }
         let path = RequestTarget(head.slice(head.target)).path
         if path.first == UInt8(ascii: "*") { return .respond(Self.options(allow: Self.everything)) }
         switch trie.look(up: method, path: path) {
@@ -27,10 +29,7 @@ public struct Router: Sendable {
         case .wrongMethod(let allow):
             if method == .options { return .respond(Self.options(allow: allow)) }
             return .refuse(.methodNotAllowed(method, allow: allow))
-        case .notFound:
-            // RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path to find.
-            if method == .connect { return .refuse(.methodNotAllowed(method, allow: Self.everything)) }
-            return .refuse(.notFound)
+        case .notFound: return .refuse(.notFound)
         case .malformed(let problem): return .refuse(.badTarget(problem))
         }
     }

@@ -13,8 +13,10 @@ struct RequestTarget {
         if let first = target.first, first != Self.slash, first != UInt8(ascii: "*"),
             let colon = target.firstIndex(of: UInt8(ascii: ":"))
         {
-            // absolute-form: behind the authority.
-            start = target[(colon + 3)...].firstIndex { $0 == Self.slash || $0 == UInt8(ascii: "?") } ?? target.endIndex
+            // absolute-form: behind the authority. The authority-form of CONNECT may end before it would begin.
+            start =
+                target[colon...].dropFirst(3).firstIndex { $0 == Self.slash || $0 == UInt8(ascii: "?") }
+                ?? target.endIndex
         }
         let mark = target[start...].firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
         path = target[start..<mark]

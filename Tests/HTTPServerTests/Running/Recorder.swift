@@ -1,0 +1,21 @@
+import HTTPServer
+import Synchronization
+
+/// Remembers what a server answered.
+final class Recorder: HTTPServerObserver {
+    private let answers = Mutex<[(target: String, status: Int)]>([])
+    private let problems = Mutex<[String]>([])
+
+    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after duration: Duration) {
+        let status = Int(response.status.code)
+        answers.withLock { $0.append((request.target, status)) }
+    }
+
+    func failed(_ request: HTTPRequest, _ problem: any Error) {
+        problems.withLock { $0.append("\(problem)") }
+    }
+
+    var targets: [String] { answers.withLock { $0.map(\.target) } }
+    var statuses: [Int] { answers.withLock { $0.map(\.status) } }
+    var failures: [String] { problems.withLock { $0 } }
+}
