@@ -79,8 +79,12 @@ def parse(arguments):
     return options
 
 
+class TooLate(Exception):
+    """The time for everything is over. Not a TimeoutError: those are sockets', and cost one row only."""
+
+
 def too_late(*_):
-    raise TimeoutError
+    raise TooLate
 
 
 def main(arguments):
@@ -115,7 +119,7 @@ def main(arguments):
         except Failed as error:
             failures += 1
             bench.notes.append(f"our server does not answer as it should: {error}")
-        except TimeoutError:
+        except TooLate:
             failures += 1
             bench.notes.append(f"ended after {options.minutes:g} minutes, before everything was measured")
         signal.setitimer(signal.ITIMER_REAL, 0)
