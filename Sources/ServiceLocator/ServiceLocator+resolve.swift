@@ -21,10 +21,10 @@ extension ServiceLocator {
         if let asker, place.scope == .session, asker.registration.scope == .process {
             throw .processNeedsSession(process: asker.key, session: key.erased)
         }
-        if let supplied = suppliedInstance(at: place) { return unbox(supplied) }
+        if let supplied = suppliedInstance(at: place) { return unbox(supplied, as: Instance.self) }
         switch step(at: place.index, asker) {
-        case .take(let instance): return unbox(instance)
-        case .wait(let construction): return unbox(try wait(for: construction, asker))
+        case .take(let instance): return unbox(instance, as: Instance.self)
+        case .wait(let construction): return unbox(try wait(for: construction, asker), as: Instance.self)
         case .build(let construction): return try build(construction)
         }
     }

@@ -55,7 +55,7 @@ public final class ServiceLocator: Sendable {
         guard let (home, place) = home(of: key.name), place.type == ObjectIdentifier(Instance.self),
             let instance = home.liveInstance(at: place)
         else { return nil }
-        return unbox(instance)
+        return unbox(instance, as: Instance.self)
     }
 
     /// Every registered service, in the order of registration, and whether it lives here or, for one of the process,

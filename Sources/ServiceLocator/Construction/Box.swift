@@ -13,7 +13,8 @@ final class Box<Instance: Sendable>: Sendable {
 ///
 /// The caller has compared `Instance` with the type that the registry, or the supplier, has for this box. That makes the
 /// cast safe: boxes are only made by a `Factory<Instance>` of that registration and by `SuppliedService`, which notes
-/// the type. Debug builds check the class.
-func unbox<Instance: Sendable>(_ instance: AnyInstance, as type: Instance.Type = Instance.self) -> Instance {
+/// the type. Debug builds check the class. The type has no default: inferred from a result that is optional, it would be the
+/// optional type.
+func unbox<Instance: Sendable>(_ instance: AnyInstance, as type: Instance.Type) -> Instance {
     unsafeDowncast(instance, to: Box<Instance>.self).value
 }
