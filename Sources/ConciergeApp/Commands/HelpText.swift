@@ -3,7 +3,7 @@ enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
         switch topic {
-        case .serve, .check, .config: return command(topic)
+        case .serve, .check, .config, .health: return command(topic)
         case .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
         }
     }
@@ -47,7 +47,7 @@ enum HelpText {
 
     private static func usageLine(_ topic: Command) -> String {
         switch topic {
-        case .serve, .check: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
+        case .serve, .check, .health: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .version: "usage: concierge version"
         case .help: "usage: concierge help [COMMAND]"

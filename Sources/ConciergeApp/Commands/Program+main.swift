@@ -4,14 +4,8 @@ extension Program {
     /// The program on the arguments, environment and streams of this process.
     package static func main() async -> Int32 {
         await run(arguments: Array(CommandLine.arguments.dropFirst()), environment: environmentOfProcess()) { loaded in
-            await serve(loaded)
+            await Application.run(loaded)
         }
-    }
-
-    /// Where the composition root is hooked in: `Application` is made from the configuration and runs until a signal.
-    private static func serve(_ loaded: LoadedConfiguration) async -> Int32 {
-        ProgramOutput.standard.complaint("concierge: this build has no server yet\n")
-        return ExitStatus.failure
     }
 
     private static func environmentOfProcess() -> [String: String] {

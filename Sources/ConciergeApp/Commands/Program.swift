@@ -30,7 +30,7 @@ package enum Program {
         case .version:
             output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
             return ExitStatus.success
-        case .serve, .check, .config:
+        case .serve, .check, .config, .health:
             let loader = ConfigurationLoader(environment: environment, files: files)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
             return await run(invocation, loaded, output, serve)
@@ -47,6 +47,11 @@ package enum Program {
             return ExitStatus.usage
         }
         if invocation.command == .serve { return await serve(loaded) }
+        if invocation.command == .health {
+            guard let failure = HealthCheck.failure(of: loaded.configuration) else { return ExitStatus.success }
+            output.complaint("concierge: \(failure)\n")
+            return ExitStatus.failure
+        }
         output.result(
             invocation.showsSources
                 ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))

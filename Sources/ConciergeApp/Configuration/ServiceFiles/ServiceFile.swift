@@ -20,6 +20,8 @@ package struct ServiceFile: Sendable {
     package let name: String
     package let summary: String?
     package let schema: JSONSchema
+    /// What `schema` was made of.
+    package let schemaDocument: JSONDocument
     /// What a client reads before anything was written, and after the state was cleared; it fits `schema`.
     package let defaultState: JSONDocument
     /// How long a written state stays; nil is as long as the session.

@@ -38,7 +38,8 @@ struct ServiceFileReader {
             return
         }
         service = ServiceFile(
-            name: name, summary: summary, schema: schema, defaultState: defaultState, lifetime: lifetime,
+            name: name, summary: summary, schema: schema, schemaDocument: file.document[member: "schema"] ?? true,
+            defaultState: defaultState, lifetime: lifetime,
             concurrency: concurrency ?? .lastWrite, boundTo: boundTo, path: file.path)
     }
 

@@ -1,0 +1,59 @@
+import JSONDocument
+import Sessions
+
+extension JSONWriter {
+    /// A session as clients see it: API, section 3.
+    mutating func session(_ session: SessionSummary) {
+        beginObject()
+        name("id")
+        string(session.id.description)
+        name("created_at")
+        time(session.createdAt)
+        name("last_used_at")
+        time(session.lastUsedAt)
+        name("idle_expires_at")
+        time(session.idleExpiresAt)
+        name("expires_at")
+        time(session.expiresAt)
+        name("user_id")
+        if let user = session.userID { string(user) } else { null() }
+        name("labels")
+        beginObject()
+        for label in session.labels.items {
+            name(label.name)
+            string(label.value)
+        }
+        endObject()
+        name("revision")
+        uint(session.revision)
+        endObject()
+    }
+
+    /// One line of a session's list of services.
+    mutating func service(_ service: ServiceStatus) {
+        beginObject()
+        name("name")
+        string(service.name)
+        name("kind")
+        string(service.kind)
+        name("status")
+        string(service.isLive ? "live" : "registered")
+        name("etag")
+        string(service.etag.description)
+        if let time = service.createdAt {
+            name("created_at")
+            self.time(time)
+        }
+        if let time = service.updatedAt {
+            name("updated_at")
+            self.time(time)
+        }
+        if let time = service.expiresAt {
+            name("expires_at")
+            self.time(time)
+        }
+        endObject()
+    }
+
+    mutating func time(_ time: Timestamp) { string(time.description) }
+}

@@ -1,0 +1,56 @@
+import HTTPServer
+import Sessions
+
+extension Problem {
+    /// What a client is told when something could not be done with a session. The one table for that.
+    init(_ error: SessionError) {
+        switch error {
+        case .unauthenticated, .ended: self = .unauthenticated
+        case .tooManySessions: self.init(.tooManySessions, fields: [.retryAfter: "60"])
+        case .notRegistered: self.init(.serviceNotFound, error.description)
+        case .readOnly:
+            // The path is known and this method is not possible on it.
+            self.init(.methodNotAllowed, error.description, fields: [.allow: "GET, HEAD, OPTIONS"])
+        case .preconditionFailed(_, let current):
+            self.init(.preconditionFailed, error.description, fields: [.etag: current.description])
+        case .preconditionRequired: self.init(.preconditionRequired, error.description)
+        case .invalid(let errors):
+            self.init(.invalidState, "The input has \(errors.count == 1 ? "a mistake" : "mistakes").", errors: errors)
+        case .malformedPatch(let place): self.init(.invalidPatch, place.detail, errors: [place])
+        case .patchConflict(let place): self.init(.patchConflict, place.detail, errors: [place])
+        case .tooLarge: self.init(.stateTooLarge, error.description)
+        case .contention: self.init(.contention, error.description, fields: [.retryAfter: "1"])
+        case .malformedCursor:
+            self.init(.invalidInput, errors: [InvalidInput(pointer: "/cursor", detail: error.description)])
+        case .storeUnavailable: self.init(.storeUnavailable, error.description, fields: [.retryAfter: "1"])
+        case .storageFull: self.init(.storageFull, error.description)
+        case .inOperation(let index, let error): self.init(error, inOperation: index)
+        case .serviceFailed: self.init(.internalError)
+        }
+    }
+
+    /// The same token is never told apart from another bad one.
+    static let unauthenticated = Problem(.unauthenticated, fields: [.wwwAuthenticate: "Bearer"])
+
+    /// What is wrong with one operation of a transaction, with pointers into the transaction.
+    private init(_ error: SessionError, inOperation index: Int) {
+        let operation = "/operations/\(index)"
+        func at(_ member: String) -> [InvalidInput] {
+            [InvalidInput(pointer: "\(operation)/\(member)", detail: error.description)]
+        }
+        func inValue(_ places: [InvalidInput]) -> [InvalidInput] {
+            places.map { InvalidInput(pointer: "\(operation)/value\($0.pointer)", detail: $0.detail) }
+        }
+        let plain = Problem(error)
+        switch error {
+        case .notRegistered: self.init(.invalidInput, errors: at("service"))
+        case .readOnly: self.init(.readOnly, error.description, errors: at("service"))
+        case .preconditionFailed, .preconditionRequired:
+            self.init(plain.kind, plain.detail, errors: at("if_match"), fields: plain.fields)
+        case .tooLarge: self.init(plain.kind, plain.detail, errors: at("value"))
+        case .invalid, .malformedPatch, .patchConflict:
+            self.init(plain.kind, plain.detail, errors: inValue(plain.errors))
+        default: self = plain
+        }
+    }
+}

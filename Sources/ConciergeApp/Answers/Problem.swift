@@ -1,0 +1,59 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// An error as clients see it: RFC 9457, `application/problem+json`.
+package struct Problem: Error, Sendable {
+    package let kind: ProblemKind
+    /// A sentence about this occurrence, safe to show.
+    package let detail: String
+    /// What is wrong with the input, place by place.
+    package let errors: [InvalidInput]
+    /// Fields of the answer that belong to it.
+    package let fields: HTTPFields
+
+    package init(
+        _ kind: ProblemKind, _ detail: String? = nil, errors: [InvalidInput] = [], fields: HTTPFields = [:]
+    ) {
+        self.kind = kind
+        self.detail = detail ?? kind.explanation
+        self.errors = errors
+        self.fields = fields
+    }
+
+    package func response(requestID: String) -> HTTPResponse {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("type")
+        json.string("/problems/\(kind.code)")
+        json.name("title")
+        json.string(kind.title)
+        json.name("status")
+        json.int(Int(kind.status.code))
+        json.name("detail")
+        json.string(detail)
+        json.name("code")
+        json.string(kind.code)
+        json.name("request_id")
+        json.string(requestID)
+        if !errors.isEmpty {
+            json.name("errors")
+            json.beginArray()
+            for error in errors {
+                json.beginObject()
+                json.name("pointer")
+                json.string(error.pointer)
+                json.name("detail")
+                json.string(error.detail)
+                json.endObject()
+            }
+            json.endArray()
+        }
+        json.endObject()
+        var response = HTTPResponse(kind.status, body: json.bytes)
+        response.fields.add(.contentType, "application/problem+json")
+        response.fields.add(.cacheControl, "no-store")
+        for line in fields.lines { response.fields.add(line.name, line.value) }
+        return response
+    }
+}

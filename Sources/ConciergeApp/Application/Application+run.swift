@@ -1,0 +1,33 @@
+import Sessions
+
+extension Application {
+    /// Serves until SIGTERM or SIGINT, and gives the exit status of the process.
+    package static func run(_ loaded: LoadedConfiguration, output: ProgramOutput = .standard) async -> Int32 {
+        let configuration = loaded.configuration
+        let log = Log(settings: configuration.log)
+        for problem in loaded.problems where problem.severity == .warning {
+            log.write(.warning, "configuration") { json in
+                json.name("detail")
+                json.string("\(problem)")
+            }
+        }
+        if let shortage = DescriptorLimit.raise(for: configuration.limits.connections) {
+            log.write(.warning, "descriptor_limit") { json in
+                json.name("detail")
+                json.string(shortage)
+            }
+        }
+        let application: Application
+        do {
+            application = try Application(configuration, services: loaded.services, log: log)
+            try await application.start()
+        } catch {
+            log.flush()
+            output.complaint("concierge: \(error)\n")
+            return ExitStatus.failure
+        }
+        await TerminationSignals.first()
+        await application.stop()
+        return ExitStatus.success
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// The whole program as a value: made from a configuration, started, stopped. Everything is put together here, and
+/// nowhere else does one part look for another.
+///
+/// ```swift
+/// let application = try Application(configuration, services: [])
+/// let addresses = try await application.start()
+/// print("http://127.0.0.1:\(addresses.publicPort)/version")
+/// await application.stop()
+/// ```
+package actor Application {
+    /// Where it listens, also when free ports were asked for.
+    package struct Addresses: Sendable {
+        package let publicPort: UInt16
+        package let adminPort: UInt16
+    }
+
+    private struct Running {
+        let publicServer: HTTPServer
+        let adminServer: HTTPServer
+        let sweeper: Task<Void, Never>
+    }
+
+    private let configuration: Configuration
+    private let log: Log
+    private let sessions: Sessions
+    private let idempotency: IdempotencyStore
+    private let readiness = Readiness()
+    private var running: Running?
+
+    /// - Parameters:
+    ///   - services: the document services that were declared.
+    ///   - log: nil for the standard error of this process.
+    ///   - clock: what sessions expire by.
+    /// - Throws: `ServiceCatalogError` with every problem of the services.
+    package init(
+        _ configuration: Configuration, services: [ServiceFile] = [], log: Log? = nil,
+        clock: any SessionClock = SystemClock()
+    ) throws {
+        self.configuration = configuration
+        self.log = log ?? Log(settings: configuration.log)
+        sessions = Sessions(
+            settings: SessionSettings(configuration),
+            catalog: try ServiceCatalog(declarations: services.map(ServiceDeclaration.init)),
+            store: configuration.store.open(), clock: clock)
+        idempotency = IdempotencyStore(limits: .init(configuration.idempotency), clock: clock)
+    }
+
+    /// Binds both listeners and serves. Returns when both accept connections.
+    /// - Throws: `HTTPServerError` when an address cannot be had; then nothing is left running.
+    @discardableResult
+    package func start() async throws -> Addresses {
+        precondition(running == nil, "an application starts once")
+        let publicRoutes = try publicRoutes()
+        let connections = ConnectionCounts()
+        let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
+        let publicServer = try HTTPServer(
+            router: publicRoutes, configuration: .publicListener(configuration), errors: ProblemRenderer(log: log),
+            observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: "public"))
+        let adminServer: HTTPServer
+        do {
+            adminServer = try HTTPServer(
+                router: adminRoutes.router, configuration: .adminListener(configuration),
+                errors: ProblemRenderer(log: log),
+                observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: "admin"))
+        } catch {
+            await publicServer.stop(timeout: .zero)
+            throw error
+        }
+        connections.count(publicServer, adminServer)
+        running = Running(
+            publicServer: publicServer, adminServer: adminServer, sweeper: Task { [sessions] in await sessions.run() })
+        readiness.beginServing()
+        log.write(.info, "listening") { json in
+            json.name("public")
+            json.string(Self.address(configuration.host, publicServer.port))
+            json.name("admin")
+            json.string(Self.address(configuration.admin.host, adminServer.port))
+            json.name("version")
+            json.string(BuildInformation.version)
+            json.name("store")
+            json.string(configuration.store.rawValue)
+            json.name("workers")
+            json.int(configuration.workers)
+        }
+        return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
+    }
+
+    /// Drains and stops: what is under way is answered, then the listeners and the sweeper end. The admin listener
+    /// goes last, so that somebody can watch.
+    package func stop() async {
+        guard let running else { return }
+        self.running = nil
+        readiness.beginDraining()
+        log.write(.info, "draining")
+        await running.publicServer.stop(delay: configuration.drainDelay, timeout: configuration.drainTimeout)
+        await running.adminServer.stop(timeout: min(.seconds(1), configuration.drainTimeout))
+        running.sweeper.cancel()
+        await running.sweeper.value
+        log.write(.info, "stopped")
+        log.flush()
+    }
+
+    private func publicRoutes() throws -> Router {
+        let caller = SessionCaller(
+            sessions: sessions, cookie: SessionCookie(configuration.cookie),
+            allowedOrigins: Set(configuration.cookie.allowedOrigins))
+        var routes = RouterBuilder()
+        ProgramEndpoints(readiness: readiness).add(to: &routes)
+        OpenAPIEndpoint(listener: .public).add(to: &routes)
+        routes.group(IdempotencyMiddleware(store: idempotency, authorize: caller.idempotencyScope(of:))) { routes in
+            SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
+            TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
+        }
+        ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.sessionInPath).add(to: &routes)
+        return try routes.freeze()
+    }
+
+    private func adminRoutes(
+        publicRoutes: Router, connections: ConnectionCounts
+    ) throws -> (router: Router, metrics: Metrics) {
+        // The metrics of a listener need its routes, and one of those routes shows the metrics.
+        let late = LateMetrics()
+        var routes = RouterBuilder()
+        ProgramEndpoints(readiness: readiness).add(to: &routes)
+        OpenAPIEndpoint(listener: .admin).add(to: &routes)
+        routes.group(AdminKeyMiddleware(key: configuration.admin.key)) { routes in
+            let endpoints = AdminSessionEndpoints(sessions: sessions)
+            endpoints.add(to: &routes)
+            ServiceEndpoints(catalog: sessions.catalog, caller: .admin, session: endpoints.session).add(to: &routes)
+            InsightEndpoints(
+                sessions: sessions, store: configuration.store, startedAt: .now,
+                metrics: { [sessions] in
+                    late.metrics?.render(sessions: sessions.statistics, connections: connections.current) ?? []
+                }
+            ).add(to: &routes)
+        }
+        let router = try routes.freeze()
+        let metrics = Metrics(
+            listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
+        late.set(metrics)
+        return (router, metrics)
+    }
+
+    /// As a client on this machine writes it.
+    private static func address(_ host: String, _ port: UInt16) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+// How the operator's settings become those of the modules, which know nothing of files and flags.
+
+extension SessionSettings {
+    init(_ configuration: Configuration) {
+        self.init()
+        idleTimeout = configuration.sessionIdleTimeout.milliseconds
+        lifetime = configuration.sessionLifetime.milliseconds
+        touchInterval = configuration.touchInterval.milliseconds
+        rotationGrace = configuration.rotationGrace.milliseconds
+        maxSessions = configuration.maxSessions
+        maxDocumentSize = configuration.limits.bodyBytes
+    }
+}
+
+extension ServiceDeclaration {
+    init(_ file: ServiceFile) {
+        self.init(
+            name: file.name, schema: file.schemaDocument, default: file.defaultState,
+            lifetime: file.lifetime?.milliseconds, concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
+            isUserBound: file.boundTo == .user)
+    }
+}
+
+extension Configuration.Store {
+    func open() -> any SessionStore {
+        switch self {
+        case .memory: MemoryStore()
+        }
+    }
+}
+
+extension HTTPServerConfiguration {
+    static func publicListener(_ configuration: Configuration) -> HTTPServerConfiguration {
+        var result = HTTPServerConfiguration()
+        result.host = configuration.host
+        result.port = UInt16(clamping: configuration.port)
+        result.workers = configuration.workers
+        result.limits.targetBytes = configuration.limits.targetBytes
+        result.limits.headBytes = configuration.limits.headerBytes
+        result.limits.fields = configuration.limits.headerCount
+        result.limits.queryArguments = configuration.limits.queryArguments
+        result.limits.cookies = configuration.limits.cookies
+        result.limits.bodyBytes = configuration.limits.bodyBytes
+        result.limits.connections = configuration.limits.connections
+        result.limits.connectionMemory = configuration.limits.connectionMemory
+        result.timeouts.header = configuration.timeouts.header
+        result.timeouts.body = configuration.timeouts.body
+        result.timeouts.idle = configuration.timeouts.idle
+        result.timeouts.handler = configuration.timeouts.handler
+        result.timeouts.write = configuration.timeouts.write
+        return result
+    }
+
+    static func adminListener(_ configuration: Configuration) -> HTTPServerConfiguration {
+        var result = publicListener(configuration)
+        result.host = configuration.admin.host
+        result.port = UInt16(clamping: configuration.admin.port)
+        // Few call it, and it must not take what the public listener's connections need.
+        result.workers = 1
+        result.limits.connections = min(result.limits.connections, 256)
+        return result
+    }
+}
+
+extension Duration {
+    fileprivate var milliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,59 @@
+import HTTPServer
+import Sessions
+
+extension HTTPFieldName {
+    fileprivate static let secFetchSite = HTTPFieldName("Sec-Fetch-Site")
+}
+
+/// Who calls the public listener: the session that a request's token opens.
+struct SessionCaller: Sendable {
+    let sessions: Sessions
+    let cookie: SessionCookie
+    let allowedOrigins: Set<String>
+
+    /// The caller's session.
+    ///
+    /// Every way that a token can be bad gives the same answer, so that nobody learns which it was.
+    /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; what the store says.
+    func session(of request: HTTPRequest) async throws -> Session {
+        guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
+            throw Problem.unauthenticated
+        }
+        if credential.isCookie { try checkSite(of: request) }
+        guard let token = credential.token else { throw Problem.unauthenticated }
+        let session: Session
+        if let resident = try sessions.authenticateResident(token) {
+            session = resident
+        } else {
+            session = try await sessions.authenticate(token)
+        }
+        request.note = token.sessionID
+        return session
+    }
+
+    /// The session that the path names, which can only be the caller's own: `current`, or its id.
+    /// - Throws: as `session(of:)`; 404 for anybody else's id.
+    func sessionInPath(of request: HTTPRequest) async throws -> Session {
+        let session = try await session(of: request)
+        let name = request.parameterBytes(0)
+        guard name.elementsEqual("current".utf8) || name.elementsEqual(session.id.description.utf8) else {
+            throw Problem(.sessionNotFound)
+        }
+        return session
+    }
+
+    /// Whose an `Idempotency-Key` is: the session's, or, where a session is only being made, the peer's.
+    @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
+        let namesSession = request.match.route?.pattern.parameterNames.isEmpty == false
+        return namesSession ? .session(try await session(of: request).id) : .peer(request.peer.host)
+    }
+
+    /// Browsers send the cookie along with what other sites make them send, so that what changes something must
+    /// show where it comes from.
+    private func checkSite(of request: HTTPRequest) throws(Problem) {
+        if request.method.isSafe { return }
+        if let site = request.fields[.secFetchSite], site == "same-origin" || site == "none" { return }
+        if let origin = request.fields[.origin], allowedOrigins.contains(origin) { return }
+        throw Problem(.crossSite)
+    }
+}

@@ -1,0 +1,72 @@
+import HTTPServer
+import JSONDocument
+
+/// What is on both listeners and needs no credential: health, version, the API's description, the problems.
+struct ProgramEndpoints: Sendable {
+    let readiness: Readiness
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.get, "/health/alive") { _ in
+            .json { json in
+                json.name("status")
+                json.string("alive")
+            }
+        }
+        routes.on(.get, "/health/ready", ready)
+        routes.on(.get, "/version") { _ in
+            .json { json in
+                json.name("name")
+                json.string(BuildInformation.name)
+                json.name("version")
+                json.string(BuildInformation.version)
+                json.name("libmicrohttpd")
+                json.string(HTTPServer.libraryVersion)
+            }
+        }
+        routes.on(.get, "/problems/{code}", explain)
+    }
+
+    private func ready(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let checks = readiness.checks
+        let isReady = checks.allSatisfy { $0.failure == nil }
+        var response = HTTPResponse.json(isReady ? .ok : .serviceUnavailable) { json in
+            json.name("status")
+            json.string(isReady ? "ready" : "not_ready")
+            json.name("checks")
+            json.beginArray()
+            for check in checks {
+                json.beginObject()
+                json.name("name")
+                json.string(check.name)
+                json.name("status")
+                json.string(check.failure == nil ? "ok" : "failed")
+                if let failure = check.failure {
+                    json.name("detail")
+                    json.string(failure)
+                }
+                json.endObject()
+            }
+            json.endArray()
+        }
+        if !isReady { response.fields.add(.retryAfter, "1") }
+        return response
+    }
+
+    private func explain(_ request: HTTPRequest) async throws -> HTTPResponse {
+        guard let kind = ProblemKind.named(request.parameter("code")) else {
+            throw Problem(.notFound, "There is no problem of that code.")
+        }
+        return .json { json in
+            json.name("type")
+            json.string("/problems/\(kind.code)")
+            json.name("code")
+            json.string(kind.code)
+            json.name("status")
+            json.int(Int(kind.status.code))
+            json.name("title")
+            json.string(kind.title)
+            json.name("explanation")
+            json.string(kind.explanation)
+        }
+    }
+}

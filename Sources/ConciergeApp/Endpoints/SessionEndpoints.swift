@@ -1,0 +1,131 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// A caller's own session: API, section 3.
+struct SessionEndpoints: Sendable {
+    let sessions: Sessions
+    let caller: SessionCaller
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.post, "/v1/sessions", create)
+        routes.on(.get, "/v1/sessions", listOfUser)
+        routes.on(.delete, "/v1/sessions", endOthers)
+        routes.on(.get, "/v1/sessions/{session}", show)
+        routes.on(.patch, "/v1/sessions/{session}", update)
+        routes.on(.delete, "/v1/sessions/{session}", end)
+        routes.on(.post, "/v1/sessions/{session}/tokens", rotate)
+    }
+
+    private func create(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
+        let mode = try Self.mode(body["mode"])
+        let (session, token) = try await sessions.create(labels: body["labels"] ?? .emptyObject, mode: mode)
+        request.note = session.id
+        let summary = try session.read(\.summary)
+        var response = HTTPResponse.json(.created) { json in
+            json.name("session")
+            json.session(summary)
+            if mode == .bearer {
+                json.name("token")
+                json.string(token.text)
+            }
+        }
+        response.fields.add(.location, "/v1/sessions/\(session.id)")
+        if mode == .cookie { response.fields.add(.setCookie, cookie(carrying: token, of: summary)) }
+        return response
+    }
+
+    private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let summary = try await caller.sessionInPath(of: request).read(\.summary)
+        var json = JSONWriter()
+        json.session(summary)
+        return .json(bytes: json.bytes)
+    }
+
+    private func update(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let session = try await caller.sessionInPath(of: request)
+        let (_, patch) = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
+        let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
+        if let labels = members["labels"] { try await session.updateLabels(labels) }
+        let summary = try session.read(\.summary)
+        var json = JSONWriter()
+        json.session(summary)
+        return request.minimized(.json(bytes: json.bytes))
+    }
+
+    private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let session = try await caller.sessionInPath(of: request)
+        let mode = try session.read(\.summary.mode)
+        try await sessions.end(session)
+        var response = HTTPResponse.done
+        if mode == .cookie { response.fields.add(.setCookie, caller.cookie.expired) }
+        return response
+    }
+
+    private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let session = try await caller.sessionInPath(of: request)
+        let token = try await sessions.rotate(session)
+        let summary = try session.read(\.summary)
+        guard summary.mode == .cookie else {
+            return .json(.created) { json in
+                json.name("token")
+                json.string(token.text)
+            }
+        }
+        var response = HTTPResponse.json(.created) { _ in }
+        response.fields.add(.setCookie, cookie(carrying: token, of: summary))
+        return response
+    }
+
+    private func listOfUser(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let user = try await user(of: request).id
+        let page = try PageRequest(request)
+        return .list(try await sessions.page(after: page.cursor, limit: page.limit, userID: user, isActive: true))
+    }
+
+    private func endOthers(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let (user, session) = try await user(of: request)
+        let count = try await sessions.endSessions(ofUser: user, except: session.id)
+        return .json { json in
+            json.name("count")
+            json.int(count)
+        }
+    }
+
+    private func user(of request: HTTPRequest) async throws -> (id: String, session: Session) {
+        let session = try await caller.session(of: request)
+        guard let user = try session.read(\.summary.userID) else { throw Problem(.noUser) }
+        return (user, session)
+    }
+
+    private func cookie(carrying token: SessionToken, of session: SessionSummary) -> String {
+        let left = session.expiresAt.millisecondsSince1970 - session.lastUsedAt.millisecondsSince1970
+        return caller.cookie.carrying(token, lifetimeMilliseconds: left)
+    }
+
+    private static func mode(_ value: JSONDocument?) throws(Problem) -> SessionMode {
+        guard let value else { return .bearer }
+        guard let mode = value.string.flatMap(SessionMode.init(rawValue:)) else {
+            throw Problem(
+                .invalidInput, errors: [InvalidInput(pointer: "/mode", detail: "must be \"bearer\" or \"cookie\"")])
+        }
+        return mode
+    }
+}
+
+extension HTTPResponse {
+    /// A page of sessions.
+    static func list(_ page: Sessions.Page) -> HTTPResponse {
+        .json { json in
+            json.name("items")
+            json.beginArray()
+            for session in page.sessions { json.session(session) }
+            json.endArray()
+            if let next = page.next {
+                json.name("next")
+                json.string(next.text)
+            }
+        }
+    }
+}

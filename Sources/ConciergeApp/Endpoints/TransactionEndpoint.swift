@@ -1,0 +1,106 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Several writes to a session's services, all or nothing: API, section 4.
+struct TransactionEndpoint: Sendable {
+    let catalog: ServiceCatalog
+    let caller: SessionCaller
+
+    /// Bounds the work of one request: more than any form fills in at once.
+    private static let maximumOperations = 100
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.post, "/v1/sessions/{session}/transactions", commit)
+    }
+
+    private func commit(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let session = try await caller.sessionInPath(of: request)
+        let body = try RequestBody.readMembers(request, known: ["operations"])
+        guard let list = body["operations"]?.elements, (1...Self.maximumOperations).contains(list.count) else {
+            throw Problem(
+                .invalidInput,
+                errors: [
+                    InvalidInput(
+                        pointer: "/operations", detail: "must be a list of 1 to \(Self.maximumOperations) operations")
+                ])
+        }
+        let operations = try operations(list)
+        let outcomes = try await session.perform(operations)
+        return request.minimized(
+            .json { json in
+                json.name("results")
+                json.beginArray()
+                for outcome in outcomes {
+                    json.beginObject()
+                    json.name("service")
+                    json.string(outcome.service.name)
+                    json.name("etag")
+                    json.string(outcome.etag.description)
+                    json.endObject()
+                }
+                json.endArray()
+            })
+    }
+
+    /// Every mistake of every operation at once.
+    private func operations(_ list: [JSONDocument]) throws(Problem) -> [ServiceOperation] {
+        var operations: [ServiceOperation] = []
+        var errors: [InvalidInput] = []
+        for (index, document) in list.enumerated() {
+            do throws(Problem) {
+                operations.append(try operation(document, at: "/operations/\(index)"))
+            } catch {
+                errors += error.errors
+            }
+        }
+        guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
+        return operations
+    }
+
+    private func operation(_ document: JSONDocument, at pointer: String) throws(Problem) -> ServiceOperation {
+        func invalid(_ member: String, _ detail: String) -> Problem {
+            Problem(.invalidInput, errors: [InvalidInput(pointer: "\(pointer)/\(member)", detail: detail)])
+        }
+        let members = try RequestBody.members(
+            of: document, at: pointer, known: ["op", "service", "value", "if_match"])
+        guard let name = members["service"]?.string else { throw invalid("service", "must name a service") }
+        guard let service = catalog[name] else { throw invalid("service", "there is no service of that name") }
+        let value = members["value"]
+        let action: ServiceOperation.Action
+        switch members["op"]?.string {
+        case "put": action = .put(try value.orThrow(invalid("value", "is needed to put")))
+        case "patch":
+            let patch = try value.orThrow(invalid("value", "is needed to patch"))
+            // A merge patch of a service is an object, a JSON Patch is a list: the value shows which it is.
+            action = patch.kind == .array ? .jsonPatch(patch) : .mergePatch(patch)
+        case "clear": action = .clear
+        case "remove": action = .remove
+        default: throw invalid("op", "must be \"put\", \"patch\", \"clear\" or \"remove\"")
+        }
+        var condition = ServiceCondition.none
+        if let expected = members["if_match"] {
+            guard let text = expected.string, let match = Self.match(text) else {
+                throw invalid("if_match", "must be an entity tag such as \"\\\"7\\\"\", or \"*\"")
+            }
+            condition.ifMatch = match
+        }
+        return ServiceOperation(action, on: service, condition: condition)
+    }
+
+    /// With its quotes, as `ETag` has it, or without them, as it is easier to write in JSON.
+    private static func match(_ text: String) -> ServiceCondition.Match? {
+        if text == "*" { return .any }
+        let isQuoted = text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
+        let opaque = isQuoted ? String(text.dropFirst().dropLast()) : text
+        guard !opaque.isEmpty, !opaque.contains("\"") else { return nil }
+        return .oneOf(ServiceETag(opaque: opaque).map { [$0] } ?? [])
+    }
+}
+
+extension Optional {
+    fileprivate func orThrow<Failure: Error>(_ error: @autoclosure () -> Failure) throws(Failure) -> Wrapped {
+        guard let self else { throw error() }
+        return self
+    }
+}
