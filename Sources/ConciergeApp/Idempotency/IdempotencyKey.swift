@@ -1,0 +1,68 @@
+import HTTPServer
+
+/// What a client calls one request of its own, so that sending it again does not do it again.
+///
+/// The field's value is a string of RFC 9651, section 3.3.3, as the IETF's draft on `Idempotency-Key` has it:
+/// `"8e03978e-40d5-43dd-bc93-6894a57f9324"`. The same without the quotes, which many clients send, is the same key.
+/// A key has 1 to 255 visible ASCII characters.
+package struct IdempotencyKey: Sendable, Equatable {
+    /// Without the quotes and their escapes.
+    let bytes: [UInt8]
+
+    /// Longer than any identifier needs, short enough to hash without a thought.
+    static let maximumLength = 255
+
+    /// The key of a request; nil when it has none.
+    /// - Throws: `HTTPError` 400 `invalid_idempotency_key` when the field is malformed or stands there twice.
+    package init?(of request: HTTPRequest) throws(HTTPError) {
+        guard let value = request.fields.bytes(of: .idempotencyKey) else { return nil }
+        guard request.fields.count(of: .idempotencyKey) == 1, let key = IdempotencyKey(value) else {
+            throw HTTPError(
+                .badRequest, code: "invalid_idempotency_key",
+                detail: "Idempotency-Key is wanted once, with 1 to \(Self.maximumLength) visible ASCII characters.")
+        }
+        self = key
+    }
+
+    /// Reads a field's value, with or without quotes; nil when it is malformed.
+    package init?(_ value: some BidirectionalCollection<UInt8>) {
+        let blanks: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let first = value.firstIndex(where: { !blanks($0) }), let last = value.lastIndex(where: { !blanks($0) })
+        else { return nil }
+        let text = value[first...last]
+        let content = text.first == Self.quote ? Self.unquoted(text) : Self.bare(text)
+        guard let content, (1...Self.maximumLength).contains(content.count) else { return nil }
+        bytes = content
+    }
+
+    private static func bare(_ text: some Collection<UInt8>) -> [UInt8]? {
+        // A comma is what a proxy puts between two fields that it makes one of (RFC 9110, section 5.3).
+        let isKey = text.allSatisfy { visible.contains($0) && $0 != quote && $0 != UInt8(ascii: ",") }
+        return isKey ? Array(text) : nil
+    }
+
+    private static func unquoted(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var content: [UInt8] = []
+        var rest = text.dropFirst()
+        while let byte = rest.popFirst() {
+            if byte == quote { return rest.isEmpty ? content : nil }
+            guard visible.contains(byte) else { return nil }
+            if byte == backslash {
+                guard let escaped = rest.popFirst(), escaped == quote || escaped == backslash else { return nil }
+                content.append(escaped)
+            } else {
+                content.append(byte)
+            }
+        }
+        return nil
+    }
+
+    private static let visible = UInt8(0x21)...UInt8(0x7E)
+    private static let quote = UInt8(ascii: "\"")
+    private static let backslash = UInt8(ascii: "\\")
+}
+
+extension HTTPFieldName {
+    package static let idempotencyKey = HTTPFieldName("Idempotency-Key")
+    package static let idempotencyReplayed = HTTPFieldName("Idempotency-Replayed")
+}

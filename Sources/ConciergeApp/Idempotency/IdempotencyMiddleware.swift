@@ -1,0 +1,61 @@
+import HTTPServer
+
+/// Makes `POST` safe to send again: a request with an `Idempotency-Key` that was answered before gets that answer,
+/// marked `Idempotency-Replayed: true`, and is not done twice.
+///
+/// ```swift
+/// let idempotency = IdempotencyMiddleware(store: store) { request in
+///     .session(try await authenticated(request).id)
+/// }
+/// routes.group(idempotency) { $0.on(.post, "/v1/sessions/{session}/journeys", start) }
+/// ```
+///
+/// A thrown error is not remembered: nothing was done, so doing it again is right. A handler that returns although
+/// its client has gone is remembered: that client is the one who will ask again.
+///
+/// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`; 422
+/// `idempotency_key_reused` when the request is not the one that the key was first sent with.
+package struct IdempotencyMiddleware: HTTPMiddleware {
+    /// Says whose request this is, and throws what the handler would if the caller may not ask at all: a token that
+    /// has ended opens no remembered answer either.
+    package typealias Authorization = @Sendable (HTTPRequest) async throws -> IdempotencyScope
+
+    private let store: IdempotencyStore
+    private let authorize: Authorization
+
+    package init(store: IdempotencyStore, authorize: @escaping Authorization) {
+        self.store = store
+        self.authorize = authorize
+    }
+
+    package func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
+        guard request.method == .post, request.fields.bytes(of: .idempotencyKey) != nil else {
+            return try await next(request)
+        }
+        let scope = try await authorize(request)
+        guard let key = try IdempotencyKey(of: request) else { return try await next(request) }
+        switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
+        case .proceed(let ticket):
+            do {
+                let response = try await next(request)
+                store.finish(ticket, response)
+                return response
+            } catch {
+                store.abandon(ticket)
+                throw error
+            }
+        case .replay(var response):
+            response.fields[.idempotencyReplayed] = "true"
+            return response
+        case .mismatch:
+            throw HTTPError(
+                .unprocessableContent, code: "idempotency_key_reused",
+                detail: "This Idempotency-Key was first sent with another request. Another request needs another key.")
+        case .inProgress:
+            throw HTTPError(
+                .conflict, code: "request_in_progress",
+                detail: "The first request with this Idempotency-Key is still being worked on.",
+                fields: [.retryAfter: "1"])
+        }
+    }
+}
