@@ -47,6 +47,21 @@ import Testing
         #expect(house.sessions.statistics.live == 0)
     }
 
+    @Test("a request that was under way when somebody signed in gets no fresh token")
+    func rotationAfterSignIn() async throws {
+        let (session, planted) = try await house.sessions.create()
+        #expect(try await house.sessions.authenticate(planted.presented) === session)
+        let good = try await house.sessions.attachUser("ada", to: session)
+        await #expect(throws: SessionError.unauthenticated) {
+            try await house.sessions.rotate(session, presenting: planted.presented)
+        }
+        #expect(try await house.isAuthenticated(good))
+        let fresh = try await house.sessions.rotate(session, presenting: good.presented)
+        // In its grace, the one before still does everything.
+        _ = try await house.sessions.rotate(session, presenting: good.presented)
+        #expect(try await house.isAuthenticated(fresh))
+    }
+
     @Test("the last 16 retired tokens are recognised, older ones are unknown")
     func retired() async throws {
         for (age, endsSession) in [(16, true), (17, false)] {

@@ -1,8 +1,9 @@
 import JSONDocument
 import ServiceLocator
-import Sessions
 import Synchronization
 import Testing
+
+@testable import Sessions
 
 @Suite struct WritingTests {
     private struct Mishap: Error {}
@@ -287,5 +288,50 @@ import Testing
         }
         #expect(try session.view().summary.revision == 1)
         #expect(try house.status("profile", session)?.isLive == false)
+    }
+
+    @Test("while a commit waits for the store, readers go on, writers take turns, and too many are turned away")
+    func waiting() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) { $0.maxWaitingWriters = 2 }
+        let session = try await house.session()
+        let (arrivals, arrival) = AsyncStream.makeStream(of: Void.self)
+        let (departures, departure) = AsyncStream.makeStream(of: Void.self)
+        store.beforeCommit.withLock {
+            $0 = { _ in
+                arrival.yield()
+                for await _ in departures { return }
+            }
+        }
+        let writers = (1...3).map { number in
+            Task { try await house.perform(.put(["count": .init(number)]), on: "counter", session).etag.revision }
+        }
+        for await _ in arrivals { break }
+        while session.state.withLock({ $0.waitingWriters.count }) < 2 { await Task.yield() }
+        #expect(try house.get("counter", session) == (["count": 0], .unwritten))
+        await #expect(throws: SessionError.contention) {
+            try await house.perform(.put(["count": 4]), on: "counter", session)
+        }
+        departure.finish()
+        var revisions: Set<UInt64> = []
+        for writer in writers { revisions.insert(try await writer.value) }
+        #expect(revisions == [2, 3, 4])
+    }
+
+    @Test("services of the process are found from a unit of work")
+    func processServices() async throws {
+        let greeting = ServiceKey("greeting", of: String.self)
+        let catalog = try ServiceCatalog { $0.register(greeting, scope: .process) { _ in "Hello" } }
+        let process = ServiceLocator(registry: catalog.registry)
+        let sessions = Sessions(catalog: catalog, store: MemoryStore(), parent: process)
+        let (session, _) = try await sessions.create()
+        try await session.update { locator in
+            try locator.resolve(ProfileService.key).name = try locator.resolve(greeting)
+        }
+        #expect(try session.view().resolve(ProfileService.key).name == "Hello")
+        #expect(process.existing(greeting) == "Hello")
+        await #expect(throws: ServiceLocatorError.self) {
+            try await session.update { try $0.resolve(DocumentService.key("nothing")).document }
+        }
     }
 }
