@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-// What the files of this target share. Everything here is inline or a template, so that the library has no symbols but
-// those of CJSON.h.
+// What the files of this target share. All of it is in the namespace `cjson`: outside that, the target defines no
+// symbols but those of CJSON.h.
 namespace cjson {
 
 using json = nlohmann::json;

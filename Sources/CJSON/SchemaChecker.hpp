@@ -14,8 +14,8 @@ namespace cjson {
 // A pattern this long is a mistake, and compiling one costs memory in proportion.
 constexpr size_t maximum_pattern_length = 256;
 
-// std::regex recurses once or more for every character of the text: text this long, and no longer, is safe for the
-// stack of any thread.
+// Text that is matched against a pattern has at most this many characters, and fewer for a pattern with many groups:
+// std::regex recurses for every character and every group round it, and must not exhaust the stack of a thread.
 constexpr size_t maximum_matched_length = 1024;
 
 // Comparing every element with every other is quadratic; this many take milliseconds.
@@ -37,8 +37,9 @@ struct CheckedSchema {
     std::unordered_map<std::string, std::regex> patterns;
     /// From a subschema that is a `$ref` to the one that it means.
     std::map<const json *, const json *> references;
-    /// Whether names of members are matched or measured anywhere.
+    /// Whether names of members are matched or measured anywhere, and how many bytes such a name may have.
     bool examines_names = false;
+    size_t maximum_name_length = maximum_matched_length;
 };
 
 /// Checks a draft 7 schema, keyword by keyword, with our own sentences, because valijson's are not for clients and it
@@ -61,6 +62,7 @@ private:
 
     void visit(json &node, const std::string &pointer);
     void visit_keyword(json &node, const std::string &keyword, json &value, const std::string &pointer);
+    void visit_property_names(json &value, const std::string &pointer);
     void visit_in_place(json &node, json &child, const std::string &pointer);
     void visit_schemas(json &node, json &list, const std::string &pointer, bool in_place);
     void visit_map(json &map, const std::string &pointer, bool names_are_patterns);
@@ -71,6 +73,7 @@ private:
     void refuse_endless(const json *node);
     static void check_type(const json &value, const std::string &pointer);
     static void check_names(const json &value, const std::string &pointer);
+    static size_t matched_length(const std::string &pattern, size_t bytes_per_character);
     static void narrow(json &node);
 
     CheckedSchema &schema_;

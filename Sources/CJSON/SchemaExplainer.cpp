@@ -1,6 +1,6 @@
 #include "SchemaExplainer.hpp"
 
-#include "Normalise.hpp"
+#include "Sentences.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +13,6 @@ namespace {
 const json *keyword(const json &schema, const char *name) {
     const auto found = schema.find(name);
     return found == schema.end() ? nullptr : &*found;
-}
-
-std::string written(const json &value) {
-    if (value.is_number_float() && is_whole(value.get<double>())) {
-        return std::to_string(static_cast<int64_t>(value.get<double>()));
-    }
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-/// "1 character", "2 characters".
-std::string counted(const json &number, const char *thing) {
-    return written(number) + " " + thing + (number == 1 ? "" : "s");
 }
 
 size_t length_of(const std::string &text) {
@@ -49,50 +37,6 @@ bool has_one_of(const json &value, const json &types) {
     return std::any_of(types.begin(), types.end(), [&](const json &type) {
         return has_type(value, type.get_ref<const std::string &>());
     });
-}
-
-std::string with_article(const std::string &type) {
-    if (type == "null") return "null";
-    if (type == "boolean") return "true or false";
-    return (type == "array" || type == "integer" || type == "object" ? "an " : "a ") + type;
-}
-
-std::string listed(const std::vector<std::string> &items) {
-    std::string text;
-    for (size_t index = 0; index < items.size(); ++index) {
-        if (index != 0) {
-            text += index + 1 == items.size() ? " or " : ", ";
-        }
-        text += items[index];
-    }
-    return text;
-}
-
-std::string must_be_type(const json &types) {
-    std::vector<std::string> names;
-    if (types.is_string()) {
-        names.push_back(with_article(types.get_ref<const std::string &>()));
-    } else {
-        for (const json &type : types) {
-            names.push_back(with_article(type.get_ref<const std::string &>()));
-        }
-    }
-    return "must be " + listed(names);
-}
-
-std::string must_be_value(const json &values) {
-    // A sentence, not a catalogue.
-    constexpr size_t longest = 200;
-    std::vector<std::string> names;
-    size_t length = 0;
-    for (const json &value : values) {
-        names.push_back(written(value));
-        length += names.back().size();
-        if (length > longest) {
-            return "must be one of the allowed values";
-        }
-    }
-    return (names.size() == 1 ? "must be " : "must be one of ") + listed(names);
 }
 
 const char *const not_allowed = "is not allowed";

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <iterator>
-#include <vector>
 
 // Strict parsing: the library's parser calls a handler that builds the tree and refuses, in the same pass, what the
 // library by itself lets through (duplicate names, any depth).
@@ -44,9 +43,7 @@ private:
 class Builder {
 public:
     Builder(const char *begin, const char *end, const char *const *reached)
-        : begin_(begin), end_(end), reached_(reached) {
-        open_.reserve(8);
-    }
+        : begin_(begin), end_(end), reached_(reached) {}
 
     json root;
     cjson_parse_code code = CJSON_PARSE_OK;
@@ -67,7 +64,7 @@ public:
     bool end_array() { return ascend(); }
 
     bool key(json::string_t &name) {
-        Level &level = open_.back();
+        Level &level = innermost();
         json::object_t &members = *level.container->get_ptr<json::object_t *>();
         const auto inserted = members.try_emplace(std::move(name));
         level.member = &*inserted.first;
@@ -95,7 +92,7 @@ public:
             return fail(CJSON_PARSE_UNEXPECTED_END, length, false);
         }
         if (finished_) {
-            return fail(CJSON_PARSE_TRAILING_TEXT, start_of_token(at), false);
+            return fail(CJSON_PARSE_TRAILING_TEXT, start_of_rest(), false);
         }
         return fail(CJSON_PARSE_SYNTAX, at, false);
     }
@@ -106,12 +103,14 @@ private:
         json::object_t::value_type *member;
     };
 
+    Level &innermost() { return open_[open_levels_ - 1]; }
+
     json *put(json &&value) {
-        if (open_.empty()) {
+        if (open_levels_ == 0) {
             root = std::move(value);
             return &root;
         }
-        Level &level = open_.back();
+        Level &level = innermost();
         if (level.member != nullptr) {
             level.member->second = std::move(value);
             return &level.member->second;
@@ -123,23 +122,31 @@ private:
 
     bool place(json &&value) {
         put(std::move(value));
-        finished_ = open_.empty();
+        finish();
         return true;
     }
 
     bool descend(json &&container) {
-        if (open_.size() == CJSON_MAXIMUM_DEPTH) {
+        if (open_levels_ == CJSON_MAXIMUM_DEPTH) {
             return fail(CJSON_PARSE_TOO_DEEP, static_cast<size_t>(*reached_ - begin_) - 1, true);
         }
         // Growing an array moves its elements, but never while one of them is open: addresses on the stack hold.
-        open_.push_back({put(std::move(container)), nullptr});
+        json *opened = put(std::move(container));
+        open_[open_levels_++] = {opened, nullptr};
         return true;
     }
 
     bool ascend() {
-        open_.pop_back();
-        finished_ = open_.empty();
+        --open_levels_;
+        finish();
         return true;
+    }
+
+    void finish() {
+        if (open_levels_ == 0) {
+            finished_ = true;
+            end_of_value_ = static_cast<size_t>(*reached_ - begin_);
+        }
     }
 
     bool fail(cjson_parse_code reason, size_t at, bool pointed) {
@@ -147,13 +154,14 @@ private:
         offset = at;
         has_pointer = pointed;
         if (pointed) {
-            for (const Level &level : open_) {
+            for (size_t index = 0; index < open_levels_; ++index) {
+                const Level &level = open_[index];
                 if (level.member != nullptr) {
                     cjson::append_token(pointer, level.member->first);
                 } else if (level.container->is_array()) {
                     // The element being read is not in the array yet, but an open one below it is.
                     const size_t count = level.container->size();
-                    cjson::append_token(pointer, std::to_string(&level == &open_.back() ? count : count - 1));
+                    cjson::append_token(pointer, std::to_string(index + 1 == open_levels_ ? count : count - 1));
                 }
             }
         }
@@ -183,9 +191,12 @@ private:
         return at;
     }
 
-    size_t start_of_token(size_t at) const {
-        while (at > 0 && std::strchr(" \t\r\n,]}", begin_[at - 1]) == nullptr) {
-            --at;
+    /// The first byte after the outermost value that is no white space.
+    size_t start_of_rest() const {
+        // Only the byte after a number tells that the number has ended, so it has been read too.
+        size_t at = end_of_value_ - (root.is_number() ? 1 : 0);
+        while (begin_ + at < end_ && std::strchr(" \t\r\n", begin_[at]) != nullptr) {
+            ++at;
         }
         return at;
     }
@@ -202,8 +213,11 @@ private:
     const char *begin_;
     const char *end_;
     const char *const *reached_;
-    std::vector<Level> open_;
+    // Not filled with zeros beforehand: only the first `open_levels_` are ever read.
+    Level open_[CJSON_MAXIMUM_DEPTH];
+    size_t open_levels_ = 0;
     bool finished_ = false;
+    size_t end_of_value_ = 0;
 };
 
 cjson_value *fail(cjson_parse_failure *failure, cjson_parse_code code, size_t offset) {

@@ -34,7 +34,7 @@ bool fits(const CompiledSchema &compiled, const json &document) {
 }
 
 /// Pointer to a member whose name must not be matched against an expression, or nothing.
-bool find_unsafe_name(const json &value, std::string &pointer) {
+bool find_unsafe_name(const json &value, size_t maximum_length, std::string &pointer) {
     const bool is_object = value.is_object();
     if (!is_object && !value.is_array()) {
         return false;
@@ -42,11 +42,12 @@ bool find_unsafe_name(const json &value, std::string &pointer) {
     size_t index = 0;
     for (auto child = value.begin(); child != value.end(); ++child, ++index) {
         const size_t length = pointer.size();
-        if (is_object && child.key().size() > cjson::maximum_matched_length) {
+        if (is_object && child.key().size() > maximum_length) {
             return true;
         }
         cjson::append_token(pointer, is_object ? child.key() : std::to_string(index));
-        if ((is_object && child.key().find('\0') != std::string::npos) || find_unsafe_name(*child, pointer)) {
+        if ((is_object && child.key().find('\0') != std::string::npos)
+            || find_unsafe_name(*child, maximum_length, pointer)) {
             return true;
         }
         pointer.resize(length);
@@ -65,7 +66,7 @@ bool validate(
     const CompiledSchema &compiled, const json &document, size_t limit, void *context, cjson_report report) {
     if (compiled.checked.examines_names) {
         std::string pointer;
-        if (find_unsafe_name(document, pointer)) {
+        if (find_unsafe_name(document, compiled.checked.maximum_name_length, pointer)) {
             send(context, report, pointer, "has a member name that is too long or contains U+0000");
             return false;
         }

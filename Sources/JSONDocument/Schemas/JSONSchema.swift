@@ -11,8 +11,9 @@ import CJSON
 ///
 /// Narrower than draft 7, so that no document can hurt:
 /// - References stay inside the schema (`#`, `#/definitions/…`).
-/// - A pattern has at most 256 bytes; strings of more than 1,024 characters where one applies are violations, and so
-///   are longer member names anywhere once a schema has `patternProperties` or `propertyNames`.
+/// - A pattern has at most 256 bytes. Strings of more than 1,024 characters where one applies are violations, of fewer
+///   where the pattern has many groups, and so are longer member names anywhere once a schema has `patternProperties`
+///   or `propertyNames`.
 /// - Arrays of more than 1,024 elements where `uniqueItems` applies are violations.
 /// - `format` is an annotation and checks nothing. Patterns are ECMAScript's and see bytes: outside ASCII, `.` is a
 ///   part of a character. A pattern that backtracks without bound, like `(a+)+$`, takes its time: write none.

@@ -1,0 +1,73 @@
+import JSONDocument
+import Testing
+
+@Suite("Writing JSON")
+struct JSONWriterTests {
+    private func written(_ write: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter()
+        write(&writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    @Test("puts commas where they belong")
+    func commas() {
+        let text = written { writer in
+            writer.beginObject()
+            writer.name("items")
+            writer.beginArray()
+            writer.beginObject()
+            writer.endObject()
+            writer.beginArray()
+            writer.endArray()
+            writer.int(-1)
+            writer.uint(.max)
+            writer.bool(true)
+            writer.null()
+            writer.double(0.5)
+            writer.raw(Array("[1]".utf8))
+            writer.document(["b": 1, "a": [nil]])
+            writer.endArray()
+            writer.name("next")
+            writer.string("x")
+            writer.name("last")
+            writer.int(.min)
+            writer.endObject()
+        }
+        #expect(
+            text == #"{"items":[{},[],-1,18446744073709551615,true,null,0.5,[1],{"a":[null],"b":1}],"next":"x","#
+                + #""last":-9223372036854775808}"#)
+    }
+
+    @Test(
+        "escapes strings and names",
+        arguments: [
+            ("plain", #""plain""#), ("", #""""#), ("é😀\u{7F}", "\"é😀\u{7F}\""), ("a\"b", #""a\"b""#),
+            ("a\\b", #""a\\b""#),
+            ("\n\r\t\u{8}\u{C}", #""\n\r\t\b\f""#), ("\u{0}\u{1F}", #""\u0000\u001f""#), ("</script>", #""</script>""#),
+        ])
+    func escapes(value: String, text: String) throws {
+        #expect(written { $0.string(value) } == text)
+        let object = written { writer in
+            writer.beginObject()
+            writer.name(value)
+            writer.int(0)
+            writer.endObject()
+        }
+        #expect(object == "{\(text):0}")
+        #expect(try JSONDocument(parsing: object)[member: value]?.int == 0)
+    }
+
+    @Test("numbers that JSON does not have become null", arguments: [Double.infinity, -.infinity, .nan])
+    func notFinite(value: Double) {
+        #expect(written { $0.double(value) } == "null")
+        #expect(JSONDocument(value).isNull)
+    }
+
+    @Test(
+        "doubles read back as they were",
+        arguments: [0, -0.0, 0.1, 1e22, 1e-7, .leastNonzeroMagnitude, 1.7976931348623157e308, 1e16])
+    func doubles(value: Double) throws {
+        let text = written { $0.double(value) }
+        #expect(try JSONDocument(parsing: text).double?.bitPattern == value.bitPattern)
+    }
+}
