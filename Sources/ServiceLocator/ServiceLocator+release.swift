@@ -8,11 +8,11 @@ extension ServiceLocator {
     }
 
     public func clear(_ key: AnyServiceKey) throws(ServiceLocatorError) {
-        guard let (home, index) = home(of: key.name) else { throw .notRegistered(key) }
-        let registration = home.registry.registrations[index]
+        guard let (home, place) = home(of: key.name) else { throw .notRegistered(key) }
+        let registration = home.registry.registrations[place.index]
         guard registration.key == key else { throw .wrongType(asked: key, registered: registration.key) }
         guard home === self else { throw .ownedByParent(key) }
-        guard let instance = liveInstance(at: index) else { return }
+        guard let instance = liveInstance(at: place) else { return }
         guard let service = registration.lifecycle(instance) else { throw .notClearable(key) }
         do { try service.clear() } catch { throw .clearFailed(key, error) }
         for observer in observers { observer.cleared(key) }
@@ -32,10 +32,10 @@ extension ServiceLocator {
 
     @discardableResult
     public func remove(_ key: AnyServiceKey) -> Bool {
-        guard let (home, index) = home(of: key.name), home === self else { return false }
-        let registration = registry.registrations[index]
+        guard let (home, place) = home(of: key.name), home === self else { return false }
+        let registration = registry.registrations[place.index]
         guard registration.key == key else { return false }
-        switch table.withLock({ $0.remove(index) }) {
+        switch table.withLock({ $0.remove(place.index) }) {
         case nil: return false
         case .building: return true
         case .live(let instance, _):
@@ -47,8 +47,9 @@ extension ServiceLocator {
     /// Takes out and disposes of everything that lives here, newest first: whoever resolved another service when it
     /// was made goes before that one. What is being made goes as with `remove(_:)`; supplied instances stay.
     public func removeAll() {
-        for (index, instance) in table.withLock({ $0.removeAll() }) {
-            release(instance, of: registry.registrations[index])
+        for entry in table.withLock({ $0.removeAll() }) {
+            guard case .live(let instance, _) = entry.slot else { continue }
+            release(instance, of: registry.registrations[entry.index])
         }
     }
 

@@ -3,31 +3,29 @@ extension ServiceLocator {
     func resolve<Instance: Sendable>(
         _ key: ServiceKey<Instance>, asker: Construction?
     ) throws(ServiceLocatorError) -> Instance {
-        guard let (home, index) = home(of: key.name) else { throw .notRegistered(key.erased) }
-        let registration = home.registry.registrations[index]
-        guard let factory = registration.factory as? Factory<Instance> else {
-            throw .wrongType(asked: key.erased, registered: registration.key)
+        // The usual case goes without a reference to the home, which is here.
+        if let place = registry.place(named: key.name), place.scope == .session || parent == nil {
+            return try take(key, at: place, asker)
         }
-        if let asker, asker.scope == .process, registration.scope == .session {
-            throw .processNeedsSession(process: asker.key, session: registration.key)
-        }
-        let instance = try home.instance(at: index, of: registration, factory, asker)
-        // Only a supplied instance can be of another type: `SuppliedService` does not know the registry.
-        guard let box = instance as? Box<Instance> else {
-            throw .wrongType(asked: key.erased, registered: registration.key)
-        }
-        return box.value
+        guard let (home, place) = home(of: key.name) else { throw .notRegistered(key.erased) }
+        return try home.take(key, at: place, asker)
     }
 
-    private func instance<Instance: Sendable>(
-        at index: Int, of registration: Registration, _ factory: Factory<Instance>, _ asker: Construction?
-    ) throws(ServiceLocatorError) -> AnyInstance {
-        if let supplied = suppliedInstance(named: registration.key.name) { return supplied }
-        guard let make = factory.make else { throw .notSupplied(registration.key) }
-        switch step(at: index, of: registration, asker) {
-        case .take(let instance): return instance
-        case .wait(let construction): return try wait(for: construction, asker)
-        case .build(let construction): return try build(construction, of: registration, make)
+    /// Of a key whose home is here.
+    private func take<Instance: Sendable>(
+        _ key: ServiceKey<Instance>, at place: ServiceRegistry.Place, _ asker: Construction?
+    ) throws(ServiceLocatorError) -> Instance {
+        guard place.type == ObjectIdentifier(Instance.self) else {
+            throw .wrongType(asked: key.erased, registered: registry.registrations[place.index].key)
+        }
+        if let asker, place.scope == .session, asker.registration.scope == .process {
+            throw .processNeedsSession(process: asker.key, session: key.erased)
+        }
+        if let supplied = suppliedInstance(at: place) { return unbox(supplied, as: Instance.self) }
+        switch step(at: place.index, asker) {
+        case .take(let instance): return unbox(instance, as: Instance.self)
+        case .wait(let construction): return unbox(try wait(for: construction, asker), as: Instance.self)
+        case .build(let construction): return try build(construction)
         }
     }
 
@@ -38,26 +36,27 @@ extension ServiceLocator {
     }
 
     /// Finds out who makes the instance; whoever finds nothing does.
-    private func step(at index: Int, of registration: Registration, _ asker: Construction?) -> Step {
+    private func step(at index: Int, _ asker: Construction?) -> Step {
         table.withLock { table in
             switch table[index] {
             case .live(let instance, _): return .take(instance)
             case .building(let construction): return .wait(construction)
             case nil:
                 let construction = Construction(
-                    key: registration.key, index: index, scope: registration.scope, outer: asker, thread: .current)
+                    registry.registrations[index], at: index, outer: asker, thread: .current)
                 table.begin(construction)
                 return .build(construction)
             }
         }
     }
 
-    private func build<Instance: Sendable>(
-        _ construction: Construction, of registration: Registration,
-        _ make: @Sendable (borrowing ServiceResolver) throws -> Instance
-    ) throws(ServiceLocatorError) -> AnyInstance {
+    private func build<Instance: Sendable>(_ construction: Construction) throws(ServiceLocatorError) -> Instance {
+        let registration = construction.registration
         let box: Box<Instance>
         do {
+            guard let make = unsafeDowncast(registration.factory, to: Factory<Instance>.self).make else {
+                throw ServiceLocatorError.notSupplied(registration.key)
+            }
             box = Box(try make(ServiceResolver(locator: self, construction: construction)))
         } catch {
             // What another factory or this locator has said already is not wrapped once more at each level.
@@ -72,7 +71,7 @@ extension ServiceLocator {
         construction.finish(.success(box))
         // Removed while it was made: as if it had been removed right after.
         if !isKept { release(box, of: registration) }
-        return box
+        return box.value
     }
 
     private func wait(for construction: Construction, _ asker: Construction?) throws(ServiceLocatorError) -> AnyInstance

@@ -52,50 +52,57 @@ public final class ServiceLocator: Sendable {
 
     /// The instance of that key if it lives. Makes nothing and waits for nothing: one that is being made is not there.
     public func existing<Instance: Sendable>(_ key: ServiceKey<Instance>) -> Instance? {
-        guard let (home, index) = home(of: key.name), let instance = home.liveInstance(at: index) else { return nil }
-        return (instance as? Box<Instance>)?.value
+        guard let (home, place) = home(of: key.name), place.type == ObjectIdentifier(Instance.self),
+            let instance = home.liveInstance(at: place)
+        else { return nil }
+        return unbox(instance, as: Instance.self)
     }
 
     /// Every registered service, in the order of registration, and whether it lives here or, for one of the process,
     /// above. Makes nothing.
     public var listing: [ServiceListing] {
-        registry.registrations.map { registration in
-            let (home, index) = home(of: registration.key.name) ?? (self, 0)
-            let isSupplied = home.suppliedInstance(named: registration.key.name) != nil
+        registry.registrations.compactMap { registration in
+            guard let (home, place) = home(of: registration.key.name) else { return nil }
+            let isSupplied = home.suppliedInstance(at: place) != nil
             var order: Int?
-            if !isSupplied, case .live(_, let number) = home.table.withLock({ $0[index] }) { order = number }
+            if !isSupplied, case .live(_, let number) = home.table.withLock({ $0[place.index] }) { order = number }
             return ServiceListing(
                 key: registration.key, scope: registration.scope, isLive: isSupplied || order != nil,
                 isSupplied: isSupplied, creationOrder: order)
         }
     }
 
-    /// Where the instance of that name lives, and its index there.
+    /// Where the instance of that name lives, and its place in the registry there.
     ///
     /// A service of the process lives in the farthest ancestor that knows it: with one registry for all, that is the
     /// topmost locator.
-    func home(of name: String) -> (locator: ServiceLocator, index: Int)? {
-        let own = registry.indexes[name]
-        if let own, registry.registrations[own].scope == .session { return (self, own) }
-        var found: (ServiceLocator, Int)? = own.map { (self, $0) }
+    func home(of name: String) -> (locator: ServiceLocator, place: ServiceRegistry.Place)? {
+        let own = registry.place(named: name)
+        if let own, own.scope == .session { return (self, own) }
+        var found: (ServiceLocator, ServiceRegistry.Place)? = own.map { (self, $0) }
         var next = parent
         while let ancestor = next {
-            let index = ancestor.registry === registry ? own : ancestor.registry.indexes[name]
-            if let index, ancestor.registry.registrations[index].scope == .process { found = (ancestor, index) }
+            let place = ancestor.registry === registry ? own : ancestor.registry.place(named: name)
+            if let place, place.scope == .process { found = (ancestor, place) }
             next = ancestor.parent
         }
         return found
     }
 
-    func suppliedInstance(named name: String) -> AnyInstance? {
-        for service in supplied where service.key.name == name { return service.instance }
+    /// Of a key whose home is here.
+    func suppliedInstance(at place: ServiceRegistry.Place) -> AnyInstance? {
+        if supplied.isEmpty { return nil }
+        let name = registry.registrations[place.index].key.name
+        for service in supplied where ObjectIdentifier(service.key.type) == place.type && service.key.name == name {
+            return service.instance
+        }
         return nil
     }
 
     /// Supplied or made, of a key whose home is here.
-    func liveInstance(at index: Int) -> AnyInstance? {
-        if let instance = suppliedInstance(named: registry.registrations[index].key.name) { return instance }
-        guard case .live(let instance, _) = table.withLock({ $0[index] }) else { return nil }
+    func liveInstance(at place: ServiceRegistry.Place) -> AnyInstance? {
+        if let instance = suppliedInstance(at: place) { return instance }
+        guard case .live(let instance, _) = table.withLock({ $0[place.index] }) else { return nil }
         return instance
     }
 

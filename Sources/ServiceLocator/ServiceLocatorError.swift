@@ -2,7 +2,9 @@
 ///
 /// `description` names services and nothing else, and is safe to show to a client; `debugDescription` has the types
 /// and the error beneath, and is for the log.
-public enum ServiceLocatorError: Error {
+///
+/// `indirect` because errors are rare, while every result of a resolution would have to make room for the largest.
+public indirect enum ServiceLocatorError: Error {
     /// No such key in the registry of the locator, nor among the services of the process.
     case notRegistered(AnyServiceKey)
     /// The name is registered, with another type.

@@ -5,9 +5,9 @@ import Synchronization
 /// It stands in the locator's table as long as the run lasts, unless it is abandoned: then it ends for those who wait
 /// for it and is not kept.
 final class Construction: Sendable {
-    let key: AnyServiceKey
+    let registration: Registration
+    /// Of the registration, in the table.
     let index: Int
-    let scope: ServiceScope
     /// The one whose factory asked for this one. Alive as long as this one runs.
     let outer: Construction?
     /// The thread that the factory runs on.
@@ -20,13 +20,14 @@ final class Construction: Sendable {
     }
     private let state = Mutex(State())
 
-    init(key: AnyServiceKey, index: Int, scope: ServiceScope, outer: Construction?, thread: ThreadIdentity) {
-        self.key = key
+    init(_ registration: Registration, at index: Int, outer: Construction?, thread: ThreadIdentity) {
+        self.registration = registration
         self.index = index
-        self.scope = scope
         self.outer = outer
         self.thread = thread
     }
+
+    var key: AnyServiceKey { registration.key }
 
     /// `nil` as long as the factory runs.
     var outcome: Result<AnyInstance, ServiceLocatorError>? {

@@ -8,9 +8,14 @@ struct InstanceTable {
         /// `order` rises with each instance that this locator makes, from 1.
         case live(AnyInstance, order: Int)
     }
-    private struct Entry {
+    struct Entry {
         let index: Int
-        var slot: Slot
+        fileprivate(set) var slot: Slot
+
+        /// 0 as long as it is being made.
+        var order: Int {
+            if case .live(_, let order) = slot { order } else { 0 }
+        }
     }
     private var entries: [Entry] = []
     private var created = 0
@@ -23,8 +28,10 @@ struct InstanceTable {
 
     /// There must be nothing at this index yet.
     mutating func begin(_ construction: Construction) {
-        entries.insert(
-            Entry(index: construction.index, slot: .building(construction)), at: position(of: construction.index))
+        let entry = Entry(index: construction.index, slot: .building(construction))
+        let position = position(of: construction.index)
+        // `insert` costs several times as much, even at the end.
+        if position == entries.count { entries.append(entry) } else { entries.insert(entry, at: position) }
     }
 
     /// Puts the instance where its construction stands; `false` when that has been taken out in the meantime.
@@ -47,15 +54,12 @@ struct InstanceTable {
         return entries.remove(at: position).slot
     }
 
-    /// Takes out everything, gives the live ones newest first.
-    mutating func removeAll() -> [(index: Int, instance: AnyInstance)] {
-        var live: [(index: Int, instance: AnyInstance, order: Int)] = []
-        for entry in entries {
-            if case .live(let instance, let order) = entry.slot { live.append((entry.index, instance, order)) }
-        }
-        entries = []
-        live.sort { $0.order > $1.order }
-        return live.map { ($0.index, $0.instance) }
+    /// Takes out everything and gives it, what lives newest first, what is being made last.
+    mutating func removeAll() -> [Entry] {
+        var taken: [Entry] = []
+        swap(&taken, &entries)
+        if taken.count > 1 { taken.sort { $0.order > $1.order } }
+        return taken
     }
 
     private func position(of construction: Construction) -> Int? {

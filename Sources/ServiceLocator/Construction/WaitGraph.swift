@@ -11,6 +11,9 @@ struct WaitGraph {
     }
     private var waits: [ThreadIdentity: Wait] = [:]
 
+    /// How many threads wait. Tests look at it to know when the threads that they started have arrived.
+    var count: Int { waits.count }
+
     /// Notes that `thread` waits for `target`, or gives the ring of names that this would close, and notes nothing.
     mutating func begin(_ thread: ThreadIdentity, for target: Construction, asker: Construction?) -> [String]? {
         var ring: [Wait] = [Wait(target: target, asker: asker)]

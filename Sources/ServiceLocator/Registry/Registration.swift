@@ -1,5 +1,6 @@
-/// What a registry knows of one key.
-struct Registration: Sendable {
+/// What a registry knows of one key. A class, because each look-up hands it on, and copying a struct of this size would
+/// count five references up and down.
+final class Registration: Sendable {
     let key: AnyServiceKey
     let scope: ServiceScope
     let needs: [AnyServiceKey]
@@ -16,11 +17,23 @@ struct Registration: Sendable {
         self.scope = scope
         self.needs = needs
         factory = Factory(make: make)
-        lifecycle = { ($0 as? Box<Instance>)?.value as? any Service }
+        if let type = Instance.self as? any Service.Type {
+            lifecycle = Self.lifecycle(of: type)
+        } else {
+            // A protocol, or a class with subclasses that conform: only the instance can tell.
+            lifecycle = { unbox($0, as: Instance.self) as? any Service }
+        }
+    }
+
+    /// Finds the conformance once, here, and not each time that an instance leaves.
+    private static func lifecycle<Instance: Service>(of type: Instance.Type)
+        -> @Sendable (AnyInstance) -> (any Service)?
+    {
+        { unbox($0, as: Instance.self) }
     }
 }
 
-/// How instances of one key are made. A class, for the reason given at `Box`.
+/// How instances of one key are made.
 final class Factory<Instance: Sendable>: Sendable {
     /// `nil` for keys whose instances are supplied.
     let make: (@Sendable (borrowing ServiceResolver) throws -> Instance)?

@@ -2,29 +2,41 @@
 ///
 /// Made with `ServiceRegistryBuilder`. It holds no instances, so it may live as long as the program does.
 public final class ServiceRegistry: Sendable {
-    /// In the order of registration. The position of a key is its index in the table of each locator.
+    /// What a look-up needs of a registration, without a reference to count.
+    struct Place: Sendable {
+        /// In `registrations`, and in the table of each locator.
+        let index: Int
+        let type: ObjectIdentifier
+        let scope: ServiceScope
+    }
+    /// In the order of registration.
     let registrations: [Registration]
-    /// By name, since a name has one type in a registry.
-    let indexes: [String: Int]
+    /// By name alone, since a name has one type in a registry.
+    private let places: [String: Place]
 
     /// Takes what the builder has checked: names are unique.
     init(checked registrations: [Registration]) {
         self.registrations = registrations
-        var indexes = [String: Int](minimumCapacity: registrations.count)
-        for (index, registration) in registrations.enumerated() { indexes[registration.key.name] = index }
-        self.indexes = indexes
+        var places = [String: Place](minimumCapacity: registrations.count)
+        for (index, registration) in registrations.enumerated() {
+            let type = ObjectIdentifier(registration.key.type)
+            places[registration.key.name] = Place(index: index, type: type, scope: registration.scope)
+        }
+        self.places = places
     }
+
+    func place(named name: String) -> Place? { places[name] }
 
     /// All keys, in the order in which they were registered.
     public var keys: [AnyServiceKey] { registrations.map(\.key) }
 
     /// The key of that name, or `nil` when none is registered.
     public func key(named name: String) -> AnyServiceKey? {
-        indexes[name].map { registrations[$0].key }
+        places[name].map { registrations[$0.index].key }
     }
 
     /// The scope of that name, or `nil` when none is registered.
     public func scope(named name: String) -> ServiceScope? {
-        indexes[name].map { registrations[$0].scope }
+        places[name]?.scope
     }
 }
