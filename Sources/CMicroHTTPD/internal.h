@@ -19,6 +19,7 @@ typedef enum {
     PHASE_BODY,
     PHASE_HANDLER,
     PHASE_WRITE,
+    PHASE_SETTLING,  ///< answered a moment ago, see `settle`
     PHASE_IDLE,
     PHASE_ENDED,  ///< told to end: it must close soon by itself
     PHASE_COUNT

@@ -77,9 +77,11 @@ public final class RawConnection {
         return unread
     }
 
-    /// The next answer. Interim answers (100) are passed over.
-    /// - Parameter isBodiless: the answer to a HEAD.
-    public func readResponse(isBodiless: Bool = false) throws -> TestResponse {
+    /// The next answer.
+    /// - Parameters:
+    ///   - isBodiless: the answer to a HEAD.
+    ///   - passingOverInterim: whether an interim answer (100) is skipped.
+    public func readResponse(isBodiless: Bool = false, passingOverInterim: Bool = true) throws -> TestResponse {
         let separator: [UInt8] = [13, 10, 13, 10]
         var end = unread.firstIndex(of: separator)
         while end == nil {
@@ -92,7 +94,9 @@ public final class RawConnection {
         let head = String(decoding: unread[..<end!], as: UTF8.self)
         unread.removeFirst(end! + separator.count)
         var response = try TestResponse(head: head)
-        if response.status == 100 { return try readResponse(isBodiless: isBodiless) }
+        if response.status == 100 {
+            return passingOverInterim ? try readResponse(isBodiless: isBodiless) : response
+        }
         guard !isBodiless, response.status != 204, response.status != 304 else { return response }
         if let length = response["Content-Length"].flatMap(Int.init) {
             while unread.count < length {
