@@ -54,6 +54,9 @@ void cmhd_enter(cmhd_connection *c, phase next) {
 
 /// The library notices at its next turn, closes the connection and calls `cmhd_on_completed`.
 void cmhd_close_socket(cmhd_connection *c) {
+    // What the client did not take in time would wait for it in the kernel, behind a zero window, for minutes.
+    struct linger reset = {.l_onoff = 1};
+    if (c->phase == PHASE_WRITE) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     cmhd_enter(c, PHASE_ENDED);
     shutdown(c->fd, SHUT_RDWR);
 }
@@ -135,6 +138,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         // read; the same goes for a body whose chunks are broken.
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
+        w->closed = true;
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
         free(c);
@@ -246,6 +250,9 @@ static bool has_no_descriptor_left(void) {
 static void turn(worker *w, int64_t sleep) {
     MHD_UNSIGNED_LONG_LONG pending = 0;
     if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
+    // At the limit of connections the library looks at its listening socket again only when it is run.
+    if (w->closed) sleep = 0;
+    w->closed = false;
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
     // The wake-up stays readable: once the server drains, nobody needs to be woken any more.
     if (sleep > 0) poll(ready, cmhd_is_draining(w) ? 1 : 2, (int)sleep);

@@ -110,6 +110,20 @@ public final class RawConnection {
         return response
     }
 
+    /// Whether something has come, the end of the stream included, or does so within that time.
+    public func hasSomethingToRead(withinMilliseconds time: Int32) -> Bool {
+        if !unread.isEmpty { return true }
+        var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&look, 1, time) == 1
+    }
+
+    /// Returns when the other side is wholly gone, or that time is over, without reading anything.
+    public func waitForHangUp(withinMilliseconds time: Int32) {
+        // POLLRDHUP is the end of the other side's stream, behind bytes that nobody has read.
+        var look = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
+        poll(&look, 1, time)
+    }
+
     /// Whether the other side has closed, or does so within the time allowed, without sending anything more.
     public func isClosedByPeer() -> Bool { unread.isEmpty && (try? fill()) == false }
 }
