@@ -144,7 +144,7 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     if (c->worker->fields_owner == c) c->worker->fields_owner = NULL;
     c->step = STEP_HEAD;
     c->target = NULL;
-    if (c->phase != PHASE_ENDED) cmhd_enter(c, PHASE_IDLE);
+    if (c->phase != PHASE_ENDED) cmhd_enter(c, PHASE_SETTLING);
 }
 
 cmhd_response *cmhd_response_new(const void *body, size_t length) {

@@ -19,6 +19,7 @@ typedef enum {
     PHASE_BODY,
     PHASE_HANDLER,
     PHASE_WRITE,
+    PHASE_SETTLING,  ///< answered a moment ago, see `settle`
     PHASE_IDLE,
     PHASE_ENDED,  ///< told to end: it must close soon by itself
     PHASE_COUNT
@@ -79,6 +80,7 @@ struct worker {
     int epoll;                      ///< the daemon's
     int wake;                       ///< an eventfd: written once, when the server begins to drain
     int listener;                   ///< once quiesced; -1 before
+    bool closed;                    ///< a connection was, since the last turn
     bool quiesced;
     cmhd_field *fields;             ///< room for the fields of the request that is being looked at
     uint32_t field_count;

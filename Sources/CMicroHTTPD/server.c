@@ -16,6 +16,10 @@
 /// How long clients get, once nothing new is accepted, to send one more request on a connection they hold.
 enum { idle_grace_ms = 300 };
 enum { backlog = 4096 };
+/// How long after an answer a connection is looked at for its end, see `settle`.
+enum { settling_ms = 100 };
+/// What the library takes of a connection's memory for a field, beside its text; and what an answer's head needs.
+enum { field_bytes = 64, answer_head_bytes = 1024 };
 
 const char *cmhd_library_version(void) { return MHD_get_version(); }
 
@@ -129,10 +133,14 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     server->callbacks = *callbacks;
     server->listener = -1;
     server->worker_count = count;
+    // The head, its index and the answer's head have to fit, or there would be no answer at all.
+    size_t memory = (size_t)options->head_bytes + (size_t)options->fields * field_bytes + answer_head_bytes;
+    if (server->options.connection_memory < memory) server->options.connection_memory = memory;
+    const uint32_t settling = options->idle_timeout < settling_ms ? options->idle_timeout : settling_ms;
     const uint32_t limits[PHASE_COUNT] = {
         [PHASE_HEADER] = options->header_timeout, [PHASE_BODY] = options->body_timeout,
         [PHASE_HANDLER] = options->handler_timeout, [PHASE_WRITE] = options->write_timeout,
-        [PHASE_IDLE] = options->idle_timeout,
+        [PHASE_SETTLING] = settling, [PHASE_IDLE] = options->idle_timeout - settling,
     };
     for (unsigned i = 0; i < count; i++) {
         worker *w = &server->workers[i];

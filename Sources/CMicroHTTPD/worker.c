@@ -54,6 +54,9 @@ void cmhd_enter(cmhd_connection *c, phase next) {
 
 /// The library notices at its next turn, closes the connection and calls `cmhd_on_completed`.
 void cmhd_close_socket(cmhd_connection *c) {
+    // What the client did not take in time would wait for it in the kernel, behind a zero window, for minutes.
+    struct linger reset = {.l_onoff = 1};
+    if (c->phase == PHASE_WRITE) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     cmhd_enter(c, PHASE_ENDED);
     shutdown(c->fd, SHUT_RDWR);
 }
@@ -135,6 +138,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         // read; the same goes for a body whose chunks are broken.
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
+        w->closed = true;
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
         free(c);
@@ -148,13 +152,25 @@ static void end_waiting(cmhd_connection *c, cmhd_end reason) {
     if (c->exchange != NULL) callbacks->end(callbacks->context, c->exchange, reason);
 }
 
+/// The library reads until it gets less than it has room for, and waits for the next edge: when the client's
+/// last bytes and the end of its stream came together, that edge is over. So a connection on which nothing
+/// follows its answer is looked at once; a busy one never is.
+static void settle(cmhd_connection *c) {
+    char next;
+    ssize_t got = recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) cmhd_close_socket(c);
+    else cmhd_enter(c, PHASE_IDLE);
+}
+
 /// Ends what is over its time. Returns the milliseconds until the next one is.
 static int64_t check_deadlines(worker *w, int64_t now) {
     int64_t next = sleep_ms;
     for (phase phase = 0; phase < PHASE_ENDED; phase++) {
         cmhd_connection *c;
         while ((c = w->phases[phase].first) != NULL && c->deadline <= now) {
-            if (phase == PHASE_HANDLER) end_waiting(c, CMHD_END_DEADLINE); else cmhd_close_socket(c);
+            if (phase == PHASE_HANDLER) end_waiting(c, CMHD_END_DEADLINE);
+            else if (phase == PHASE_SETTLING) settle(c);
+            else cmhd_close_socket(c);
         }
         if (c != NULL && c->deadline - now < next) next = c->deadline - now;
     }
@@ -195,10 +211,12 @@ static bool drain(worker *w, int64_t now) {
     if (!w->quiesced) return true;
     hurry_lingering(w, now);
     if (now >= server->idle_close_at) {
-        for (cmhd_connection *c = w->phases[PHASE_IDLE].first, *next; c != NULL; c = next) {
-            next = c->next;
-            if (!has_unread(c)) cmhd_close_socket(c);
-        }
+        static const phase idle[] = {PHASE_SETTLING, PHASE_IDLE};
+        for (unsigned i = 0; i < sizeof idle / sizeof *idle; i++)
+            for (cmhd_connection *c = w->phases[idle[i]].first, *next; c != NULL; c = next) {
+                next = c->next;
+                if (!has_unread(c)) cmhd_close_socket(c);
+            }
         // Connections on which nothing was ever sent.
         for (cmhd_connection *c = w->phases[PHASE_HEADER].first, *next; c != NULL; c = next) {
             next = c->next;
@@ -208,7 +226,7 @@ static bool drain(worker *w, int64_t now) {
     if (now >= server->end_at) {
         // At every turn: a request may have come in whole only after the last one.
         while (w->phases[PHASE_HANDLER].first != NULL) end_waiting(w->phases[PHASE_HANDLER].first, CMHD_END_STOPPING);
-        static const phase rest[] = {PHASE_HEADER, PHASE_BODY, PHASE_IDLE};
+        static const phase rest[] = {PHASE_HEADER, PHASE_BODY, PHASE_SETTLING, PHASE_IDLE};
         for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++)
             while (w->phases[rest[i]].first != NULL) cmhd_close_socket(w->phases[rest[i]].first);
     }
@@ -232,6 +250,9 @@ static bool has_no_descriptor_left(void) {
 static void turn(worker *w, int64_t sleep) {
     MHD_UNSIGNED_LONG_LONG pending = 0;
     if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
+    // At the limit of connections the library looks at its listening socket again only when it is run.
+    if (w->closed) sleep = 0;
+    w->closed = false;
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
     // The wake-up stays readable: once the server drains, nobody needs to be woken any more.
     if (sleep > 0) poll(ready, cmhd_is_draining(w) ? 1 : 2, (int)sleep);

@@ -21,7 +21,7 @@ public struct HTTPServerConfiguration: Sendable {
         /// The request line and all fields; beyond it 431.
         public var headBytes = 4096
         /// Field lines; beyond it 431.
-        public var fields = 64
+        public var fields = 48
         /// Arguments of a query; beyond it 400.
         public var queryArguments = 64
         /// Cookies; beyond it 431.
@@ -30,8 +30,9 @@ public struct HTTPServerConfiguration: Sendable {
         public var bodyBytes = 1 << 20
         /// Connections at a time; more wait in the kernel's backlog.
         public var connections = 16_384
-        /// What libmicrohttpd keeps for a connection, in which a request's head, the index of its fields and the
-        /// answer's head must find room. Twice `headBytes` is enough.
+        /// What libmicrohttpd keeps for a connection, in which a request's head, the index of its fields (64 bytes
+        /// each), a copy of its cookies and the answer's head (1024 bytes) must find room. Less than what these
+        /// limits need, cookies aside, is rounded up. When cookies of many kB find no room the answer is 431.
         public var connectionMemory = 8192
 
         public init() {}

@@ -77,9 +77,11 @@ public final class RawConnection {
         return unread
     }
 
-    /// The next answer. Interim answers (100) are passed over.
-    /// - Parameter isBodiless: the answer to a HEAD.
-    public func readResponse(isBodiless: Bool = false) throws -> TestResponse {
+    /// The next answer.
+    /// - Parameters:
+    ///   - isBodiless: the answer to a HEAD.
+    ///   - passingOverInterim: whether an interim answer (100) is skipped.
+    public func readResponse(isBodiless: Bool = false, passingOverInterim: Bool = true) throws -> TestResponse {
         let separator: [UInt8] = [13, 10, 13, 10]
         var end = unread.firstIndex(of: separator)
         while end == nil {
@@ -92,7 +94,9 @@ public final class RawConnection {
         let head = String(decoding: unread[..<end!], as: UTF8.self)
         unread.removeFirst(end! + separator.count)
         var response = try TestResponse(head: head)
-        if response.status == 100 { return try readResponse(isBodiless: isBodiless) }
+        if response.status == 100 {
+            return passingOverInterim ? try readResponse(isBodiless: isBodiless) : response
+        }
         guard !isBodiless, response.status != 204, response.status != 304 else { return response }
         if let length = response["Content-Length"].flatMap(Int.init) {
             while unread.count < length {
@@ -104,6 +108,20 @@ public final class RawConnection {
             response.body = try readToEnd()
         }
         return response
+    }
+
+    /// Whether something has come, the end of the stream included, or does so within that time.
+    public func hasSomethingToRead(withinMilliseconds time: Int32) -> Bool {
+        if !unread.isEmpty { return true }
+        var look = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&look, 1, time) == 1
+    }
+
+    /// Returns when the other side is wholly gone, or that time is over, without reading anything.
+    public func waitForHangUp(withinMilliseconds time: Int32) {
+        // POLLRDHUP is the end of the other side's stream, behind bytes that nobody has read.
+        var look = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
+        poll(&look, 1, time)
     }
 
     /// Whether the other side has closed, or does so within the time allowed, without sending anything more.

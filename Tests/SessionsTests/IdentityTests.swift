@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Sessions
@@ -31,7 +32,7 @@ import Testing
         arguments: [
             "", "cg_", "xx_" + String(repeating: "A", count: 64), "cg_" + String(repeating: "A", count: 63),
             "cg_" + String(repeating: "A", count: 65), "cg_" + String(repeating: "=", count: 64),
-            "cg_" + String(repeating: "A", count: 62) + "ä",
+            "cg_ä" + String(repeating: "A", count: 62),
         ])
     func malformedTokens(text: String) {
         #expect(PresentedToken(text) == nil)
@@ -86,5 +87,20 @@ import Testing
         let shown = clock.wall(at: moment)
         for _ in 0..<1_000 { #expect(clock.wall(at: moment) == shown) }
         #expect(clock.now() >= moment)
+    }
+
+    @Test("steady time does not follow the wall clock; what is shown does, but for small differences")
+    func setClock() {
+        let machine = Mutex((boot: Int64(1_000), wall: Int64(1_700_000_000_000)))
+        let move = { (boot: Int64, wall: Int64) in machine.withLock { $0 = ($0.boot + boot, $0.wall + wall) } }
+        let clock = SystemClock(boot: { machine.withLock { $0.boot } }, wall: { machine.withLock { $0.wall } })
+        let start = clock.now()
+        #expect(start == 1_700_000_000_000)
+        move(50, 51)
+        #expect(clock.now() - start == 50 && clock.wall(at: start) == start)
+        move(0, -3_600_000)
+        #expect(clock.now() - start == 50 && clock.wall(at: start) == start - 3_599_999)
+        move(0, 86_400_000)
+        #expect(clock.now() - start == 50 && clock.wall(at: start) == start + 82_800_001)
     }
 }

@@ -43,11 +43,16 @@ extension Sessions {
 
     /// A fresh token. The one before still works for ``SessionSettings/rotationGrace``; whoever uses it after that
     /// ends the session.
-    package func rotate(_ session: Session) async throws -> SessionToken {
+    ///
+    /// - Parameter presented: the token of the request that asks for it. It is looked at once more: while the request
+    ///   was on its way somebody may have signed in and made it worthless, and then it earns no fresh one.
+    /// - Throws: ``SessionError/unauthenticated`` when `presented` does not open the session any more.
+    package func rotate(_ session: Session, presenting presented: PresentedToken? = nil) async throws -> SessionToken {
         let settings = environment.settings
         let token = SessionToken(for: session.id, random: environment.random)
         let digest = token.presented.digest
         try await session.transact { pending in
+            if let presented, !pending.isOpened(by: presented.digest) { throw SessionError.unauthenticated }
             pending.details.retiredTokens.append(
                 RetiredToken(digest: pending.token, graceEndsAt: pending.now + settings.rotationGrace))
             let surplus = pending.details.retiredTokens.count - RetiredToken.most
@@ -55,5 +60,11 @@ extension Sessions {
             pending.token = digest
         }
         return token
+    }
+}
+
+extension PendingState {
+    fileprivate func isOpened(by token: TokenDigest) -> Bool {
+        token == base.token || details.retiredTokens.contains { $0.digest == token && now < $0.graceEndsAt }
     }
 }

@@ -53,9 +53,12 @@ package struct PresentedToken: Sendable {
         guard bytes.count == SessionToken.length, bytes[0] == UInt8(ascii: "c"), bytes[1] == UInt8(ascii: "g"),
             bytes[2] == UInt8(ascii: "_")
         else { return nil }
-        var content: TokenContent = (0, 0, 0, 0, 0, 0)
+        // Only as many digits as hold the id. The rest, the secret, is looked at as a part of the digest: if it is
+        // malformed, it is not the one that was given out.
+        var content: (UInt64, UInt64, UInt16) = (0, 0, 0)
         let isWellFormed = withUnsafeMutableBytes(of: &content) { output in
-            Base64URL.decode(UnsafeRawBufferPointer(rebasing: bytes[3...]), into: output)
+            Base64URL.decode(
+                UnsafeRawBufferPointer(rebasing: bytes[3..<27]), into: .init(rebasing: output[..<18]))
         }
         guard isWellFormed else { return nil }
         sessionID = SessionID(high: UInt64(bigEndian: content.0), low: UInt64(bigEndian: content.1))

@@ -6,7 +6,8 @@ extension Session {
     /// `body` runs again on the newer state.
     ///
     /// - Parameter body: changes the copy it is given and nothing else. When it throws, nothing has happened.
-    func transact<Result>(_ body: (inout PendingState) throws -> Result) async throws -> Result {
+    nonisolated(nonsending) func transact<Result>(_ body: (inout PendingState) throws -> Result) async throws -> Result
+    {
         try await beginWriting()
         defer { endWriting() }
         var retries = 0
@@ -79,7 +80,7 @@ extension Session {
         return (services, record.revision)
     }
 
-    private func beginWriting() async throws(SessionError) {
+    nonisolated(nonsending) private func beginWriting() async throws(SessionError) {
         let isFree = try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
             guard state.isWriting else {
@@ -148,7 +149,7 @@ extension Session {
     }
 
     /// Takes over what somebody else committed.
-    private func reload() async throws(SessionError) {
+    nonisolated(nonsending) private func reload() async throws(SessionError) {
         let stored: StoredSession?
         do {
             stored = try await environment.store.load(id)

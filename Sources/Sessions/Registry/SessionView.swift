@@ -1,15 +1,18 @@
 import ServiceLocator
 
-/// The last committed state of a session, at one moment: whatever is written meanwhile, it stays the same.
+/// The last committed state of a session, at one moment: whatever is written meanwhile, it stays the same. An
+/// instance that is asked for through it does not show in it, but in the next one.
 package struct SessionView {
     private let session: Session
     private let record: SessionRecord
     private let lastUsedAt: Int64
+    private let unwritten: [UnwrittenInstance]
 
-    init(session: Session, record: SessionRecord, lastUsedAt: Int64) {
+    init(session: Session, record: SessionRecord, lastUsedAt: Int64, unwritten: [UnwrittenInstance]) {
         self.session = session
         self.record = record
         self.lastUsedAt = lastUsedAt
+        self.unwritten = unwritten
     }
 
     /// The state of a service as it goes out. Asking for it creates the instance, which persists nothing.
@@ -39,7 +42,6 @@ package struct SessionView {
     /// Every registered service and whether an instance lives; creates none.
     package var services: [ServiceStatus] {
         let environment = session.environment
-        let unwritten = session.state.withLock { $0.unwritten }
         let now = environment.clock.now()
         return environment.catalog.services.map { service in
             if let document = record.document(of: service.index),
@@ -67,9 +69,11 @@ package struct SessionView {
 extension Session {
     /// - Throws: ``SessionError/ended``.
     package func view() throws(SessionError) -> SessionView {
-        let (record, lastUsedAt, isEnded) = state.withLock { ($0.record, $0.lastUsedAt, $0.isEnded) }
-        guard !isEnded else { throw .ended }
-        return SessionView(session: self, record: record, lastUsedAt: lastUsedAt)
+        try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            return SessionView(
+                session: self, record: state.record, lastUsedAt: state.lastUsedAt, unwritten: state.unwritten)
+        }
     }
 
     /// Looks at the last committed state.

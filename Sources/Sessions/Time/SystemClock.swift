@@ -4,21 +4,30 @@ import Synchronization
 /// The machine's clocks: `CLOCK_BOOTTIME` for decisions (it goes on while the machine sleeps and cannot be set),
 /// `CLOCK_REALTIME` for what is shown.
 package final class SystemClock: SessionClock {
+    private let readBoot: @Sendable () -> Int64
+    private let readWall: @Sendable () -> Int64
     /// Steady time minus boot time.
     private let base: Int64
     /// Wall time minus steady time.
     private let offset = Atomic<Int64>(0)
 
-    package init() {
-        base = read(CLOCK_REALTIME) - read(CLOCK_BOOTTIME)
+    package convenience init() {
+        self.init(boot: { read(CLOCK_BOOTTIME) }, wall: { read(CLOCK_REALTIME) })
+    }
+
+    /// With other clocks, both in milliseconds.
+    init(boot: @escaping @Sendable () -> Int64, wall: @escaping @Sendable () -> Int64) {
+        readBoot = boot
+        readWall = wall
+        base = wall() - boot()
     }
 
     package func now() -> Int64 {
-        base + read(CLOCK_BOOTTIME)
+        base + readBoot()
     }
 
     package func wall(at steady: Int64) -> Int64 {
-        let measured = read(CLOCK_REALTIME) - now()
+        let measured = readWall() - now()
         let known = offset.load(ordering: .relaxed)
         // Two clocks cannot be read at one instant; following every millisecond of difference would make the same
         // time read differently twice. Only a clock that was really set moves by this much.

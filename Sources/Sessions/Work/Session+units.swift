@@ -16,7 +16,7 @@ extension Session {
     ///
     /// - Parameter conditions: are looked at before `body` runs, each time it does.
     /// - Throws: ``SessionError``, and what `body` throws.
-    package func update<Result>(
+    nonisolated(nonsending) package func update<Result>(
         if conditions: [(service: RegisteredService, condition: ServiceCondition)] = [],
         _ body: (ServiceLocator) throws -> Result
     ) async throws -> Result {
@@ -41,7 +41,7 @@ extension Session {
     /// Does one operation on one service, without a locator: what most writes are.
     ///
     /// - Throws: ``SessionError``.
-    package func perform(
+    nonisolated(nonsending) package func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
         try await transact { pending in
@@ -54,7 +54,7 @@ extension Session {
     ///
     /// - Returns: one outcome for each operation: what the service is like after all of them.
     /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done.
-    package func perform(
+    nonisolated(nonsending) package func perform(
         _ operations: [ServiceOperation], by caller: ServiceCaller = .client
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact { pending in

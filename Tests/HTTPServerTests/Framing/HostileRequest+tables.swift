@@ -221,7 +221,7 @@ extension HostileRequest {
     ]
 
     static let sizes: [HostileRequest] = [
-        .fields("65 fields", String(repeating: "A: b\r\n", count: 64), 431),
+        .fields("49 fields", String(repeating: "A: b\r\n", count: 48), 431),
         .fields("300 fields", String(repeating: "A:\r\n", count: 300), 431),
         .fields("a head over its limit", "A: " + String(repeating: "b", count: 4096) + "\r\n", 431),
         .fields(
@@ -229,6 +229,10 @@ extension HostileRequest {
             "A: " + String(repeating: "b", count: 20_000) + "\r\n",
             431),
         .fields("33 cookies", "Cookie: " + Array(repeating: "a=b", count: 33).joined(separator: "; ") + "\r\n", 431),
+        .fields(
+            "cookies of 4 kB, for which the library has no memory; its own answer",
+            "Cookie: " + Array(repeating: "a=\(String(repeating: "b", count: 120))", count: 32).joined(separator: "; ")
+                + "\r\n", 431),
         .fields("33 cookies in as many fields", String(repeating: "Cookie: a=b\r\n", count: 33), 431),
         .fields(
             "600 cookies; the library's own answer",

@@ -1,13 +1,11 @@
-import Testing
-
 /// Bytes that no server may take for a request, or not for the one that they look like.
-struct HostileRequest: Sendable, CustomTestStringConvertible {
+struct HostileRequest: Sendable, CustomStringConvertible {
     let name: String
     let bytes: [UInt8]
     /// Nil where the connection ends without an answer.
     let status: Int?
 
-    var testDescription: String { name }
+    var description: String { name }
 
     init(_ name: String, _ text: String, _ status: Int?) {
         self.init(name, bytes: Array(text.utf8), status)

@@ -1,0 +1,121 @@
+import HTTPServer
+import HTTPTestClient
+import Testing
+
+@Suite("The limit of bodies")
+struct BodyLimitTests {
+    private static let limit = 1000
+
+    private static func withLimitedServer(_ body: (UInt16) async throws -> Void) async throws {
+        try await withServer {
+            $0.limits.bodyBytes = limit
+        } _: {
+            try await body($0.port)
+        }
+    }
+
+    private static func chunks(of size: Int, count: Int) -> String {
+        let chunk = String(size, radix: 16) + "\r\n" + String(repeating: "a", count: size) + "\r\n"
+        return String(repeating: chunk, count: count) + "0\r\n\r\n"
+    }
+
+    @Test("lets a body of just that size in", arguments: ["/echo", "/later"])
+    func atTheLimit(path: String) async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                let body = String(repeating: "a", count: Self.limit)
+                try connection.send("POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: \(Self.limit)\r\n\r\n\(body)")
+                #expect(try connection.readResponse().text == body)
+                try connection.send(
+                    "POST \(path) HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+                        + Self.chunks(of: 10, count: 100))
+                #expect(try connection.readResponse().text == body)
+            }
+        }
+    }
+
+    @Test("answers 413 to one byte more, and closes")
+    func overTheLimit() async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let body = String(repeating: "a", count: Self.limit + 1)
+                let plain = try Conversation(
+                    port: port,
+                    sending: Array("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n\(body)".utf8))
+                #expect(plain.status == 413)
+                #expect(plain.rest.isEmpty)
+            }
+        }
+    }
+
+    @Test("answers 413 to chunks that are too many, and closes", arguments: [(1001, 1), (1, 1001), (100, 11), (65536, 20)])
+    func chunksOverTheLimit(size: Int, count: Int) async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let head = "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+                let conversation = try Conversation(
+                    port: port, sending: Array((head + Self.chunks(of: size, count: count)).utf8))
+                #expect(conversation.status == 413)
+                #expect(conversation.rest.isEmpty)
+                #expect(try statusOfGoodRequest(port: port) == 200)
+            }
+        }
+    }
+
+    @Test("answers 413 although the client sends 4 MiB before it reads")
+    func answerSurvivesTheBody() async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                for _ in 0..<3 {
+                    let connection = try RawConnection(port: port)
+                    let body = [UInt8](repeating: 97, count: 4 << 20)
+                    try connection.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.count)\r\n\r\n")
+                    try connection.send(body)
+                    let response = try connection.readResponse()
+                    #expect(response.status == 413)
+                    #expect(response["Connection"]?.lowercased() == "close")
+                }
+            }
+        }
+    }
+
+    @Test("answers 414 and 431 although the client sends 1 MiB before it reads", arguments: ["", " HTTP/1.1\r\nA: "])
+    func answerSurvivesTheHead(start: String) async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send("GET /\(start)")
+                try connection.send([UInt8](repeating: 97, count: 1 << 20))
+                #expect(try connection.readResponse().status == (start.isEmpty ? 414 : 431))
+            }
+        }
+    }
+
+    @Test("answers 413 to a client that asks first, and no 100")
+    func expectContinue() async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send(
+                    "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n")
+                #expect(try connection.readResponse(passingOverInterim: false).status == 413)
+                #expect(connection.isClosedByPeer())
+            }
+        }
+    }
+
+    @Test("cuts a client that goes on sending chunks for ever")
+    func endlessChunks() async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+                let chunk = Array("10000\r\n".utf8) + [UInt8](repeating: 97, count: 65536) + Array("\r\n".utf8)
+                var sent = 0
+                while sent < 4096, (try? connection.send(chunk)) != nil { sent += 1 }
+                #expect(sent < 4096)
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import JSONDocument
+import Testing
+
+@testable import Sessions
+
+@Suite struct ExpiryTests {
+    @Test("a session that nobody uses expires, also before the sweeper comes by")
+    func idle() async throws {
+        let house = try House()
+        let (session, token) = try await house.sessions.create()
+        house.clock.advance(1_800_000 - 1)
+        #expect(try await house.isAuthenticated(token))
+        house.clock.advance(1_800_000 - 1)
+        #expect(try await house.isAuthenticated(token))
+        house.clock.advance(1_800_000)
+        #expect(try await !house.isAuthenticated(token))
+        #expect(try await house.sessions.session(session.id) == nil)
+        #expect(house.sessions.statistics.live == 1)
+        await house.sessions.sweep()
+        #expect(house.sessions.statistics.live == 0)
+        #expect(try await house.store.load(session.id) == nil)
+        #expect(house.ear.changes(of: session).last == .ended(.expired))
+    }
+
+    @Test("the absolute expiry never moves")
+    func absolute() async throws {
+        let house = try House()
+        let (session, token) = try await house.sessions.create()
+        let end = try session.view().summary.expiresAt
+        for _ in 0..<47 {
+            house.clock.advance(900_000)
+            #expect(try await house.isAuthenticated(token))
+            #expect(try session.view().summary.expiresAt == end)
+        }
+        #expect(try session.view().summary.idleExpiresAt == end)
+        house.clock.advance(900_000)
+        #expect(try await !house.isAuthenticated(token))
+        await house.sessions.sweep()
+        #expect(house.sessions.statistics.live == 0)
+    }
+
+    @Test("setting the wall clock expires nothing and keeps nothing alive", arguments: [-1, 1] as [Int64])
+    func wallClockJumps(direction: Int64) async throws {
+        let house = try House()
+        let (session, token) = try await house.sessions.create()
+        let before = try session.view().summary
+        let jump = direction * 86_400_000
+        house.clock.jump(jump)
+        house.clock.advance(1_799_999)
+        await house.sessions.sweep()
+        #expect(try await house.isAuthenticated(token))
+        let after = try session.view().summary
+        // What is shown follows the wall clock.
+        let shift = { (left: Timestamp, right: Timestamp) in right.millisecondsSince1970 - left.millisecondsSince1970 }
+        #expect(shift(before.expiresAt, after.expiresAt) == jump)
+        #expect(shift(before.idleExpiresAt, after.idleExpiresAt) == jump + 1_799_999)
+        house.clock.jump(-jump)
+        house.clock.advance(1_800_000)
+        #expect(try await !house.isAuthenticated(token))
+    }
+
+    @Test("looking at a session as an admin is no use of it")
+    func adminLooks() async throws {
+        let house = try House()
+        let session = try await house.session()
+        house.clock.advance(1_000_000)
+        _ = try await house.sessions.session(session.id)?.view().summary
+        house.clock.advance(800_000)
+        #expect(try await house.sessions.session(session.id) == nil)
+    }
+
+    @Test("the store is told of a use at most once in each touch interval")
+    func touches() async throws {
+        let house = try House()
+        let (session, token) = try await house.sessions.create()
+        let made = house.clock.now()
+        for _ in 0..<9 {
+            house.clock.advance(1_000)
+            #expect(try await house.isAuthenticated(token))
+        }
+        try await house.sessions.saveUses()
+        #expect(try await house.store.load(session.id)?.lastUsedAt == made)
+        #expect(try session.view().summary.lastUsedAt.millisecondsSince1970 == made + 9_000)
+        house.clock.advance(1_000)
+        #expect(try await house.isAuthenticated(token))
+        try await house.sessions.saveUses()
+        #expect(try await house.store.load(session.id)?.lastUsedAt == made + 10_000)
+    }
+
+    @Test("sweeping goes on in batches and leaves alone what is in use")
+    func batches() async throws {
+        let house = try House()
+        for _ in 0..<25 { _ = try await house.session() }
+        let (_, token) = try await house.sessions.create()
+        house.clock.advance(1_700_000)
+        #expect(try await house.isAuthenticated(token))
+        house.clock.advance(100_000)
+        var sizes: [Int] = []
+        repeat { sizes.append(await house.sessions.sweep(limit: 10)) } while sizes.last == 10
+        #expect(sizes == [10, 10, 5])
+        #expect(house.sessions.statistics.live == 1)
+        #expect(try await house.isAuthenticated(token))
+        house.clock.advance(1_800_000)
+        #expect(await house.sessions.sweep() == 1)
+    }
+
+    @Test("the sweeper tries again when the store does not answer")
+    func retries() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let (session, token) = try await house.sessions.create()
+        house.clock.advance(1_800_000)
+        store.endFailure.withLock { $0 = .unavailable("") }
+        await house.sessions.sweep()
+        #expect(try await !house.isAuthenticated(token))
+        store.endFailure.withLock { $0 = nil }
+        house.clock.advance(1_000)
+        await house.sessions.sweep()
+        #expect(try await store.load(session.id) == nil)
+        #expect(house.sessions.statistics.live == 0)
+    }
+
+    @Test("making and ending sessions leaves nothing behind in the index")
+    func staleEntries() async throws {
+        let house = try House()
+        for _ in 0..<50_000 {
+            let session = try await house.session()
+            try await house.sessions.end(session)
+        }
+        #expect(house.sessions.statistics.live == 0)
+        // 65 in each of 256 shards are tolerated.
+        #expect(house.sessions.registry.indexedCount <= 65 * 256)
+    }
+
+    @Test("the index gives entries in the order of their deadlines", arguments: UInt64(1)...5)
+    func order(seed: UInt64) {
+        let random = SeededRandom(seed: seed)
+        var index = ExpiryIndex()
+        var expected: [Int64] = []
+        for number in 0..<500 {
+            let deadline = Int64(random.below(200))
+            // The id tells the deadline.
+            index.insert(SessionID(high: UInt64(deadline), low: UInt64(number)), deadline: deadline)
+            expected.append(deadline)
+        }
+        index.compact { $0.low % 3 != 0 }
+        let kept = expected.enumerated().filter { $0.offset % 3 != 0 }.map(\.element).sorted()
+        var given: [Int64] = []
+        for now in stride(from: Int64(0), through: 203, by: 7) {
+            while let id = index.popDue(now: now) {
+                #expect(Int64(id.high) <= now)
+                given.append(Int64(id.high))
+            }
+            #expect(index.earliest.map { $0 > now } ?? true)
+        }
+        #expect(given == kept, "seed \(seed)")
+    }
+
+    @Test("the loop sweeps until it is cancelled")
+    func loop() async throws {
+        let house = try House()
+        let (session, _) = try await house.sessions.create()
+        // Each sleep moves the manual clock, so that the session expires after 1,800 rounds.
+        let loop = Task { await house.sessions.run() }
+        while try await house.store.load(session.id) != nil { await Task.yield() }
+        loop.cancel()
+        await loop.value
+    }
+}

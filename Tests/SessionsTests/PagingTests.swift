@@ -1,0 +1,67 @@
+import JSONDocument
+import Sessions
+import Testing
+
+@Suite struct PagingTests {
+    private let house: House
+
+    init() throws { house = try House() }
+
+    private func pages(_ limit: Int, userID: String? = nil, between: () async throws -> Void = {}) async throws
+        -> [[SessionID]]
+    {
+        var pages: [[SessionID]] = []
+        var cursor: SessionCursor?
+        repeat {
+            let page = try await house.sessions.page(after: cursor, limit: limit, userID: userID)
+            pages.append(page.sessions.map(\.id))
+            cursor = try page.next.map { try SessionCursor(text: $0.text) }
+            try await between()
+        } while cursor != nil
+        return pages
+    }
+
+    @Test("pages give every session once, in the order of ids", arguments: [1, 7, 20, 21, 100])
+    func all(limit: Int) async throws {
+        var ids: [SessionID] = []
+        for _ in 0..<20 { ids.append(try await house.session().id) }
+        let pages = try await pages(limit)
+        #expect(pages.flatMap { $0 } == ids.sorted())
+        #expect(pages.dropLast().allSatisfy { $0.count == limit })
+        #expect(pages.last?.isEmpty == false)
+    }
+
+    @Test("what is there all the time is on exactly one page, whatever comes and goes")
+    func changing() async throws {
+        var staying: [SessionID] = []
+        var leaving: [Session] = []
+        for number in 0..<60 {
+            let session = try await house.session()
+            if number % 2 == 0 { staying.append(session.id) } else { leaving.append(session) }
+        }
+        let seen = try await pages(5) {
+            _ = try await house.session()
+            if let session = leaving.popLast() { try await house.sessions.end(session) }
+        }.flatMap { $0 }
+        #expect(Set(seen).count == seen.count)
+        #expect(Set(staying).isSubset(of: seen))
+    }
+
+    @Test("lists can be narrowed to a user and to those that can be used")
+    func filters() async throws {
+        let old = try await house.session()
+        house.clock.advance(1_000_000)
+        var ids: [SessionID] = []
+        for _ in 0..<5 {
+            let session = try await house.session()
+            _ = try await house.sessions.attachUser("ada", to: session)
+            ids.append(session.id)
+        }
+        #expect(try await pages(2, userID: "ada").flatMap { $0 } == ids.sorted())
+        #expect(try await pages(2, userID: "bob") == [[]])
+        house.clock.advance(900_000)
+        #expect(try await house.sessions.page(limit: 10, isActive: true).sessions.map(\.id) == ids.sorted())
+        #expect(try await house.sessions.page(limit: 10, isActive: false).sessions.map(\.id) == [old.id])
+        #expect(try await house.sessions.page(limit: 10).sessions.count == 6)
+    }
+}

@@ -1,0 +1,164 @@
+import Sessions
+import Testing
+
+/// What every store does. A new store is one line in `stores`.
+@Suite struct SessionStoreContract {
+    struct Candidate: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let make: @Sendable () async throws -> any SessionStore
+    }
+
+    static let stores = [
+        Candidate(testDescription: "memory") { MemoryStore() }
+    ]
+
+    private static func record(
+        _ id: SessionID, revision: UInt64 = 1, services: [ServiceDocument] = [], user: String? = nil
+    ) -> SessionRecord {
+        SessionRecord(
+            id: id, token: TokenDigest(words: (1, 2, 3, id.low)), createdAt: 10, expiresAt: 1_000, revision: revision,
+            services: services,
+            details: SessionDetails(
+                labels: SessionLabels(["a": "b"]), userID: user,
+                retiredTokens: [RetiredToken(digest: TokenDigest(words: (4, 5, 6, 7)), graceEndsAt: 30)],
+                mode: .cookie))
+    }
+
+    private static func commit(_ record: SessionRecord, replacing revision: UInt64) -> SessionCommit {
+        SessionCommit(
+            record: record, replacedRevision: revision, changedServices: record.services.map(\.service))
+    }
+
+    private let id = SessionID(random: SystemRandom())
+
+    @Test("what was created and committed is loaded, all of it", arguments: stores)
+    func roundTrip(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        #expect(try await store.load(id) == nil)
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        let document = ServiceDocument(
+            service: 0, birth: 3, revision: 2, createdAt: 12, updatedAt: 13, bytes: Array("{}".utf8))
+        try await store.commit(Self.commit(Self.record(id, revision: 2, services: [document], user: "u"), replacing: 1))
+        let loaded = try #require(try await store.load(id))
+        #expect(loaded.lastUsedAt == 11)
+        let record = loaded.record
+        #expect(record.id == id && record.revision == 2 && record.createdAt == 10 && record.expiresAt == 1_000)
+        #expect(record.token == TokenDigest(words: (1, 2, 3, id.low)))
+        #expect(record.details.labels == SessionLabels(["a": "b"]) && record.details.mode == .cookie)
+        #expect(record.userID == "u")
+        #expect(record.details.retiredTokens.map(\.graceEndsAt) == [30])
+        #expect(record.details.retiredTokens.map(\.digest) == [TokenDigest(words: (4, 5, 6, 7))])
+        let kept = try #require(record.services.first)
+        #expect(kept.service == 0 && kept.birth == 3 && kept.revision == 2)
+        #expect(kept.createdAt == 12 && kept.updatedAt == 13 && kept.bytes == Array("{}".utf8))
+    }
+
+    @Test("a session is created once", arguments: stores)
+    func createTwice(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        await expect(.conflict) { () async throws(StoreError) in
+            try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        }
+    }
+
+    @Test("a commit from another revision is a conflict and changes nothing", arguments: stores)
+    func conflict(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        try await store.commit(Self.commit(Self.record(id, revision: 2), replacing: 1))
+        await expect(.conflict) { () async throws(StoreError) in
+            try await store.commit(Self.commit(Self.record(id, revision: 2, user: "late"), replacing: 1))
+        }
+        #expect(try await store.load(id)?.record.userID == nil)
+        #expect(try await store.sessions(ofUser: "late").isEmpty)
+    }
+
+    @Test("of many commits from one revision exactly one is done", arguments: stores)
+    func race(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        let id = id
+        let done = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    let record = Self.record(id, revision: 2, user: "\(number)")
+                    return (try? await store.commit(Self.commit(record, replacing: 1))) != nil
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(done == 1)
+        let user = try #require(try await store.load(id)?.record.userID)
+        for number in 0..<50 {
+            #expect(try await store.sessions(ofUser: "\(number)").count == ("\(number)" == user ? 1 : 0))
+        }
+    }
+
+    @Test("an ended session is gone, and no commit brings it back", arguments: stores)
+    func end(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        try await store.create(StoredSession(record: Self.record(id, user: "u"), lastUsedAt: 11))
+        #expect(try await store.end(id))
+        #expect(try await !store.end(id))
+        #expect(try await store.load(id) == nil)
+        await expect(.gone) { () async throws(StoreError) in
+            try await store.commit(Self.commit(Self.record(id, revision: 2), replacing: 1))
+        }
+        try await store.touch([SessionUse(id: id, usedAt: 20)])
+        #expect(try await store.load(id) == nil)
+        #expect(try await store.sessions(ofUser: "u").isEmpty)
+        #expect(try await store.page(after: nil, limit: 10).isEmpty)
+    }
+
+    @Test("uses move the time of the last use forwards only, and a commit leaves it", arguments: stores)
+    func touch(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        try await store.touch([SessionUse(id: id, usedAt: 20)])
+        try await store.touch([SessionUse(id: id, usedAt: 15)])
+        try await store.commit(Self.commit(Self.record(id, revision: 2), replacing: 1))
+        #expect(try await store.load(id)?.lastUsedAt == 20)
+    }
+
+    @Test("sessions are found by their user, who may change", arguments: stores)
+    func users(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        let ids = (0..<5).map { _ in SessionID(random: SystemRandom()) }
+        for id in ids { try await store.create(StoredSession(record: Self.record(id, user: "a"), lastUsedAt: 11)) }
+        #expect(try await store.sessions(ofUser: "a").map(\.record.id) == ids.sorted())
+        try await store.commit(Self.commit(Self.record(ids[0], revision: 2, user: "b"), replacing: 1))
+        try await store.commit(Self.commit(Self.record(ids[1], revision: 2), replacing: 1))
+        #expect(try await store.sessions(ofUser: "a").map(\.record.id) == ids[2...].sorted())
+        #expect(try await store.sessions(ofUser: "b").map(\.record.id) == [ids[0]])
+        #expect(try await store.sessions(ofUser: "nobody").isEmpty)
+    }
+
+    @Test("pages go through all sessions in the order of ids", arguments: stores)
+    func pages(_ candidate: Candidate) async throws {
+        let store = try await candidate.make()
+        // Some share their first byte.
+        let ids = (0..<40).map { SessionID(high: UInt64($0 % 7) << 56, low: UInt64($0)) }
+        for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
+        var found: [SessionID] = []
+        while true {
+            let page = try await store.page(after: found.last, limit: 3).map(\.record.id)
+            #expect(page.count <= 3)
+            if page.isEmpty { break }
+            found += page
+        }
+        #expect(found == ids.sorted())
+    }
+
+    private func expect(
+        _ expected: StoreError, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () async throws(StoreError) -> Void
+    ) async {
+        do throws(StoreError) {
+            try await body()
+            Issue.record("nothing was thrown", sourceLocation: sourceLocation)
+        } catch {
+            #expect("\(error)" == "\(expected)", sourceLocation: sourceLocation)
+        }
+    }
+}

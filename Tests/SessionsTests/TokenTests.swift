@@ -1,0 +1,201 @@
+import JSONDocument
+import Sessions
+import Testing
+
+@Suite struct TokenTests {
+    private let house: House
+
+    init() throws { house = try House() }
+
+    @Test("a token opens its session and no other")
+    func opens() async throws {
+        let (first, token) = try await house.sessions.create()
+        let (second, other) = try await house.sessions.create()
+        #expect(try await house.sessions.authenticate(token.presented) === first)
+        #expect(try await house.sessions.authenticate(other.presented) === second)
+    }
+
+    @Test("no token, an unknown one and one with a wrong secret are refused alike")
+    func refused() async throws {
+        let (_, token) = try await house.sessions.create()
+        let other = try House()
+        let (_, foreign) = try await other.sessions.create()
+        // The id of the one, the secret of the other.
+        let forged = String(token.text.prefix(25)) + String(foreign.text.suffix(42))
+        for presented in [nil, foreign.presented, PresentedToken(forged)] {
+            await #expect(throws: SessionError.unauthenticated) {
+                try await house.sessions.authenticate(presented)
+            }
+        }
+        #expect(try await house.isAuthenticated(token))
+    }
+
+    @Test("after a rotation both tokens work for the grace, and the old one ends the session after it")
+    func rotation() async throws {
+        let (session, old) = try await house.sessions.create()
+        try await house.perform(.put(["count": 1]), on: "counter", session)
+        let fresh = try await house.sessions.rotate(session)
+        house.clock.advance(29_999)
+        #expect(try await house.isAuthenticated(old))
+        #expect(try await house.isAuthenticated(fresh))
+        house.clock.advance(1)
+        #expect(try await house.isAuthenticated(fresh))
+        #expect(try await !house.isAuthenticated(old))
+        #expect(try await !house.isAuthenticated(fresh))
+        #expect(try await house.store.load(session.id) == nil)
+        #expect(house.ear.changes(of: session).suffix(2) == [.serviceRemoved(name: "counter"), .ended(.tokenReused)])
+        #expect(house.sessions.statistics.live == 0)
+    }
+
+    @Test("a request that was under way when somebody signed in gets no fresh token")
+    func rotationAfterSignIn() async throws {
+        let (session, planted) = try await house.sessions.create()
+        #expect(try await house.sessions.authenticate(planted.presented) === session)
+        let good = try await house.sessions.attachUser("ada", to: session)
+        await #expect(throws: SessionError.unauthenticated) {
+            try await house.sessions.rotate(session, presenting: planted.presented)
+        }
+        #expect(try await house.isAuthenticated(good))
+        let fresh = try await house.sessions.rotate(session, presenting: good.presented)
+        // In its grace, the one before still does everything.
+        _ = try await house.sessions.rotate(session, presenting: good.presented)
+        #expect(try await house.isAuthenticated(fresh))
+    }
+
+    @Test("the last 16 retired tokens are recognised, older ones are unknown")
+    func retired() async throws {
+        for (age, endsSession) in [(16, true), (17, false)] {
+            let (session, oldest) = try await house.sessions.create()
+            var fresh = oldest
+            for _ in 0..<age { fresh = try await house.sessions.rotate(session) }
+            house.clock.advance(60_000)
+            #expect(try await !house.isAuthenticated(oldest))
+            #expect(try await house.isAuthenticated(fresh) == !endsSession)
+        }
+    }
+
+    @Test("a stolen token is refused also when the store does not answer, and the end is made up for")
+    func theftWithoutStore() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let (session, old) = try await house.sessions.create()
+        let fresh = try await house.sessions.rotate(session)
+        house.clock.advance(60_000)
+        store.endFailure.withLock { $0 = .unavailable("") }
+        #expect(try await !house.isAuthenticated(old))
+        #expect(try await !house.isAuthenticated(fresh))
+        #expect(try await store.load(session.id) != nil)
+        store.endFailure.withLock { $0 = nil }
+        await house.sessions.sweep()
+        #expect(try await store.load(session.id) == nil)
+        #expect(house.sessions.statistics.live == 0)
+    }
+
+    @Test("an ended session's token is dead for good, its services are gone, newest first")
+    func end() async throws {
+        let (session, token) = try await house.sessions.create()
+        for name in ["profile", "quote"] { _ = try house.get(name, session) }
+        try await house.perform(.put(["count": 1]), on: "counter", session)
+        #expect(try await house.sessions.end(session))
+        #expect(try await !house.isAuthenticated(token))
+        #expect(try await !house.sessions.end(session))
+        #expect(throws: SessionError.ended) { try session.view() }
+        await #expect(throws: SessionError.ended) {
+            try await house.perform(.put(["count": 1]), on: "counter", session)
+        }
+        #expect(
+            house.ear.changes(of: session).suffix(4) == [
+                .serviceRemoved(name: "counter"), .serviceRemoved(name: "quote"), .serviceRemoved(name: "profile"),
+                .ended(.requested),
+            ])
+        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(try await house.sessions.session(session.id) == nil)
+    }
+
+    @Test("when the store cannot be told, the session has not ended")
+    func endFails() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let (session, token) = try await house.sessions.create()
+        _ = try house.get("profile", session)
+        store.endFailure.withLock { $0 = .unavailable("x") }
+        await #expect(throws: SessionError.storeUnavailable(reason: "x")) { try await house.sessions.end(session) }
+        #expect(try await house.isAuthenticated(token))
+        #expect(house.sessions.statistics.services.first { $0.name == "profile" }?.live == 1)
+    }
+
+    @Test("parallel updates cannot bring an ended session back")
+    func endAgainstUpdates() async throws {
+        for _ in 0..<50 {
+            let (session, token) = try await house.sessions.create()
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<8 {
+                    group.addTask {
+                        _ = try? await house.perform(.put(["count": .init(number)]), on: "counter", session)
+                    }
+                }
+                group.addTask { _ = try? await house.sessions.end(session) }
+            }
+            #expect(try await !house.isAuthenticated(token))
+            #expect(try await house.store.load(session.id) == nil)
+        }
+        #expect(house.sessions.statistics.live == 0)
+        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+    }
+
+    @Test("an update that is being committed while its session ends does not bring it back")
+    func endDuringCommit() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let (session, token) = try await house.sessions.create()
+        store.beforeCommit.withLock { $0 = { _ in _ = try? await house.sessions.end(session) } }
+        await #expect(throws: SessionError.ended) {
+            try await house.perform(.put(["count": 1]), on: "counter", session)
+        }
+        #expect(try await !house.isAuthenticated(token))
+        #expect(try await store.load(session.id) == nil)
+        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+    }
+
+    @Test("a session that is not in memory comes back from the store, once")
+    func loading() async throws {
+        let store = StoreWrapper()
+        let (session, token) = try await House(store: store).sessions.create()
+        let house = try House(store: store)
+        let found = try await withThrowingTaskGroup(of: Session.self) { group in
+            for _ in 0..<20 { group.addTask { try await house.sessions.authenticate(token.presented) } }
+            return try await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert(ObjectIdentifier($1)) }
+        }
+        #expect(found.count == 1)
+        #expect(house.sessions.statistics.live == 1)
+        #expect(try await house.sessions.session(session.id) != nil)
+    }
+
+    @Test("a session that ends while it is loaded does not come back")
+    func endWhileLoading() async throws {
+        let store = StoreWrapper()
+        let (session, token) = try await House(store: store).sessions.create()
+        let house = try House(store: store)
+        store.afterLoad.withLock {
+            $0 = {
+                store.afterLoad.withLock { $0 = nil }
+                // Loads it a second time, and ends it.
+                if let same = try? await house.sessions.session(session.id) {
+                    _ = try? await house.sessions.end(same)
+                }
+            }
+        }
+        #expect(try await !house.isAuthenticated(token))
+        #expect(house.sessions.statistics.live == 0)
+    }
+
+    @Test("there are no more sessions than may be, and an ended one makes room")
+    func tooMany() async throws {
+        let house = try House { $0.maxSessions = 2 }
+        let first = try await house.session()
+        _ = try await house.session()
+        await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+        try await house.sessions.end(first)
+        _ = try await house.session()
+    }
+}

@@ -1,0 +1,104 @@
+import JSONDocument
+import Sessions
+import Testing
+
+@Suite struct UserTests {
+    private let house: House
+
+    init() throws { house = try House() }
+
+    @Test("attaching a user shows it, kills the old tokens at once and gives a fresh one")
+    func attach() async throws {
+        let (session, oldest) = try await house.sessions.create()
+        let old = try await house.sessions.rotate(session)
+        let fresh = try await house.sessions.attachUser("ada", claims: ["role": "admin"], to: session)
+        #expect(
+            try house.get("user", session).document == [
+                "id": "ada", "authenticated": true, "claims": ["role": "admin"],
+            ])
+        #expect(try session.view().summary.userID == "ada")
+        for token in [oldest, old] { #expect(try await !house.isAuthenticated(token)) }
+        #expect(try await house.isAuthenticated(fresh))
+        // No sign of theft, just dead: the session goes on.
+        house.clock.advance(60_000)
+        for token in [oldest, old] { #expect(try await !house.isAuthenticated(token)) }
+        #expect(try await house.isAuthenticated(fresh))
+        let user = try session.view().resolve(UserService.key)
+        #expect(user.id == "ada" && user.isAuthenticated)
+    }
+
+    @Test("signing out removes what is bound to the user, and leaves the rest")
+    func detach() async throws {
+        let session = try await house.session()
+        try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
+        let token = try await house.sessions.attachUser("ada", to: session)
+        try await house.perform(.put(["inbox": 1]), on: "mail", session)
+        try await house.sessions.detachUser(from: session)
+        #expect(try house.status("mail", session)?.isLive == false)
+        #expect(try house.get("user", session).document[member: "authenticated"] == false)
+        #expect(try session.view().resolve(ProfileService.key).name == "Ada")
+        #expect(try session.view().summary.userID == nil)
+        #expect(try await house.sessions.sessions(ofUser: "ada").isEmpty)
+        #expect(try await house.isAuthenticated(token))
+    }
+
+    @Test("another user does not find what was bound to the one before")
+    func exchange() async throws {
+        let session = try await house.session()
+        _ = try await house.sessions.attachUser("ada", to: session)
+        try await house.perform(.put(["inbox": 1]), on: "mail", session)
+        _ = try await house.sessions.attachUser("ada", claims: ["again": true], to: session)
+        #expect(try house.get("mail", session).document == ["inbox": 1])
+        _ = try await house.sessions.attachUser("bob", to: session)
+        #expect(try house.get("mail", session).document == .emptyObject)
+        #expect(try await house.sessions.sessions(ofUser: "ada").isEmpty)
+        #expect(try await house.sessions.sessions(ofUser: "bob").count == 1)
+    }
+
+    @Test("a user's sessions are listed and ended, but for the caller's")
+    func sessionsOfUser() async throws {
+        var sessions: [Session] = []
+        for _ in 0..<4 {
+            let session = try await house.session()
+            _ = try await house.sessions.attachUser("ada", to: session)
+            sessions.append(session)
+        }
+        _ = try await house.session()
+        let listed = try await house.sessions.sessions(ofUser: "ada")
+        #expect(listed.map(\.id) == sessions.map(\.id).sorted())
+        #expect(try await house.sessions.endSessions(ofUser: "ada", except: sessions[2].id) == 3)
+        #expect(try await house.sessions.sessions(ofUser: "ada").map(\.id) == [sessions[2].id])
+        #expect(try await house.sessions.endSessions(ofUser: "ada") == 1)
+        #expect(house.sessions.statistics.live == 1)
+    }
+
+    @Test("a client that removes all services does not sign out")
+    func removeAll() async throws {
+        let session = try await house.session()
+        _ = try await house.sessions.attachUser("ada", to: session)
+        try await house.perform(.put(["inbox": 1]), on: "mail", session)
+        try await session.removeAllServices()
+        #expect(try house.status("mail", session)?.isLive == false)
+        #expect(try session.view().resolve(UserService.key).id == "ada")
+        try await session.removeAllServices(by: .admin)
+        #expect(try session.view().resolve(UserService.key).id == nil)
+    }
+
+    @Test("user ids and claims have their limits")
+    func limits() async throws {
+        let (session, token) = try await house.sessions.create()
+        for (id, claims) in [("", [:]), (String(repeating: "x", count: 257), [:]), ("ada", 7)]
+            as [(String, JSONDocument)]
+        {
+            let error = await #expect(throws: SessionError.self) {
+                try await house.sessions.attachUser(id, claims: claims, to: session)
+            }
+            guard case .invalid(let errors) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(errors.map(\.pointer) == [claims == 7 ? "/claims" : "/user_id"])
+        }
+        #expect(try await house.isAuthenticated(token))
+    }
+}
