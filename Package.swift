@@ -20,7 +20,9 @@ let package = Package(
             providers: [.apt(["libssl-dev"])]),
         .target(name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
-        .target(name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1")]),
+        .target(
+            name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1")],
+            linkerSettings: [.linkedLibrary("m")]),
 
         // The house
         .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"]),
@@ -33,13 +35,15 @@ let package = Package(
 
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
-        .target(name: "Support", dependencies: ["ConciergeApp", "HTTPTestClient"], path: "Tests/Support"),
+        .target(
+            name: "Support", dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Sessions"],
+            path: "Tests/Support"),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
-        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support"]),
-        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support"]),
+        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
+        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

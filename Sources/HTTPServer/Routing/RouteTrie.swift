@@ -110,12 +110,12 @@ struct RouteTrie: Sendable {
     private func step(
         from node: Int, segment: UnsafeBufferPointer<UInt8>, decoded: [UInt8]?
     ) -> (node: Int, isParameter: Bool)? {
-        let node = nodes[node]
-        for literal in node.literals {
+        // In place: a copy of the node would count four references up and down.
+        for literal in nodes[node].literals {
             let same = decoded.map { $0 == literal.text } ?? segment.elementsEqual(literal.text)
             if same { return (literal.node, false) }
         }
-        guard let parameter = node.parameter, !segment.isEmpty else { return nil }
+        guard let parameter = nodes[node].parameter, !segment.isEmpty else { return nil }
         if parameter.kind == .int, !isInt(segment) { return nil }
         return (parameter.node, true)
     }

@@ -73,16 +73,17 @@ final class ServerCore: Sendable {
     private func build(_ response: borrowing HTTPResponse, requestID: String) -> OpaquePointer? {
         let built = response.body.withUnsafeBytes { cmhd_response_new($0.baseAddress, $0.count) }
         guard let built else { return nil }
-        var complete = cmhd_response_add(built, HTTPFieldName.requestID.text, requestID)
-        for line in response.fields.lines {
-            complete = cmhd_response_add(built, line.name.text, line.value) && complete
-        }
-        for line in commonFields.lines {
-            complete = cmhd_response_add(built, line.name.text, line.value) && complete
-        }
+        var complete = Self.add(.requestID, requestID, to: built)
+        for line in response.fields.lines { complete = Self.add(line.name, line.value, to: built) && complete }
+        for line in commonFields.lines { complete = Self.add(line.name, line.value, to: built) && complete }
         if complete { return built }
         cmhd_response_free(built)
         return nil
+    }
+
+    /// `withCString` gives the string's own bytes; handing the strings over directly would copy each into an array.
+    private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) -> Bool {
+        name.text.withCString { name in value.withCString { cmhd_response_add(response, name, $0) } }
     }
 }
 

@@ -1,0 +1,55 @@
+import HTTPTestClient
+import JSONDocument
+import Testing
+
+/// What holds for every answer: API, section 1.
+enum GeneralRules {
+    /// Every field that an answer may have: one more is a decision, not an accident.
+    private static let known: Set<String> = [
+        "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type", "date", "etag",
+        "idempotency-replayed", "location", "preference-applied", "request-id", "retry-after", "set-cookie",
+        "www-authenticate", "x-content-type-options", "keep-alive", "vary",
+    ]
+
+    static func check(_ response: TestResponse, of method: String, sourceLocation: SourceLocation) {
+        for field in response.fields {
+            #expect(known.contains(field.name.lowercased()), "field \(field.name)", sourceLocation: sourceLocation)
+        }
+        #expect(response.values("Request-Id").count == 1, sourceLocation: sourceLocation)
+        #expect(response["X-Content-Type-Options"] == "nosniff", sourceLocation: sourceLocation)
+        if response.status == 204 || response.status == 304 {
+            #expect(response.body.isEmpty, sourceLocation: sourceLocation)
+        }
+        if response.status == 429 || response.status == 503 {
+            #expect(response["Retry-After"] != nil, sourceLocation: sourceLocation)
+        }
+        if response.status == 401 {
+            #expect(response["WWW-Authenticate"] == "Bearer", sourceLocation: sourceLocation)
+        }
+        if response.status == 405 { #expect(response["Allow"] != nil, sourceLocation: sourceLocation) }
+        if response.status >= 400, method != "HEAD" { checkProblem(response, sourceLocation: sourceLocation) }
+    }
+
+    /// RFC 9457.
+    private static func checkProblem(_ response: TestResponse, sourceLocation: SourceLocation) {
+        // Health is no problem, whatever its status.
+        if response.status == 503, response["Content-Type"] == "application/json" { return }
+        #expect(response["Content-Type"] == "application/problem+json", sourceLocation: sourceLocation)
+        #expect(response["Cache-Control"] == "no-store", sourceLocation: sourceLocation)
+        guard let json = try? response.json else {
+            Issue.record("no JSON: \(response.text)", sourceLocation: sourceLocation)
+            return
+        }
+        let code = json[member: "code"]?.string
+        #expect(code != nil, sourceLocation: sourceLocation)
+        #expect(json[member: "type"]?.string == code.map { "/problems/\($0)" }, sourceLocation: sourceLocation)
+        #expect(json[member: "status"]?.int == response.status, sourceLocation: sourceLocation)
+        #expect(json[member: "title"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
+        #expect(json[member: "detail"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
+        #expect(json[member: "request_id"]?.string == response["Request-Id"], sourceLocation: sourceLocation)
+        for error in json[member: "errors"]?.elements ?? [] {
+            #expect(error[member: "pointer"]?.string != nil, sourceLocation: sourceLocation)
+            #expect(error[member: "detail"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
+        }
+    }
+}

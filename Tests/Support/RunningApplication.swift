@@ -1,0 +1,63 @@
+import ConciergeApp
+import Glibc
+import HTTPTestClient
+import Sessions
+
+/// A whole Concierge on free ports of this machine, for the time of a test.
+package struct RunningApplication: Sendable {
+    package let application: Application
+    package let publicPort: UInt16
+    package let adminPort: UInt16
+
+    /// A client of the public listener, on a connection of its own.
+    package func client() -> TestClient { TestClient(port: publicPort) }
+
+    /// A client of the admin listener.
+    package func admin() -> TestClient { TestClient(port: adminPort) }
+
+    /// A new session, and a client that shows its token.
+    package func newSession() async throws -> (client: TestClient, id: String, token: String) {
+        let client = client()
+        let created = try await client.send("POST", "/v1/sessions")
+        let json = try created.json
+        guard let token = json[member: "token"]?.string, let id = json[member: "session"]?[member: "id"]?.string else {
+            throw UnexpectedAnswer(response: created)
+        }
+        return (client.with(token: token), id, token)
+    }
+}
+
+/// Starts an application, gives it to `body`, and stops it, also when `body` throws.
+///
+/// - Parameters:
+///   - configure: changes the configuration, which has free ports on loopback and short drain times.
+///   - log: where the log goes; nowhere when nil.
+package func withApplication<Result: Sendable>(
+    services: [ServiceFile] = [], clock: any SessionClock = SystemClock(), log: Log? = nil,
+    _ configure: (inout Configuration) -> Void = { _ in },
+    _ body: (RunningApplication) async throws -> Result
+) async throws -> Result {
+    var configuration = Configuration()
+    configuration.host = "127.0.0.1"
+    configuration.port = 0
+    configuration.admin.port = 0
+    configuration.workers = 2
+    configuration.drainTimeout = .seconds(5)
+    configure(&configuration)
+    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { close(nowhere) }
+    let application = try Application(
+        configuration, services: services, log: log ?? Log(settings: configuration.log, descriptor: nowhere),
+        clock: clock)
+    let addresses = try await application.start()
+    let running = RunningApplication(
+        application: application, publicPort: addresses.publicPort, adminPort: addresses.adminPort)
+    do {
+        let result = try await body(running)
+        await application.stop()
+        return result
+    } catch {
+        await application.stop()
+        throw error
+    }
+}
