@@ -1,0 +1,39 @@
+import HTTPServer
+import JSONDocument
+
+extension Log {
+    /// The line of a request that was answered.
+    func request(_ line: RequestLine) {
+        let level = line.level
+        guard writesRequest(level) else { return }
+        line.withJSON { json in
+            switch form {
+            // Nothing in it needs escaping but its labels, which are quoted by `JSONWriter`.
+            case .json: sink.append(UnsafeRawBufferPointer(rebasing: json[1...]), urgent: level.isUrgent)
+            case .text:
+                form.body(of: json.dropLast()).withUnsafeBytes { sink.append($0, urgent: level.isUrgent) }
+            }
+        }
+    }
+
+    /// What went wrong inside while a request was served: its client is told the id and nothing else.
+    package func failure(request: HTTPRequest, error: any Error) {
+        write(.error, "failure") { line in
+            line.name("request_id")
+            line.string(request.id)
+            line.name("route")
+            line.string(request.match.route?.pattern.text ?? "-")
+            line.name("error")
+            line.string(Self.story(of: error))
+        }
+    }
+
+    /// Longer stories are cut: an error may carry all that it was about.
+    private static let longestStory = 8192
+
+    static func story(of error: any Error) -> String {
+        let story = String(reflecting: error)
+        guard story.utf8.count > longestStory else { return story }
+        return String(decoding: story.utf8.prefix(longestStory), as: UTF8.self) + "…"
+    }
+}

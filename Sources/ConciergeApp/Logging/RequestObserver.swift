@@ -1,0 +1,55 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Counts and logs the answers of one listener.
+package final class RequestObserver: HTTPServerObserver {
+    private let log: Log
+    private let metrics: Metrics
+    private let listener: Int
+    /// For every row of the metrics what its requests' lines have in common, as members of a JSON object.
+    private let labels: [[UInt8]]
+
+    /// - Parameter listener: which of those that `metrics` was made with.
+    package init(log: Log, metrics: Metrics, listener: Int) {
+        self.log = log
+        self.metrics = metrics
+        self.listener = listener
+        labels = metrics.rows.map { row in
+            var line = JSONWriter()
+            line.name("method")
+            line.string(row.method)
+            line.name("route")
+            line.string(row.route)
+            line.name("listener")
+            line.string(row.listener)
+            return LogForm.visible(line.bytes)
+        }
+    }
+
+    package func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after duration: Duration) {
+        let row = metrics.row(of: request, listener: listener)
+        let status = response.status.code
+        let nanoseconds = duration.wholeNanoseconds
+        metrics.count(row: row, worker: request.worker, status: status, nanoseconds: nanoseconds)
+        guard log.writesRequest(status >= 500 ? .error : .info) else { return }
+        // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, whatever the handler gave.
+        let isBare = request.method == .head || status == 204 || status == 304
+        log.request(
+            RequestLine(
+                id: request.id, labels: labels[row], status: status, microseconds: nanoseconds / 1_000,
+                bytes: isBare ? 0 : response.body.count, sessionID: request.note as? SessionID,
+                traceID: TraceID(request.fields)))
+    }
+
+    package func failed(_ request: HTTPRequest, _ problem: any Error) {
+        log.failure(request: request, error: problem)
+    }
+}
+
+extension Duration {
+    /// Zero when it is negative.
+    fileprivate var wholeNanoseconds: UInt64 {
+        UInt64(clamping: attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,120 @@
+import HTTPServer
+import Sessions
+
+/// Counts requests, and shows that and the state of the process in the OpenMetrics text format, version 1.0.
+///
+/// ```swift
+/// let metrics = Metrics(listeners: [("public", router.routes), ("admin", adminRouter.routes)], workers: 4)
+/// let observer = RequestObserver(log: log, metrics: metrics, listener: 0)
+/// let text = metrics.render(sessions: sessions.statistics, connections: [("public", 12), ("admin", 1)])
+/// ```
+package final class Metrics: Sendable {
+    package static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+    private let tables: [RequestRowTable]
+    /// Those of all listeners.
+    let rows: [RequestRow]
+    private let statuses = StatusSlots()
+    private let counters: CounterShards
+    /// A row's counters: one for each status, one for each bucket of its histogram, and the nanoseconds in all.
+    private let rowSize: Int
+    private let startTime = ProcessReadings.startTime()
+
+    /// - Parameter workers: of the listener that has most.
+    package init(listeners: [(name: String, routes: [Route])], workers: Int) {
+        var tables: [RequestRowTable] = []
+        var rows: [RequestRow] = []
+        for listener in listeners {
+            let table = RequestRowTable(listener: listener.name, routes: listener.routes, first: rows.count)
+            tables.append(table)
+            rows += table.rows
+        }
+        self.tables = tables
+        self.rows = rows
+        rowSize = statuses.names.count + LatencyBuckets.count + 1
+        counters = CounterShards(count: rows.count * rowSize, shards: workers)
+    }
+
+    func row(of request: HTTPRequest, listener: Int) -> Int {
+        tables[listener].row(of: request.method, on: request.match.route)
+    }
+
+    func count(row: Int, worker: Int, status: UInt16, nanoseconds: UInt64) {
+        let shard = counters.shard(of: worker)
+        let first = row * rowSize
+        let buckets = first + statuses.names.count
+        counters.add(1, to: first + statuses.slot(of: status), of: shard)
+        counters.add(1, to: buckets + LatencyBuckets.index(of: nanoseconds), of: shard)
+        counters.add(nanoseconds, to: buckets + LatencyBuckets.count, of: shard)
+    }
+
+    /// What `GET /metrics` answers, as `contentType`.
+    /// - Parameters:
+    ///   - connections: how many are open on each listener.
+    ///   - droppedLogLines: `Log.droppedLines`.
+    package func render(
+        sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0
+    ) -> [UInt8] {
+        var writer = OpenMetricsWriter()
+        appendRequests(to: &writer)
+        writer.gauge(
+            "concierge_connections", help: "Open connections.",
+            connections.map { ([("listener", $0.listener)], Double($0.count)) })
+        writer.gauge("concierge_sessions_live", help: "Sessions in memory.", [([], Double(sessions.live))])
+        writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
+        writer.counter("concierge_sessions_ended", help: "Sessions ended, for any reason.", Double(sessions.ended))
+        writer.gauge(
+            "concierge_services_live", help: "Services in memory, by name.",
+            sessions.services.map { ([("service", $0.name)], Double($0.live)) })
+        writer.counter(
+            "concierge_log_lines_dropped", help: "Log lines that were not written.", Double(droppedLogLines))
+        writer.family("concierge_build", .info, help: "What is running.")
+        writer.sample(
+            "concierge_build_info",
+            [("version", BuildInformation.version), ("libmicrohttpd", HTTPServer.libraryVersion)], 1)
+        appendProcess(to: &writer)
+        return writer.finish()
+    }
+
+    private func appendRequests(to writer: inout OpenMetricsWriter) {
+        writer.family("concierge_http_requests", .counter, help: "Requests answered.")
+        for (index, row) in rows.enumerated() {
+            for (slot, status) in statuses.names.enumerated() {
+                let count = counters.sum(of: index * rowSize + slot)
+                // A status that never was would only make the text longer: there are hundreds.
+                guard count > 0 else { continue }
+                writer.sample("concierge_http_requests_total", row.labels + [("status", status)], Double(count))
+            }
+        }
+        writer.family(
+            "concierge_http_request_duration_seconds", .histogram, unit: "seconds",
+            help: "Time from the last byte of a request to its answer.")
+        for (index, row) in rows.enumerated() {
+            let first = index * rowSize + statuses.names.count
+            let buckets = (0..<LatencyBuckets.count).map { counters.sum(of: first + $0) }
+            guard buckets.contains(where: { $0 > 0 }) else { continue }
+            writer.histogram(
+                "concierge_http_request_duration_seconds", row.labels,
+                bounds: LatencyBuckets.bounds.map { Double($0) / 1e9 }, counts: buckets,
+                sum: Double(counters.sum(of: first + LatencyBuckets.count)) / 1e9)
+        }
+    }
+
+    private func appendProcess(to writer: inout OpenMetricsWriter) {
+        if let memory = ProcessReadings.residentMemory() {
+            writer.gauge(
+                "process_resident_memory_bytes", unit: "bytes", help: "Memory in use.", [([], Double(memory))])
+        }
+        writer.gauge(
+            "process_start_time_seconds", unit: "seconds", help: "When the process started, since 1970.",
+            [([], startTime)])
+        writer.counter(
+            "process_cpu_seconds", unit: "seconds", help: "Processor time used.", ProcessReadings.processorTime())
+    }
+}
+
+extension RequestRow {
+    fileprivate var labels: [(String, String)] {
+        [("listener", listener), ("method", method), ("route", route)]
+    }
+}
