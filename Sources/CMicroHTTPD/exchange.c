@@ -1,8 +1,7 @@
 // One request: collected, handed over, answered.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <sys/eventfd.h>
 
 #include "internal.h"
 
@@ -84,7 +83,7 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     cmhd_enter(c, PHASE_HANDLER);
     // Manual, MHD_suspend_connection: to be called from within the access handler.
     MHD_suspend_connection(c->mhd);
-    if (callbacks->suspended(callbacks->context, exchange)) MHD_resume_connection(c->mhd);
+    if (callbacks->suspended(callbacks->context, exchange)) cmhd_resume(c);
     return MHD_YES;
 }
 
@@ -173,10 +172,13 @@ bool cmhd_respond(cmhd_connection *c, unsigned status, cmhd_response *response) 
 }
 
 void cmhd_resume(cmhd_connection *connection) {
-    // The library marks the connection, then wakes its daemon: in between the worker may have answered, closed
-    // and come to its end. It stops its daemon only when nobody is in here any more.
+    // The library marks the connection, and from then on its worker may answer, close and come to its end. It
+    // stops its daemon only when nobody is in here any more.
     worker *w = connection->worker;
-    atomic_fetch_add_explicit(&w->resuming, 1, memory_order_acq_rel);
+    atomic_fetch_add(&w->resuming, 1);
     MHD_resume_connection(connection->mhd);
-    atomic_fetch_sub_explicit(&w->resuming, 1, memory_order_acq_rel);
+    // Marking is all that the library does: with an external loop it has no channel to wake it by.
+    atomic_store(&w->resumed, true);
+    if (atomic_exchange(&w->sleeping, false)) eventfd_write(w->wake, 1);
+    atomic_fetch_sub(&w->resuming, 1);
 }

@@ -78,7 +78,11 @@ struct worker {
     atomic_uint connections;
     atomic_uint resuming;           ///< threads inside `cmhd_resume`
     int epoll;                      ///< the daemon's
-    int wake;                       ///< an eventfd: written once, when the server begins to drain
+    /// An eventfd that wakes the loop: when the server begins to drain, and when a connection was marked to
+    /// resume while the loop slept. The loop says `sleeping` before it looks at `resumed`, and whoever resumes
+    /// says `resumed` before looking at `sleeping`: one of them sees the other.
+    int wake;
+    atomic_bool sleeping, resumed;
     int listener;                   ///< once quiesced; -1 before
     bool closed;                    ///< a connection was, since the last turn
     bool quiesced;

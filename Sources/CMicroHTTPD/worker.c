@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -254,8 +255,14 @@ static void turn(worker *w, int64_t sleep) {
     if (w->closed) sleep = 0;
     w->closed = false;
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
-    // The wake-up stays readable: once the server drains, nobody needs to be woken any more.
-    if (sleep > 0) poll(ready, cmhd_is_draining(w) ? 1 : 2, (int)sleep);
+    if (sleep > 0) {
+        atomic_store(&w->sleeping, true);
+        if (!atomic_load(&w->resumed)) poll(ready, 2, (int)sleep);
+        atomic_store(&w->sleeping, false);
+        eventfd_t count;
+        if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
+    }
+    atomic_store(&w->resumed, false);
     bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
     MHD_run_wait(w->daemon, 0);
     // With no connection of its own the library goes on trying to accept when there are no descriptors.
