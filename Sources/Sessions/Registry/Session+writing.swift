@@ -127,6 +127,13 @@ extension Session {
     /// Shows to others what was committed.
     private func adopt(_ pending: PendingState, _ record: SessionRecord?) {
         state.withLock { state in
+            if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
+                record.services.count == state.record.services.count
+            {
+                // What nearly every write is. The counters are shared by all threads and best left alone.
+                state.record = record
+                return
+            }
             if !state.isEnded { state.countLive(-1, environment.catalog) }
             if let record { state.record = record }
             state.forgetWritten(environment.catalog, now: pending.now)
