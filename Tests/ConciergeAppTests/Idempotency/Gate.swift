@@ -14,7 +14,7 @@ final class Gate: Sendable {
 
     func pass() async {
         await withCheckedContinuation { continuation in
-            let released = state.withLock { state in
+            let released: [CheckedContinuation<Void, Never>] = state.withLock { state in
                 if state.isOpen || state.hasVisitor { return [continuation] }
                 state.hasVisitor = true
                 state.visitor = continuation
