@@ -22,7 +22,8 @@ package actor Application {
     private struct Running {
         let publicServer: HTTPServer
         let adminServer: HTTPServer
-        let sweeper: Task<Void, Never>
+        /// What removes sessions and remembered answers whose time is over.
+        let sweepers: [Task<Void, Never>]
     }
 
     private let configuration: Configuration
@@ -73,7 +74,8 @@ package actor Application {
         }
         connections.count(publicServer, adminServer)
         running = Running(
-            publicServer: publicServer, adminServer: adminServer, sweeper: Task { [sessions] in await sessions.run() })
+            publicServer: publicServer, adminServer: adminServer,
+            sweepers: [Task { [sessions] in await sessions.run() }, Task { [idempotency] in await idempotency.run() }])
         readiness.beginServing()
         log.write(.info, "listening") { json in
             json.name("public")
@@ -99,8 +101,10 @@ package actor Application {
         log.write(.info, "draining")
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: configuration.drainTimeout)
         await running.adminServer.stop(timeout: min(.seconds(1), configuration.drainTimeout))
-        running.sweeper.cancel()
-        await running.sweeper.value
+        for sweeper in running.sweepers {
+            sweeper.cancel()
+            await sweeper.value
+        }
         log.write(.info, "stopped")
         log.flush()
     }

@@ -16,7 +16,7 @@ struct SessionCaller: Sendable {
     /// Every way that a token can be bad gives the same answer, so that nobody learns which it was.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; what the store says.
     func session(of request: HTTPRequest) async throws -> Session {
-        let token = try token(of: request)
+        let token = try presentedToken(of: request)
         if let session = try sessions.authenticateResident(token) {
             request.note = token.sessionID
             return session
@@ -36,14 +36,15 @@ struct SessionCaller: Sendable {
 
     /// The same without waiting; nil when more than a look into memory is needed.
     @Sendable func residentSessionInPath(of request: HTTPRequest) throws -> Session? {
-        let token = try token(of: request)
+        let token = try presentedToken(of: request)
         guard let session = try sessions.authenticateResident(token) else { return nil }
         request.note = token.sessionID
         try checkPath(of: request, names: session)
         return session
     }
 
-    private func token(of request: HTTPRequest) throws(Problem) -> PresentedToken {
+    /// What the request names its session by, if it may be used from where the request comes.
+    func presentedToken(of request: HTTPRequest) throws(Problem) -> PresentedToken {
         guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
             throw Problem.unauthenticated
         }

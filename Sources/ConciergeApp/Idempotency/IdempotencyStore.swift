@@ -125,6 +125,14 @@ package final class IdempotencyStore: Sendable {
         memory.withLock { $0.dropExpired(now: clock.now(), atMost: 1_000) }
     }
 
+    /// Drops what has expired, now and then, until the task is cancelled.
+    package func run() async {
+        while (try? await clock.sleep(milliseconds: Self.sweepInterval)) != nil, !Task.isCancelled { dropExpired() }
+    }
+
+    /// Expired answers are never given out; this long they may take memory.
+    private static let sweepInterval: Int64 = 30_000
+
     /// 401, 429 and 5xx say that the server did not do it, and that trying again may help.
     private static func isRemembered(_ status: HTTPStatus) -> Bool {
         status.code < 500 && status != .unauthorized && status != .tooManyRequests
