@@ -1,6 +1,5 @@
 import Glibc
 import JSONDocument
-import Sessions
 
 /// Two halves: lines are added to one while the other is being written. Guarded by the lock of `LogSink`.
 struct LogBuffer {
@@ -18,9 +17,7 @@ struct LogBuffer {
     private var filling: UnsafeMutableRawPointer
     private var writing: UnsafeMutableRawPointer
     private var used = 0
-    /// The text of a second, `2026-01-31T09:05:07.`, which many lines share.
-    private var second: Int
-    private var secondText: InlineArray<20, UInt8> = .init(repeating: 0)
+    private var time: LogTime
 
     var writer = Writer.awake
     var hasWriter = false
@@ -33,9 +30,9 @@ struct LogBuffer {
     private(set) var added = 0
     private(set) var done = 0
 
-    /// Enough to write at once: about a hundred requests.
-    private static let muchToWrite = 32 << 10
-    /// Kept free for the line that tells of dropped ones.
+    /// Enough to write at once: some four hundred requests. Waking the writer costs as much as ten lines do.
+    private static let muchToWrite = 128 << 10
+    /// Kept free for the line that tells of dropped ones, and for what copying a time touches.
     private static let reserve = 256
 
     /// - Parameter capacity: bytes, of both halves together. Memory that is never reached is never used.
@@ -44,12 +41,13 @@ struct LogBuffer {
         halfSize = max(capacity / 2, 1024)
         filling = .allocate(byteCount: halfSize + Self.reserve, alignment: 64)
         writing = .allocate(byteCount: halfSize + Self.reserve, alignment: 64)
-        second = .min
+        time = LogTime(form: form)
     }
 
     func deallocate() {
         filling.deallocate()
         writing.deallocate()
+        time.deallocate()
     }
 
     var isEmpty: Bool { used == 0 }
@@ -59,7 +57,7 @@ struct LogBuffer {
 
     /// - Returns: false when the line was dropped.
     mutating func append(_ body: UnsafeRawBufferPointer, at time: timespec, urgent: Bool) -> Bool {
-        guard used + Self.timeBytes + body.count <= halfSize else {
+        guard used + LogTime.room + body.count <= halfSize else {
             unreported += 1
             return false
         }
@@ -123,56 +121,12 @@ struct LogBuffer {
         return dropped
     }
 
-    /// The longer of the two forms.
-    private static let timeBytes = 9 + 20 + 3 + 3
-
     private mutating func add(_ body: UnsafeRawBufferPointer, at time: timespec) {
+        guard let source = body.baseAddress else { return }
         let start = used
-        if time.tv_sec != second { rememberText(of: time.tv_sec) }
-        let milliseconds = UInt32(truncatingIfNeeded: time.tv_nsec / 1_000_000)
-        switch form {
-        case .json:
-            put("{\"time\":\"")
-            putSecond(from: 0)
-            putDigits(milliseconds)
-            put("Z\",")
-        case .text:
-            putSecond(from: 11)
-            putDigits(milliseconds)
-            put(" ")
-        }
-        if let source = body.baseAddress {
-            (filling + used).copyMemory(from: source, byteCount: body.count)
-            used += body.count
-        }
+        used += self.time.put(time, at: filling + used)
+        (filling + used).copyMemory(from: source, byteCount: body.count)
+        used += body.count
         added += used - start
-    }
-
-    private mutating func rememberText(of second: Int) {
-        self.second = second
-        var index = 0
-        for byte in Timestamp(millisecondsSince1970: Int64(second) * 1_000).description.utf8.prefix(20) {
-            secondText[index] = byte
-            index += 1
-        }
-    }
-
-    private mutating func put(_ text: StaticString) {
-        (filling + used).copyMemory(from: text.utf8Start, byteCount: text.utf8CodeUnitCount)
-        used += text.utf8CodeUnitCount
-    }
-
-    private mutating func putSecond(from start: Int) {
-        let target = (filling + used).assumingMemoryBound(to: UInt8.self)
-        for index in start..<20 { target[index - start] = secondText[index] }
-        used += 20 - start
-    }
-
-    private mutating func putDigits(_ value: UInt32) {
-        let target = (filling + used).assumingMemoryBound(to: UInt8.self)
-        target[0] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100)
-        target[1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10 % 10)
-        target[2] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
-        used += 3
     }
 }
