@@ -75,7 +75,9 @@ final class ServerCore: Sendable {
         guard let built else { return nil }
         var complete = cmhd_response_add(built, HTTPFieldName.requestID.text, requestID)
         for line in response.fields.lines {
-            complete = cmhd_response_add(built, line.name.text, line.value) && complete
+            // C would take a NUL for the value's end.
+            let isText = !line.value.utf8.contains(0)
+            complete = isText && cmhd_response_add(built, line.name.text, line.value) && complete
         }
         for line in commonFields.lines {
             complete = cmhd_response_add(built, line.name.text, line.value) && complete
@@ -86,9 +88,9 @@ final class ServerCore: Sendable {
     }
 }
 
-/// A handler set a field that HTTP cannot carry: a line break in its value, or nothing.
+/// A handler set a field that HTTP cannot carry: a line break or a NUL in its value, or nothing.
 struct UnsendableField: Error, CustomStringConvertible {
-    var description: String { "a field of the answer has a line break in it" }
+    var description: String { "a field of the answer is empty, or has a line break or a NUL in it" }
 }
 
 extension HTTPError {

@@ -42,7 +42,9 @@ struct DeadlineTests {
         "of the head is not held off by a byte now and then",
         arguments: ["", "G", "GET / HTTP/1.1\r\nHost: h\r\nA", "GET / HTTP/1.1\r\nHost: h\r\n", "\r\n\r\n"])
     func header(start: String) async throws {
-        try await Self.withTimeouts { $0.header = Self.short } _: { port in
+        try await Self.withTimeouts {
+            $0.header = Self.short
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send(start)
             Self.expectShort(Self.timeUntilClosed(connection, byte: start.isEmpty ? nil : "a"))
@@ -51,7 +53,9 @@ struct DeadlineTests {
 
     @Test("of the head runs for the second request of a connection as well")
     func secondHeader() async throws {
-        try await Self.withTimeouts { $0.header = Self.short } _: { port in
+        try await Self.withTimeouts {
+            $0.header = Self.short
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(try connection.readResponse().status == 200)
@@ -62,9 +66,14 @@ struct DeadlineTests {
 
     @Test(
         "of the body is not held off by a byte now and then",
-        arguments: ["Content-Length: 1000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n3e8\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n"])
+        arguments: [
+            "Content-Length: 1000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n3e8\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n0\r\n",
+        ])
     func body(fields: String) async throws {
-        try await Self.withTimeouts { $0.body = Self.short } _: { port in
+        try await Self.withTimeouts {
+            $0.body = Self.short
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send("POST /echo HTTP/1.1\r\nHost: h\r\n\(fields)")
             Self.expectShort(Self.timeUntilClosed(connection, byte: "a"))
@@ -73,7 +82,9 @@ struct DeadlineTests {
 
     @Test("of the body runs for a client that asked first and then sends nothing")
     func expectContinue() async throws {
-        try await Self.withTimeouts { $0.body = Self.short } _: { port in
+        try await Self.withTimeouts {
+            $0.body = Self.short
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
             #expect(try connection.readResponse(passingOverInterim: false).status == 100)
@@ -83,7 +94,9 @@ struct DeadlineTests {
 
     @Test("of idle connections is not held off by a byte now and then", arguments: [nil, "\r\n", "G"])
     func idle(byte: String?) async throws {
-        try await Self.withTimeouts { $0.idle = Self.short } _: { port in
+        try await Self.withTimeouts {
+            $0.idle = Self.short
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(try connection.readResponse().status == 200)
@@ -93,7 +106,9 @@ struct DeadlineTests {
 
     @Test("of the answer cuts a client that does not read it")
     func write() async throws {
-        try await Self.withTimeouts { $0.write = Self.short } _: { port in
+        try await Self.withTimeouts {
+            $0.write = Self.short
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
             let time = ContinuousClock().measure { connection.waitForHangUp(withinMilliseconds: 5000) }
@@ -105,7 +120,9 @@ struct DeadlineTests {
 
     @Test("of the answer leaves a client alone that reads")
     func writeInTime() async throws {
-        try await Self.withTimeouts { $0.write = .seconds(20) } _: { port in
+        try await Self.withTimeouts {
+            $0.write = .seconds(20)
+        } _: { port in
             let connection = try RawConnection(port: port)
             try connection.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
             #expect(try connection.readResponse().body.count == 32 << 20)
