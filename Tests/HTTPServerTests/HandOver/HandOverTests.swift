@@ -44,12 +44,9 @@ struct HandlerTests {
         arguments: ["a\r\nB: c", "a\nb", "a\rb", "", "a\0b"])
     func unsendableField(value: String) async throws {
         let recorder = Recorder()
-        try await withServer(
-            observer: recorder,
-            routes: { routes in
-                routes.on(.get, "/") { _ in HTTPResponse(.ok, fields: ["X-Name": value]) }
-            }
-        ) { server in
+        try await withServer(observer: recorder) { routes in
+            routes.on(.get, "/") { _ in HTTPResponse(.ok, fields: ["X-Name": value]) }
+        } _: { server in
             let port = server.port
             try await blocking {
                 let connection = try RawConnection(port: port)
