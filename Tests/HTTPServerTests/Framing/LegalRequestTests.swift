@@ -80,7 +80,7 @@ struct LegalRequest: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("A legal request")
+@Suite("A legal request", .serialized)
 struct LegalRequestTests {
     @Test("is answered, whole or in pieces, and so is what stands behind it", arguments: LegalRequest.all)
     func isAnswered(_ request: LegalRequest) async throws {
