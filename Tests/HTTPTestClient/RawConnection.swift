@@ -12,6 +12,7 @@ public final class RawConnection {
 
     public let descriptor: Int32
     private var unread: [UInt8] = []
+    private var isOpen = true
 
     public init(port: UInt16, timeoutSeconds: Int = 10) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -25,7 +26,8 @@ public final class RawConnection {
             }
         }
         guard connected == 0 else {
-            close(descriptor)
+            Glibc.close(descriptor)
+            isOpen = false
             throw Failure(description: "cannot connect to port \(port): \(String(cString: strerror(errno)))")
         }
         var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
@@ -35,7 +37,7 @@ public final class RawConnection {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    deinit { close(descriptor) }
+    deinit { close() }
 
     public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
@@ -53,11 +55,13 @@ public final class RawConnection {
     /// Says that nothing more will be sent, and goes on reading.
     public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Closes with a reset, as a client does that is killed.
-    public func reset() {
-        var option = linger(l_onoff: 1, l_linger: 0)
+    /// Closes, with a reset if wanted, as the kernel does for a client that is killed with bytes unread.
+    public func close(withReset: Bool = false) {
+        guard isOpen else { return }
+        isOpen = false
+        var option = linger(l_onoff: withReset ? 1 : 0, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        Glibc.close(descriptor)
     }
 
     /// More bytes; false at the end of the stream or after a reset.

@@ -22,8 +22,10 @@ public struct RoutePattern: Sendable {
         guard text.hasPrefix("/") else { throw RouteError(pattern: text, problem: "does not start with a slash") }
         var segments: [Segment] = []
         var names: [String] = []
-        for part in text.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            if part.isEmpty, text != "/" { throw RouteError(pattern: text, problem: "has an empty segment") }
+        // The root has no segments.
+        let path = text.dropFirst()
+        for part in path.isEmpty ? [] : path.split(separator: "/", omittingEmptySubsequences: false) {
+            if part.isEmpty { throw RouteError(pattern: text, problem: "has an empty segment") }
             guard part.hasPrefix("{") else {
                 if part.contains(where: { "{}%?#".contains($0) }) {
                     throw RouteError(

@@ -65,6 +65,7 @@ struct RouteTrie: Sendable {
             var match = RouteMatch.none
             var parameters = 0
             var at = 0
+            if bytes.count == 1 { return finish(at, method: method, match: &match) }
             var start = 1
             while start <= bytes.count {
                 var end = start
@@ -76,10 +77,7 @@ struct RouteTrie: Sendable {
                 let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
                 var decoded: [UInt8]?
                 if let problem = Self.check(raw, escaped: escaped, decoded: &decoded) { return .malformed(problem) }
-                if start == 1, end == 1, bytes.count == 1 {
-                    guard let root = nodes[0].literals.first(where: { $0.text.isEmpty }) else { return .notFound }
-                    at = root.node
-                } else if let next = step(from: at, segment: raw, decoded: decoded) {
+                if let next = step(from: at, segment: raw, decoded: decoded) {
                     if next.isParameter {
                         match.parameters[parameters] = .init(
                             lower: UInt32(path.startIndex + start), upper: UInt32(path.startIndex + end))

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import Synchronization
 
 /// What the callbacks of the bridge need: the frozen routes, and how errors look. One for each server.
@@ -95,13 +96,18 @@ final class ServerCore: Sendable {
 
     /// `withCString` gives the string's own bytes; handing the strings over directly would copy each into an array.
     private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) -> Bool {
-        name.text.withCString { name in value.withCString { cmhd_response_add(response, name, $0) } }
+        name.text.withCString { name in
+            value.withCString { text in
+                // C would take a NUL for the value's end.
+                strlen(text) == value.utf8.count && cmhd_response_add(response, name, text)
+            }
+        }
     }
 }
 
-/// A handler set a field that HTTP cannot carry: a line break in its value, or nothing.
+/// A handler set a field that HTTP cannot carry: a line break or a NUL in its value, or nothing.
 struct UnsendableField: Error, CustomStringConvertible {
-    var description: String { "a field of the answer has a line break in it" }
+    var description: String { "a field of the answer is empty, or has a line break or a NUL in it" }
 }
 
 extension HTTPError {

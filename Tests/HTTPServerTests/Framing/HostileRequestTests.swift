@@ -4,7 +4,8 @@ import Testing
 
 /// RFC 9112 as libmicrohttpd does not keep it: whoever stands in front of this server may read such bytes in
 /// another way, so that what is behind them must never be taken for a request.
-@Suite("A hostile request")
+/// Serialized: hundreds of servers at a time would leave nothing for the tests that look at the time.
+@Suite("A hostile request", .serialized)
 struct HostileRequestTests {
     private static let behind = Array("GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n".utf8)
 

@@ -80,7 +80,7 @@ struct LegalRequest: Sendable, CustomStringConvertible {
     }
 }
 
-@Suite("A legal request")
+@Suite("A legal request", .serialized)
 struct LegalRequestTests {
     @Test("is answered, whole or in pieces, and so is what stands behind it", arguments: LegalRequest.all)
     func isAnswered(_ request: LegalRequest) async throws {
@@ -172,10 +172,10 @@ struct LegalRequestTests {
         }
     }
 
-    @Test("a Transfer-Encoding and lenient chunk lines: what the library lets through stays inside one request")
+    @Test("may have bare line feeds between its chunks: the library lets them through, and nobody else sees them")
     func bareLineFeedsInChunks() async throws {
         // It takes a bare LF for a line end between chunks, and nothing shows it to us. Whoever stands in front
-        // must not pass such bytes on: README says so.
+        // must not pass such bytes on.
         try await withServer { server in
             let port = server.port
             try await blocking {

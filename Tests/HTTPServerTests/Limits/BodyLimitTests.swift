@@ -49,7 +49,9 @@ struct BodyLimitTests {
         }
     }
 
-    @Test("answers 413 to chunks that are too many, and closes", arguments: [(1001, 1), (1, 1001), (100, 11), (65536, 20)])
+    @Test(
+        "answers 413 to chunks that are too many, and closes",
+        arguments: [(1001, 1), (1, 1001), (100, 11), (65536, 20)])
     func chunksOverTheLimit(size: Int, count: Int) async throws {
         try await Self.withLimitedServer { port in
             try await blocking {

@@ -1,0 +1,72 @@
+import HTTPServer
+import HTTPTestClient
+import Synchronization
+import Testing
+
+@Suite("Handlers that finish on other threads")
+struct RaceTests {
+    private static let clients = 64
+    private static let requestsPerClient = 60
+
+    @Test("lose no answer around the moment of suspension")
+    func noneIsLost() async throws {
+        try await withServer {
+            $0.workers = 2
+        } routes: { routes in
+            routes.on(.get, "/{delay:int}") { request in
+                let delay = Int(request.parameter("delay")) ?? 0
+                // 0 does not wait at all, 1 finishes on the pool at once, the rest on the thread of delays.
+                if delay == 1 { await Task.yield() }
+                if delay > 1 { await Delays.shared.wait(microseconds: delay) }
+                return HTTPResponse(text: "\(delay)")
+            }
+        } _: { server in
+            let port = server.port
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for client in 0..<Self.clients {
+                    group.addTask {
+                        try await blocking {
+                            var random = SeededGenerator(seed: UInt64(client))
+                            let connection = try RawConnection(port: port)
+                            for _ in 0..<Self.requestsPerClient {
+                                let delay = [0, 1, 2, 5, 10, 50, 100].randomElement(using: &random) ?? 0
+                                try connection.send("GET /\(delay) HTTP/1.1\r\nHost: h\r\n\r\n")
+                                let response = try connection.readResponse()
+                                #expect(response.status == 200)
+                                #expect(response.text == "\(delay)")
+                            }
+                            return Self.requestsPerClient
+                        }
+                    }
+                }
+                var answered = 0
+                for try await count in group { answered += count }
+                #expect(answered == Self.clients * Self.requestsPerClient)
+            }
+        }
+    }
+
+    @Test("are answered without delay: resuming wakes a worker that sleeps")
+    func wakes() async throws {
+        try await withServer { _ in
+        } routes: { routes in
+            routes.on(.get, "/") { _ in
+                await Delays.shared.wait(microseconds: 500)
+                return HTTPResponse(text: "ok")
+            }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                let clock = ContinuousClock()
+                let start = clock.now
+                for _ in 0..<40 {
+                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    #expect(try connection.readResponse().status == 200)
+                }
+                // Were each to wait for the loop's own 250 ms, these were 10 s.
+                #expect(start.duration(to: clock.now) < .seconds(3))
+            }
+        }
+    }
+}

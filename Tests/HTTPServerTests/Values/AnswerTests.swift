@@ -1,0 +1,68 @@
+import CMicroHTTPD
+import HTTPServer
+import HTTPTestClient
+import Testing
+
+@Suite("Every answer")
+struct AnswerTests {
+    @Test(
+        "has a Request-Id and the common fields, also when it is a refusal",
+        arguments: [
+            "GET / HTTP/1.1\r\nHost: h\r\n\r\n", "GET /nothing HTTP/1.1\r\nHost: h\r\n\r\n",
+            "GET / HTTP/1.1\r\n\r\n", "OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n", "PUT / HTTP/1.1\r\nHost: h\r\n\r\n",
+            "GET /%00 HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nA: b\r\n c\r\n\r\n",
+            "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999\r\n\r\n",
+        ])
+    func common(text: String) async throws {
+        try await withServer { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send(text)
+                let response = try connection.readResponse()
+                #expect(response.values("Request-Id").count == 1)
+                #expect(response["X-Content-Type-Options"] == "nosniff")
+                #expect(response.values("Date").count == 1)
+                #expect(response.values("Content-Length").count <= 1)
+                #expect(!response.text.lowercased().contains("html"))
+            }
+        }
+    }
+
+    @Test("echoes the client's Request-Id if it is a good one")
+    func requestID() async throws {
+        try await withServer { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                for (sent, isEchoed) in [("abc.DEF_1-2", true), ("a b", false), ("<script>", false)] {
+                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\nRequest-Id: \(sent)\r\n\r\n")
+                    #expect((try connection.readResponse()["Request-Id"] == sent) == isEchoed)
+                }
+            }
+        }
+    }
+
+    @Test("rests on a library whose insides are as expected")
+    func selfTest() {
+        for _ in 0..<3 { #expect(cmhd_self_test() == nil) }
+        #expect(HTTPServer.libraryVersion.hasPrefix("0.9.") || HTTPServer.libraryVersion.hasPrefix("1."))
+    }
+
+    @Test("that cannot be given, since the port is taken, is an error at the start that says so")
+    func portTaken() async throws {
+        try await withServer { server in
+            var configuration = HTTPServerConfiguration()
+            configuration.port = server.port
+            let port = server.port
+            let error = #expect(throws: HTTPServerError.self) {
+                _ = try HTTPServer(router: RouterBuilder().freeze(), configuration: configuration)
+            }
+            #expect(error?.description.contains("127.0.0.1:\(port)") == true)
+            configuration.host = "no such host"
+            #expect(throws: HTTPServerError.self) {
+                _ = try HTTPServer(router: RouterBuilder().freeze(), configuration: configuration)
+            }
+        }
+    }
+}

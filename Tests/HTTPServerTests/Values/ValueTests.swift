@@ -1,0 +1,128 @@
+import Glibc
+import Testing
+
+@testable import HTTPServer
+
+@Suite("HTTP values")
+struct ValueTests {
+    @Test("names of fields are equal whatever their case, and hash so")
+    func names() {
+        let names: [HTTPFieldName] = ["Content-Type", "content-type", "CONTENT-TYPE", "cOnTeNt-TyPe"]
+        #expect(Set(names).count == 1)
+        #expect(HTTPFieldName("A") != HTTPFieldName("AB"))
+        #expect(HTTPFieldName("A") != HTTPFieldName("B"))
+        // Bit 6 alone is not case: only letters have one.
+        #expect(HTTPFieldName("^") != HTTPFieldName("~"))
+        #expect(HTTPFieldName("a_b") != HTTPFieldName("a-b"))
+        #expect(HTTPFieldName.etag.text == "ETag")
+    }
+
+    @Test("fields keep their order; a name is set, added and removed whatever its case")
+    func fields() {
+        var fields: HTTPFields = ["A": "1", "B": "2"]
+        fields.add("a", "3")
+        #expect(fields.lines.map(\.value) == ["1", "2", "3"])
+        #expect(fields["a"] == "1")
+        fields["a"] = "4"
+        #expect(fields.lines.map(\.value) == ["2", "4"])
+        fields["B"] = nil
+        #expect(fields.lines.map(\.value) == ["4"])
+        #expect(fields["B"] == nil)
+    }
+
+    @Test(
+        "a query is taken apart and decoded once",
+        arguments: [
+            ("", []), ("a", ["a="]), ("a=", ["a="]), ("=a", ["=a"]), ("a=b&c=d", ["a=b", "c=d"]),
+            ("a=b&a=c", ["a=b", "a=c"]),
+            ("&&a=b&&", ["a=b"]), ("a=b=c", ["a=b=c"]), ("a+b=c+d", ["a b=c d"]), ("a%2Bb=%26%3D", ["a+b=&="]),
+            ("a=%2541", ["a=%41"]), ("%C3%A4=%e2%82%ac", ["ä=€"]),
+        ] as [(String, [String])])
+    func query(text: String, expected: [String]) throws {
+        let arguments = try QueryArguments(ArraySlice(text.utf8))
+        #expect(arguments.all.map { "\($0.name)=\($0.value)" } == expected)
+        #expect(arguments["none"] == nil)
+    }
+
+    @Test(
+        "a query with a broken escape is refused", arguments: ["a=%", "a=%4", "%zz=a", "a=%FF", "a=%C3", "a=%ED%A0%80"])
+    func badQuery(text: String) {
+        #expect(throws: HTTPError.self) { try QueryArguments(ArraySlice(text.utf8)) }
+    }
+
+    @Test("no query has no arguments")
+    func noQuery() throws {
+        #expect(try QueryArguments(nil).all.isEmpty)
+    }
+
+    @Test(
+        "an address is written as people do",
+        arguments: [
+            "127.0.0.1", "192.0.2.255", "0.0.0.0", "255.255.255.255", "::1", "2001:db8::1", "fe80::1:2",
+            "2001:db8:1:2:3:4:5:6",
+        ])
+    func addresses(text: String) {
+        #expect(Self.peer(text, port: 4711).host == text)
+        #expect(Self.peer(text, port: 4711).port == 4711)
+        #expect(Self.peer(text, port: 1) != Self.peer(text, port: 2))
+    }
+
+    @Test("an IPv4 address mapped into IPv6 is the IPv4 address, and no address is none")
+    func mapped() {
+        #expect(Self.peer("::ffff:192.0.2.1", port: 1) == Self.peer("192.0.2.1", port: 1))
+        #expect(PeerAddress(nil).host == "")
+        #expect(PeerAddress(nil) == .unknown)
+    }
+
+    private static func peer(_ text: String, port: UInt16) -> PeerAddress {
+        if text.contains(":") {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            inet_pton(AF_INET6, text, &address.sin6_addr)
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { PeerAddress($0) }
+            }
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        inet_pton(AF_INET, text, &address.sin_addr)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { PeerAddress($0) }
+        }
+    }
+
+    @Test("methods are told apart by case, and known ones know whether they only read")
+    func methods() {
+        for name in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "get", "X"] {
+            #expect(HTTPMethod(name).description == name)
+            let bytes = Array(name.utf8)
+            bytes.withUnsafeBufferPointer { #expect(HTTPMethod($0) == HTTPMethod(name)) }
+        }
+        #expect(HTTPMethod("get") == .other("get"))
+        #expect(HTTPMethod.get.isSafe)
+        #expect(!HTTPMethod.post.isSafe)
+        #expect(!HTTPMethod.other("get").isSafe)
+    }
+
+    @Test("request ids are the client's if they can stand in a log")
+    func sentIDs() {
+        let ids = RequestIDs()
+        for usable in ["a", "A.b_c-9", String(repeating: "x", count: 128)] {
+            #expect(ids.id(of: HTTPHead(target: "/", fields: [("request-id", usable)])) == usable)
+        }
+        for unusable in ["", "a b", "a\"b", "ä", "a/b", "a\r\nb", String(repeating: "x", count: 129)] {
+            let id = ids.id(of: HTTPHead(target: "/", fields: [(.requestID, unusable)]))
+            #expect(id != unusable)
+            #expect(id.utf8.count == 15)
+        }
+    }
+
+    @Test("request ids that are made up are all different")
+    func madeUpIDs() {
+        let ids = RequestIDs()
+        let head = HTTPHead(target: "/", fields: [])
+        #expect(Set((0..<10_000).map { _ in ids.id(of: head) }).count == 10_000)
+    }
+}
