@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
         .target(
-            name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1")],
+            name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("m")]),
 
         // The house

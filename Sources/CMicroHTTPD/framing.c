@@ -115,6 +115,7 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
         .name_length = (uint32_t)name_length,
         .value = (uint32_t)(value - walk->head),
         .value_length = (uint32_t)value_length,
+        .tag = cmhd_field_tag((const uint8_t *)name, (uint32_t)name_length),
     };
     return MHD_YES;
 }

@@ -212,6 +212,24 @@ import Testing
         #expect(house.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
     }
 
+    @Test("an instance made after one whose lifetime is over is not taken for that one")
+    func lifetimeAndLooking() async throws {
+        let session = try await house.session()
+        try await house.perform(.put(["items": [1]]), on: "cart", session)
+        house.clock.advance(60_000)
+        _ = try house.get("cart", session)
+        let made = try #require(try house.status("cart", session)?.createdAt)
+        house.clock.advance(1)
+        #expect(try await session.update { try $0.resolve(DocumentService.key("cart")).document } == ["items": []])
+        try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
+        #expect(try house.status("cart", session)?.createdAt == made)
+        #expect(try await house.store.load(session.id)?.record.services.count == 1)
+        house.clock.advance(60_000)
+        try await session.update { _ = try $0.resolve(DocumentService.key("cart")) }
+        #expect(try #require(try house.status("cart", session)?.createdAt) > made)
+        #expect(house.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
+    }
+
     @Test("1,000 sessions with interleaved writes never see each other's data")
     func isolation() async throws {
         let all = try await withThrowingTaskGroup(of: (Int, Session).self) { group in

@@ -2,6 +2,7 @@ import ConciergeApp
 import Glibc
 import HTTPTestClient
 import Sessions
+import Testing
 
 /// A whole Concierge on free ports of this machine, for the time of a test.
 package struct RunningApplication: Sendable {

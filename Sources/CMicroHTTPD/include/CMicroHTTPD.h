@@ -42,7 +42,13 @@ typedef enum {
 /// A header field as it stood on the wire: offsets into `cmhd_request.head`, lengths in bytes.
 typedef struct {
     uint32_t name, name_length, value, value_length;
+    uint32_t tag;               ///< of the name, see `cmhd_field_tag`: other tag, other name
 } cmhd_field;
+
+/// Tells most names apart without looking at them: length, first and last byte, in lower case.
+static inline uint32_t cmhd_field_tag(const uint8_t *name, uint32_t length) {
+    return length == 0 ? 0 : length << 16 | (uint32_t)(name[0] | 0x20) << 8 | (uint32_t)(name[length - 1] | 0x20);
+}
 
 /// One whole request, or one that is refused. Every pointer is valid during the call that hands it over, only.
 typedef struct {

@@ -60,13 +60,13 @@ package actor Application {
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
         let publicServer = try HTTPServer(
             router: publicRoutes, configuration: .publicListener(configuration), errors: ProblemRenderer(log: log),
-            observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: "public"))
+            observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
             adminServer = try HTTPServer(
                 router: adminRoutes.router, configuration: .adminListener(configuration),
                 errors: ProblemRenderer(log: log),
-                observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: "admin"))
+                observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))
         } catch {
             await publicServer.stop(timeout: .zero)
             throw error
@@ -111,12 +111,15 @@ package actor Application {
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        OpenAPIEndpoint(listener: .public).add(to: &routes)
+        //OpenAPIEndpoint(listener: .public).add(to: &routes)
         routes.group(IdempotencyMiddleware(store: idempotency, authorize: caller.idempotencyScope(of:))) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
         }
-        ServiceEndpoints(catalog: sessions.catalog, caller: .client, session: caller.sessionInPath).add(to: &routes)
+        ServiceEndpoints(
+            catalog: sessions.catalog, caller: .client, session: caller.sessionInPath,
+            residentSession: caller.residentSessionInPath
+        ).add(to: &routes)
         return try routes.freeze()
     }
 
@@ -127,11 +130,13 @@ package actor Application {
         let late = LateMetrics()
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        OpenAPIEndpoint(listener: .admin).add(to: &routes)
+        //OpenAPIEndpoint(listener: .admin).add(to: &routes)
         routes.group(AdminKeyMiddleware(key: configuration.admin.key)) { routes in
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
-            ServiceEndpoints(catalog: sessions.catalog, caller: .admin, session: endpoints.session).add(to: &routes)
+            ServiceEndpoints(
+                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: nil
+            ).add(to: &routes)
             InsightEndpoints(
                 sessions: sessions, store: configuration.store, startedAt: .now,
                 metrics: { [sessions] in

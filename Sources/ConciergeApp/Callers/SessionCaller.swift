@@ -16,30 +16,47 @@ struct SessionCaller: Sendable {
     /// Every way that a token can be bad gives the same answer, so that nobody learns which it was.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; what the store says.
     func session(of request: HTTPRequest) async throws -> Session {
-        guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
-            throw Problem.unauthenticated
+        let token = try token(of: request)
+        if let session = try sessions.authenticateResident(token) {
+            request.note = token.sessionID
+            return session
         }
-        if credential.isCookie { try checkSite(of: request) }
-        guard let token = credential.token else { throw Problem.unauthenticated }
-        let session: Session
-        if let resident = try sessions.authenticateResident(token) {
-            session = resident
-        } else {
-            session = try await sessions.authenticate(token)
-        }
+        let session = try await sessions.authenticate(token)
         request.note = token.sessionID
         return session
     }
 
     /// The session that the path names, which can only be the caller's own: `current`, or its id.
     /// - Throws: as `session(of:)`; 404 for anybody else's id.
-    func sessionInPath(of request: HTTPRequest) async throws -> Session {
+    @Sendable func sessionInPath(of request: HTTPRequest) async throws -> Session {
         let session = try await session(of: request)
+        try checkPath(of: request, names: session)
+        return session
+    }
+
+    /// The same without waiting; nil when more than a look into memory is needed.
+    @Sendable func residentSessionInPath(of request: HTTPRequest) throws -> Session? {
+        let token = try token(of: request)
+        guard let session = try sessions.authenticateResident(token) else { return nil }
+        request.note = token.sessionID
+        try checkPath(of: request, names: session)
+        return session
+    }
+
+    private func token(of request: HTTPRequest) throws(Problem) -> PresentedToken {
+        guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
+            throw Problem.unauthenticated
+        }
+        if credential.isCookie { try checkSite(of: request) }
+        guard let token = credential.token else { throw Problem.unauthenticated }
+        return token
+    }
+
+    private func checkPath(of request: HTTPRequest, names session: Session) throws(Problem) {
         let name = request.parameterBytes(0)
         guard name.elementsEqual("current".utf8) || name.elementsEqual(session.id.description.utf8) else {
             throw Problem(.sessionNotFound)
         }
-        return session
     }
 
     /// Whose an `Idempotency-Key` is: the session's, or, where a session is only being made, the peer's.

@@ -9,12 +9,16 @@ struct ServiceEndpoints: Sendable {
     let caller: ServiceCaller
     /// The session that the request's first parameter names, if the caller may see it.
     let session: @Sendable (HTTPRequest) async throws -> Session
+    /// The same without waiting; nil when it has to be waited for.
+    let residentSession: PromptLookUp?
+
+    typealias PromptLookUp = @Sendable (HTTPRequest) throws -> Session?
 
     func add(to routes: inout RouterBuilder) {
         let services = "/v1/sessions/{session}/services"
         routes.on(.get, services, list)
         routes.on(.delete, services, removeAll)
-        routes.on(.get, "\(services)/{name}", show)
+        routes.on(.get, "\(services)/{name}", promptly: showPromptly, show)
         routes.on(.put, "\(services)/{name}", replace)
         routes.on(.patch, "\(services)/{name}", patch)
         routes.on(.delete, "\(services)/{name}", remove)
@@ -22,7 +26,15 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await session(request)
+        try show(request, of: try await session(request))
+    }
+
+    private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+        guard let session = try residentSession?(request) else { return nil }
+        return try show(request, of: session)
+    }
+
+    private func show(_ request: HTTPRequest, of session: Session) throws -> HTTPResponse {
         let service = try service(of: request)
         let (bytes, etag) = try session.read { $0.document(of: service) }
         try Conditions.checkRead(request, service: service.name, etag)

@@ -1,6 +1,6 @@
 /// The table of an ``IdempotencyStore``, and the order in which its answers grow old.
 struct IdempotencyMemory: Sendable {
-    private struct Entry: Sendable {
+    struct Entry: Sendable {
         /// Tells this entry from an earlier or later one with the same id.
         let number: UInt64
         let fingerprint: IdempotencyFingerprint
@@ -16,7 +16,8 @@ struct IdempotencyMemory: Sendable {
         case inProgress
     }
 
-    private var entries: [IdempotencyDigest: Entry] = [:]
+    /// Tests look at what lies here, and damage it.
+    var entries: [IdempotencyDigest: Entry] = [:]
     /// Answers in the order in which they were given, which is the order in which they expire, since all are kept
     /// equally long. What was dropped out of turn stays until its turn comes.
     private var order: [(id: IdempotencyDigest, number: UInt64)] = []

@@ -62,7 +62,7 @@ package final class IdempotencyStore: Sendable {
     private let random: any RandomSource
     /// One lock, because there is one order of age over all. What takes time, hashing and sealing, is done outside:
     /// within are a look-up and an append, well under a microsecond, for requests that carry a key only.
-    private let memory = Mutex(IdempotencyMemory())
+    let memory = Mutex(IdempotencyMemory())
 
     package init(limits: Limits = Limits(), clock: any SessionClock, random: any RandomSource = SystemRandom()) {
         self.limits = limits

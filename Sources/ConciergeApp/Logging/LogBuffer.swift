@@ -28,10 +28,10 @@ struct LogBuffer {
     /// A line waits that should be written at once, or somebody who flushes.
     var isUrgent = false
     /// Lines that were dropped since a line said so.
-    var unreported = 0
+    private var unreported = 0
     /// Bytes that were ever added, and how many of them have been dealt with.
     private(set) var added = 0
-    var done = 0
+    private(set) var done = 0
 
     /// Enough to write at once: about a hundred requests.
     private static let muchToWrite = 32 << 10
@@ -78,9 +78,19 @@ struct LogBuffer {
         }
     }
 
-    /// What there is, and where it ends among all that was ever added; stays as it is until the next call.
-    mutating func takeBatch() -> (bytes: UnsafeRawBufferPointer, end: Int) {
-        if unreported > 0 {
+    /// What is to be written next.
+    struct Batch {
+        /// Stays as it is until the next batch is taken.
+        let bytes: UnsafeRawBufferPointer
+        /// Where it ends among all that was ever added.
+        let end: Int
+        /// How many dropped lines its last line tells of; 0 when it has no such line.
+        let reported: Int
+    }
+
+    mutating func takeBatch() -> Batch {
+        let reported = unreported
+        if reported > 0 {
             var line = JSONWriter()
             line.beginObject()
             line.name("level")
@@ -88,18 +98,29 @@ struct LogBuffer {
             line.name("event")
             line.string("log_dropped")
             line.name("lines")
-            line.int(unreported)
+            line.int(reported)
             line.endObject()
             unreported = 0
             var now = timespec()
             clock_gettime(CLOCK_REALTIME, &now)
             form.body(of: line.bytes).withUnsafeBytes { add($0, at: now) }
         }
-        let batch = UnsafeRawBufferPointer(start: filling, count: used)
+        let bytes = UnsafeRawBufferPointer(start: filling, count: used)
         swap(&filling, &writing)
         used = 0
         isUrgent = false
-        return (batch, added)
+        return Batch(bytes: bytes, end: added, reported: reported)
+    }
+
+    /// - Parameter lost: how many of its lines could not be written, the last ones.
+    /// - Returns: how many dropped lines that makes more.
+    mutating func finish(_ batch: Batch, lost: Int) -> Int {
+        done = batch.end
+        guard lost > 0 else { return 0 }
+        // The line that told of others was the last one. It will come again, and is no loss by itself.
+        let dropped = batch.reported > 0 ? lost - 1 : lost
+        unreported += dropped + batch.reported
+        return dropped
     }
 
     /// The longer of the two forms.

@@ -99,6 +99,7 @@ final class LogSink: @unchecked Sendable {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         let target = state.pointee.added
+        guard state.pointee.done < target else { return true }
         state.pointee.isUrgent = true
         if state.pointee.callWriter() { pthread_cond_signal(wakeUp) }
         while state.pointee.done < target {
@@ -136,10 +137,8 @@ final class LogSink: @unchecked Sendable {
         let batch = state.pointee.takeBatch()
         if unlocks { pthread_mutex_unlock(lock) }
         let lost = output.write(batch.bytes)
-        if lost > 0 { dropped.add(lost, ordering: .relaxed) }
         if unlocks { pthread_mutex_lock(lock) }
-        state.pointee.unreported += lost
-        state.pointee.done = batch.end
+        dropped.add(state.pointee.finish(batch, lost: lost), ordering: .relaxed)
     }
 
     private func nap() {

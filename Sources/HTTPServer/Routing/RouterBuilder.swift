@@ -11,6 +11,7 @@ public struct RouterBuilder {
     private struct Entry {
         let method: HTTPMethod
         let pattern: String
+        let prompt: PromptHandler?
         let handler: HTTPHandler
     }
 
@@ -20,8 +21,16 @@ public struct RouterBuilder {
     public init() {}
 
     /// Adds a route, inside the middleware of the groups around it.
-    public mutating func on(_ method: HTTPMethod, _ pattern: String, _ handler: @escaping HTTPHandler) {
-        entries.append(Entry(method: method, pattern: pattern, handler: fold(handler)))
+    ///
+    /// - Parameter prompt: asked first, where it can. Middleware may have to wait, so that inside of a group the
+    ///   handler alone is asked.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler? = nil,
+        _ handler: @escaping HTTPHandler
+    ) {
+        entries.append(
+            Entry(
+                method: method, pattern: pattern, prompt: middleware.isEmpty ? prompt : nil, handler: fold(handler)))
     }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -41,7 +50,8 @@ public struct RouterBuilder {
         var routes: [Route] = []
         for (index, entry) in entries.enumerated() {
             let route = Route(
-                method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, handler: entry.handler)
+                method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, prompt: entry.prompt,
+                handler: entry.handler)
             try trie.insert(route)
             routes.append(route)
         }

@@ -36,6 +36,10 @@ final class ServerCore: Sendable {
         switch decision {
         case .handle(let match):
             guard let route = match.route, let connection = raw.connection else { return nil }
+            if let prompt = route.prompt, let response = respondPromptly(to: request, with: prompt) {
+                send(response, to: request, on: connection)
+                return nil
+            }
             let exchange = Exchange(request: request, core: self, connection: connection)
             if let response = exchange.start(route.handler) {
                 send(response, to: request, on: connection)
@@ -51,6 +55,14 @@ final class ServerCore: Sendable {
     func respond(to request: HTTPRequest, with handler: HTTPHandler) async -> HTTPResponse {
         do {
             return try await handler(request)
+        } catch {
+            return errors.response(to: error, of: request)
+        }
+    }
+
+    private func respondPromptly(to request: HTTPRequest, with prompt: PromptHandler) -> HTTPResponse? {
+        do {
+            return try prompt(request)
         } catch {
             return errors.response(to: error, of: request)
         }

@@ -1,12 +1,18 @@
+import CMicroHTTPD
+
 /// The name of a header field: a token, compared without regard to case (RFC 9110, section 5.1).
 public struct HTTPFieldName: Sendable {
     /// As it is written in an answer.
     public let text: String
+    /// Tells it from most others, see `cmhd_field_tag`.
+    let tag: UInt32
 
     /// - Precondition: `text` is a token. Names come from the program, not from outside.
     public init(_ text: String) {
         precondition(!text.isEmpty && text.utf8.allSatisfy(\.isTokenByte), "\"\(text)\" is no field name")
         self.text = text
+        var copy = text
+        tag = copy.withUTF8 { cmhd_field_tag($0.baseAddress, UInt32($0.count)) }
     }
 
     public static let accept = HTTPFieldName("Accept")

@@ -2,15 +2,14 @@ import CMicroHTTPD
 
 /// A request's head as it stood on the wire, in one block: the request line and the fields, looked up in place.
 ///
-/// The block begins with a table of four 32-bit numbers a field (name, its length, value, its length; offsets
-/// count from the text), and the text follows. One allocation holds all of a head, however many fields it has.
+/// The block begins with a table of `cmhd_field`s, whose offsets count from the text, and the text follows. One allocation holds all of a head, however many fields it has.
 struct HTTPHead: Sendable {
     /// The table, then the text.
     private let block: [UInt8]
     let fieldCount: Int
     let target: Range<Int>
 
-    private static let entryBytes = 16
+    private static let entryBytes = MemoryLayout<cmhd_field>.stride
     private var text: Int { fieldCount * Self.entryBytes }
 
     init(_ request: borrowing cmhd_request) {
@@ -46,7 +45,7 @@ struct HTTPHead: Sendable {
             table.append(
                 cmhd_field(
                     name: UInt32(start), name_length: UInt32(valueStart - start), value: UInt32(valueStart),
-                    value_length: UInt32(text.count - valueStart)))
+                    value_length: UInt32(text.count - valueStart), tag: name.tag))
         }
         block = table.withUnsafeBytes { Array($0) } + text
         fieldCount = table.count
@@ -81,22 +80,15 @@ struct HTTPHead: Sendable {
 
     /// The index of the first field of that name, from `start` on.
     func index(of name: HTTPFieldName, from start: Int = 0) -> Int? {
-        guard start < fieldCount else { return nil }
-        var wanted = name.text
-        return wanted.withUTF8 { wanted in
-            block.withUnsafeBytes { block in
-                for index in start..<fieldCount {
-                    let entry = block.loadUnaligned(fromByteOffset: index * Self.entryBytes, as: cmhd_field.self)
-                    guard Int(entry.name_length) == wanted.count else { continue }
-                    let at = text + Int(entry.name)
-                    var offset = 0
-                    while offset < wanted.count, block[at + offset].lowercasedASCII == wanted[offset].lowercasedASCII {
-                        offset += 1
-                    }
-                    if offset == wanted.count { return index }
-                }
-                return nil
+        block.withUnsafeBytes { block in
+            for index in start..<max(start, fieldCount) {
+                let entry = block.loadUnaligned(fromByteOffset: index * Self.entryBytes, as: cmhd_field.self)
+                guard entry.tag == name.tag, Int(entry.name_length) == name.text.utf8.count else { continue }
+                let at = text + Int(entry.name)
+                let found = UnsafeRawBufferPointer(rebasing: block[at..<(at + Int(entry.name_length))])
+                if zip(found, name.text.utf8).allSatisfy({ $0.lowercasedASCII == $1.lowercasedASCII }) { return index }
             }
+            return nil
         }
     }
 }

@@ -127,8 +127,16 @@ extension Session {
     /// Shows to others what was committed.
     private func adopt(_ pending: PendingState, _ record: SessionRecord?) {
         state.withLock { state in
+            if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
+                record.services.count == state.record.services.count
+            {
+                // What nearly every write is. The counters are shared by all threads and best left alone.
+                state.record = record
+                return
+            }
             if !state.isEnded { state.countLive(-1, environment.catalog) }
             if let record { state.record = record }
+            state.forgetWritten(environment.catalog, now: pending.now)
             // Somebody may have asked for an instance in the meantime: only what this unit of work did is applied.
             for change in pending.changes where change.kind == .removed {
                 state.unwritten.removeAll { $0.service == change.service && $0.birth <= change.birth }
@@ -138,11 +146,6 @@ extension Session {
                 state.unwritten.append(
                     UnwrittenInstance(
                         service: instance.service, birth: instance.birth, createdAt: instance.createdAt))
-            }
-            if !state.unwritten.isEmpty {
-                state.unwritten.removeAll { state.record.document(of: $0.service) != nil }
-                // An empty array that grew keeps its room, a million times.
-                if state.unwritten.isEmpty { state.unwritten = [] }
             }
             if !state.isEnded { state.countLive(1, environment.catalog) }
         }
@@ -164,13 +167,27 @@ extension Session {
             guard stored.record.revision > state.record.revision else { return }
             if !state.isEnded { state.countLive(-1, environment.catalog) }
             state.record = stored.record
-            state.unwritten.removeAll { stored.record.document(of: $0.service) != nil }
+            state.forgetWritten(environment.catalog, now: environment.clock.now())
             if !state.isEnded { state.countLive(1, environment.catalog) }
         }
     }
 }
 
 extension Session.State {
+    /// Drops unwritten instances that were written, or whose lifetime is over.
+    fileprivate mutating func forgetWritten(_ catalog: ServiceCatalog, now: Int64) {
+        guard !unwritten.isEmpty else { return }
+        unwritten.removeAll { [record] instance in
+            let service = catalog.services[Int(instance.service)]
+            if service.isOver(createdAt: instance.createdAt, now: now) { return true }
+            // What was written before it and is over is not it.
+            return record.document(of: instance.service).map { !service.isOver(createdAt: $0.createdAt, now: now) }
+                ?? false
+        }
+        // An empty array that grew keeps its room, a million times.
+        if unwritten.isEmpty { unwritten = [] }
+    }
+
     /// Counts every instance that lives, written or not, once.
     fileprivate func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
         for document in record.services { catalog.services[Int(document.service)].countLive(difference) }

@@ -1,0 +1,194 @@
+import Testing
+
+@testable import ConciergeApp
+@testable import HTTPServer
+
+@Suite("POST requests that are sent again")
+struct IdempotencyMiddlewareTests {
+    struct Failure: Error {}
+
+    @Test("the second gets the first one's answer, marked, and is not done")
+    func replay() async throws {
+        let place = IdempotentPlace { request in
+            var response = HTTPResponse(.created, body: Array("{\"n\": 1}\u{0}\n".utf8) + [0xFF])
+            response.fields.add(.contentType, "application/json")
+            response.fields.add(.location, "/v1/things/1")
+            response.fields.add(.etag, "\"7\"")
+            response.fields.add(.setCookie, "a=1; Path=/")
+            response.fields.add(.setCookie, "b=2; Path=/")
+            response.fields.add(.requestID, request.id)
+            return response
+        }
+        let first = try await place.post("k", id: "one")
+        let second = try await place.post(#""k""#, id: "two")
+        #expect(place.done == 1)
+        #expect(!first.isReplayed)
+        #expect(second.status == first.status)
+        #expect(second.body == first.body)
+        // Request-Id is the transport's, for each request its own.
+        #expect(second.lines == first.lines.filter { $0 != "Request-Id: one" } + ["Idempotency-Replayed: true"])
+        #expect(try await place.post("k").lines == second.lines)
+    }
+
+    @Test("an answer without fields and body is replayed too")
+    func bare() async throws {
+        let place = IdempotentPlace { _ in HTTPResponse(.noContent) }
+        _ = try await place.post("k")
+        let again = try await place.post("k")
+        #expect(again.status == .noContent && again.body.isEmpty && again.isReplayed)
+    }
+
+    @Test(
+        "another request with the same key is 422",
+        arguments: [
+            makeRequest(key: "k", body: "{ }"), makeRequest(target: "/v1/things?x=1", key: "k"),
+            makeRequest(target: "/v1/other", key: "k"), makeRequest(key: "k", type: "text/plain"),
+        ])
+    func mismatch(other: HTTPRequest) async throws {
+        let place = IdempotentPlace()
+        _ = try await place.post("k")
+        await #expect { try await place.ask(other) } throws: {
+            let error = $0 as? HTTPError
+            return error?.status == .unprocessableContent && error?.code == "idempotency_key_reused"
+        }
+        #expect(place.done == 1)
+        #expect(try await place.post("k").isReplayed)
+    }
+
+    @Test("what is asked is told apart wherever one part ends and the next begins")
+    func fingerprint() {
+        func fingerprint(_ route: String, _ target: String, _ type: String, _ body: String) -> IdempotencyFingerprint {
+            IdempotencyFingerprint(
+                method: "POST", route: route, target: target, contentType: Array(type.utf8)[...],
+                body: Array(body.utf8))
+        }
+        #expect(fingerprint("/a", "/a", "t", "b") == fingerprint("/a", "/a", "t", "b"))
+        #expect(fingerprint("/a", "/a", "t", "b") != fingerprint("/a", "/at", "", "b"))
+        #expect(fingerprint("/a", "/a", "t", "b") != fingerprint("/a", "/a", "", "tb"))
+        #expect(fingerprint("/a", "/a", "t", "b") != fingerprint("", "/a/a", "t", "b"))
+    }
+
+    @Test("while the first is worked on, the second is 409 with Retry-After, and afterwards it gets the answer")
+    func inProgress() async throws {
+        let gate = Gate()
+        let place = IdempotentPlace { _ in
+            await gate.pass()
+            return HTTPResponse(.created, text: "made")
+        }
+        async let first = place.post("k")
+        await gate.visit()
+        await #expect { try await place.post("k") } throws: {
+            let error = $0 as? HTTPError
+            return error?.status == .conflict && error?.code == "request_in_progress"
+                && error?.fields[.retryAfter] == "1"
+        }
+        await #expect { try await place.post("k", body: "[]") } throws: {
+            ($0 as? HTTPError)?.status == .unprocessableContent
+        }
+        // However long it takes: it does not expire under the worker.
+        place.clock.advance(48 * 3_600_000)
+        await #expect(throws: HTTPError.self) { try await place.post("k") }
+        gate.open()
+        #expect(try await first.text == "made")
+        #expect(try await place.post("k").isReplayed)
+        #expect(place.done == 1)
+    }
+
+    @Test("of many at once with one key, one is done")
+    func race() async throws {
+        let gate = Gate()
+        let place = IdempotentPlace { _ in
+            await gate.pass()
+            return HTTPResponse(text: "made")
+        }
+        let statuses = await withTaskGroup { group in
+            for _ in 0..<32 {
+                group.addTask {
+                    do { return try await place.post("k").status } catch {
+                        return (error as? HTTPError)?.status ?? .internalServerError
+                    }
+                }
+            }
+            var statuses: [HTTPStatus] = []
+            for await status in group {
+                statuses.append(status)
+                // All the others have theirs before the one that is done.
+                if statuses.count == 31 { gate.open() }
+            }
+            return statuses
+        }
+        #expect(statuses.filter { $0 == .conflict }.count == 31)
+        #expect(statuses.last == .ok)
+        #expect(place.done == 1)
+    }
+
+    @Test("one key of two callers is two keys")
+    func callers() async throws {
+        let place = IdempotentPlace()
+        let first = try await place.post("k", id: "one", caller: "ada")
+        let second = try await place.post("k", id: "two", caller: "grace")
+        #expect(first.text == "made one" && second.text == "made two")
+        #expect(!second.isReplayed)
+        #expect(try await place.post("k", caller: "ada").text == "made one")
+    }
+
+    @Test("who may not ask any more gets no remembered answer")
+    func unauthorized() async throws {
+        let place = IdempotentPlace()
+        _ = try await place.post("k")
+        await #expect { try await place.post("k", caller: "nobody") } throws: {
+            ($0 as? HTTPError)?.status == .unauthorized
+        }
+    }
+
+    @Test("without a key, and with another method, nothing is remembered", arguments: [HTTPMethod.post, .put, .patch])
+    func straightThrough(method: HTTPMethod) async throws {
+        let place = IdempotentPlace()
+        let request = makeRequest(method, key: method == .post ? nil : "k")
+        _ = try await place.ask(request)
+        #expect(try await !place.ask(request).isReplayed)
+        #expect(place.done == 2 && place.store.count == 0)
+    }
+
+    @Test("after these the client may try again", arguments: [401, 429, 500, 502, 503, 504, 507])
+    func notRemembered(status: UInt16) async throws {
+        let place = IdempotentPlace { _ in HTTPResponse(HTTPStatus(status)) }
+        _ = try await place.post("k")
+        // Not even the payload is held to.
+        #expect(try await !place.post("k", body: "[]").isReplayed)
+        #expect(place.done == 2)
+    }
+
+    @Test("after these it has had its answer", arguments: [200, 201, 202, 204, 303, 400, 404, 409, 412])
+    func remembered(status: UInt16) async throws {
+        let place = IdempotentPlace { _ in HTTPResponse(HTTPStatus(status)) }
+        _ = try await place.post("k")
+        #expect(try await place.post("k").isReplayed)
+    }
+
+    @Test("a handler that throws releases the key", arguments: [Failure() as any Error, CancellationError()])
+    func throwing(error: any Error) async throws {
+        let place = IdempotentPlace { request in
+            if request.id == "bad" { throw error }
+            return HTTPResponse(text: "made")
+        }
+        await #expect(throws: (any Error).self) { try await place.post("k", id: "bad") }
+        #expect(try await !place.post("k", body: "[]").isReplayed)
+        #expect(try await place.post("k", body: "[]").isReplayed)
+    }
+
+    @Test("what was done for a client that had gone is remembered for when it comes back")
+    func cancelled() async throws {
+        let gate = Gate()
+        let place = IdempotentPlace { _ in
+            await gate.pass()
+            return HTTPResponse(text: "made")
+        }
+        let first = Task { try await place.post("k") }
+        await gate.visit()
+        first.cancel()
+        gate.open()
+        _ = try await first.value
+        #expect(try await place.post("k").isReplayed)
+    }
+}

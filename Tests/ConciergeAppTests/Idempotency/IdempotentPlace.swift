@@ -1,0 +1,61 @@
+import Synchronization
+
+@testable import ConciergeApp
+@testable import HTTPServer
+
+/// A store with the middleware around one handler, asked without a socket in between.
+final class IdempotentPlace: Sendable {
+    let clock = StandingClock()
+    let store: IdempotencyStore
+    private let handler: HTTPHandler
+    private let middleware: IdempotencyMiddleware
+    private let doneCount = Mutex(0)
+
+    /// How often the handler was entered.
+    var done: Int { doneCount.withLock { $0 } }
+
+    /// The caller is whoever the field `Caller` names; "nobody" is refused.
+    init(
+        limits: IdempotencyStore.Limits = .init(),
+        handler: @escaping HTTPHandler = { HTTPResponse(.created, text: "made \($0.id)") }
+    ) {
+        store = IdempotencyStore(limits: limits, clock: clock)
+        self.handler = handler
+        middleware = IdempotencyMiddleware(store: store) { request in
+            let caller = request.fields["Caller"] ?? "somebody"
+            if caller == "nobody" { throw HTTPError(.unauthorized, code: "unauthorized", detail: "Who are you?") }
+            return .peer(caller)
+        }
+    }
+
+    func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await middleware.respond(to: request) { request in
+            self.doneCount.withLock { $0 += 1 }
+            return try await self.handler(request)
+        }
+    }
+
+    func post(
+        _ key: String, id: String = "r", body: String = "{}", caller: String = "ada"
+    ) async throws -> HTTPResponse {
+        try await ask(makeRequest(key: key, id: id, body: body, caller: caller))
+    }
+}
+
+func makeRequest(
+    _ method: HTTPMethod = .post, target: String = "/v1/things", key: String? = nil, id: String = "r",
+    type: String = "application/json", body: String = "{}", caller: String = "ada",
+    more: [(HTTPFieldName, String)] = []
+) -> HTTPRequest {
+    let fields: [(HTTPFieldName, String)] =
+        [("Caller", caller), (.contentType, type)] + (key.map { [(.idempotencyKey, $0)] } ?? []) + more
+    return HTTPRequest(
+        id: id, method: method, head: HTTPHead(target: target, fields: fields), body: Array(body.utf8),
+        peer: .unknown, match: .none, receivedAt: .now, worker: 0)
+}
+
+extension HTTPResponse {
+    var text: String { String(decoding: body, as: UTF8.self) }
+    var lines: [String] { fields.lines.map { "\($0.name.text): \($0.value)" } }
+    var isReplayed: Bool { fields[.idempotencyReplayed] == "true" }
+}

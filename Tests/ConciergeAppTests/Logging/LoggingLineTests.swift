@@ -1,0 +1,123 @@
+import ConciergeApp
+import JSONDocument
+import Testing
+
+@Suite("Lines of the log")
+struct LoggingLineTests {
+    @Test("A line is one JSON object with the time, the level, the event and its fields, in that order")
+    func members() throws {
+        let file = try LoggingFile()
+        file.log.write(.info, "listening") { line in
+            line.name("public")
+            line.string("http://127.0.0.1:8080")
+            line.name("ports")
+            line.beginArray()
+            line.int(1)
+            line.int(2)
+            line.endArray()
+        }
+        file.log.write(.warning, "bare")
+        let lines = try file.documents()
+        #expect(lines.map(\.names) == [["time", "level", "event", "public", "ports"], ["time", "level", "event"]])
+        #expect(file.lines()[0].contains(/^{"time":"[^"]*","level":"info","event":"listening","public":/))
+        #expect(lines[0][member: "level"] == "info")
+        #expect(lines[0][member: "event"] == "listening")
+        #expect(lines[0][member: "public"] == "http://127.0.0.1:8080")
+        #expect(lines[0][member: "ports"] == [1, 2])
+        #expect(lines[1][member: "level"] == "warning")
+        let time = try #require(lines[0][member: "time"]?.string)
+        #expect(time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil, "\(time)")
+    }
+
+    @Test("Only lines of the level set or a more severe one are written")
+    func levels() throws {
+        var settings = Configuration().log
+        settings.level = .warning
+        let file = try LoggingFile(settings)
+        for level in Configuration.Log.Level.allCases { file.log.write(level, level.rawValue) }
+        #expect(try file.documents().map { $0[member: "event"]?.string } == ["warning", "error"])
+    }
+
+    private static let nasty = [
+        "\n{\"level\":\"error\"}\n", "\r\n", "\0", "\u{1B}[2J", "\u{9B}31m", "\u{7F}", "\u{85}\u{80}\u{9F}", "Â é 🙂 ÿ",
+        "\"\\\"", "\\", "a=b c", "", "}{][,:", "\u{2028}\u{2029}", "\u{202E}\u{2066}a\u{2069}",
+        "‧ ⁥ ⁪",
+    ]
+
+    private static func isActedOn(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x2028...0x202E, 0x2066...0x2069: true
+        default: scalar.properties.generalCategory == .control
+        }
+    }
+
+    @Test("No value can break a line or command a terminal, and JSON readers get it back as it was", arguments: nasty)
+    func nastyJSON(_ value: String) throws {
+        let file = try LoggingFile()
+        file.log.write(.info, value) { line in
+            line.name("name " + value)
+            line.string(value)
+        }
+        let lines = file.lines()
+        try #require(lines.count == 1)
+        #expect(!lines[0].unicodeScalars.contains(where: Self.isActedOn))
+        let document = try JSONDocument(parsing: lines[0])
+        #expect(document[member: "event"]?.string == value)
+        #expect(document[member: "name " + value]?.string == value)
+    }
+
+    @Test("The same holds for text", arguments: nasty)
+    func nastyText(_ value: String) throws {
+        var settings = Configuration().log
+        settings.format = .text
+        let file = try LoggingFile(settings)
+        file.log.write(.info, "event") { line in
+            line.name("value")
+            line.string(value)
+            line.name("after")
+            line.int(1)
+        }
+        let lines = file.lines()
+        try #require(lines.count == 1)
+        #expect(!lines[0].unicodeScalars.contains(where: Self.isActedOn))
+        let rest = try #require(lines[0].firstMatch(of: /^\d\d:\d\d:\d\d\.\d{3} info event value=(.*) after=1$/)?.1)
+        if rest.hasPrefix("\"") {
+            #expect(try JSONDocument(parsing: String(rest)).string == value)
+        } else {
+            #expect(rest == value)
+        }
+    }
+
+    @Test("Text is for people: names but for the level and the event, quotes only where they help")
+    func text() throws {
+        var settings = Configuration().log
+        settings.format = .text
+        let file = try LoggingFile(settings)
+        file.log.write(.info, "listening") { line in
+            line.name("public")
+            line.string("http://127.0.0.1:8080")
+            line.name("reason")
+            line.string("it is time")
+            line.name("nested")
+            line.raw("{\n \"a\": [1, {\"b\": \",}\"}]\n}".utf8)
+            line.name("count")
+            line.double(1.5)
+        }
+        let line = try #require(file.lines().first)
+        #expect(
+            line.dropFirst(13) == #"info listening public=http://127.0.0.1:8080 reason="it is time" "#
+                + #"nested={  "a": [1, {"b": ",}"}] } count=1.5"#)
+    }
+
+    @Test("A file is no terminal, so the format auto gives JSON there; and a format asked for is kept")
+    func automatic() throws {
+        let automatic = try LoggingFile()
+        automatic.log.write(.info, "x")
+        #expect(automatic.lines().first?.hasPrefix("{\"time\":") == true)
+        var settings = Configuration().log
+        settings.format = .text
+        let text = try LoggingFile(settings)
+        text.log.write(.info, "x")
+        #expect(text.lines().first?.hasSuffix(" info x") == true)
+    }
+}

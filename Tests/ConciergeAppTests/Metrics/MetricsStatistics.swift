@@ -1,0 +1,10 @@
+@testable import Sessions
+
+extension SessionStatistics {
+    static var none: Self { of(live: 0, created: 0, ended: 0, services: []) }
+
+    static func of(live: Int, created: Int, ended: Int, services: [(String, Int)]) -> Self {
+        SessionStatistics(
+            live: live, created: created, ended: ended, services: services.map { .init(name: $0.0, live: $0.1) })
+    }
+}
