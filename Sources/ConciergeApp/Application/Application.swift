@@ -105,7 +105,7 @@ package actor Application {
         log.flush()
     }
 
-    private func publicRoutes() throws -> Router {
+    func publicRoutes() throws -> Router {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
@@ -123,7 +123,7 @@ package actor Application {
         return try routes.freeze()
     }
 
-    private func adminRoutes(
+    func adminRoutes(
         publicRoutes: Router, connections: ConnectionCounts
     ) throws -> (router: Router, metrics: Metrics) {
         // The metrics of a listener need its routes, and one of those routes shows the metrics.
