@@ -111,7 +111,7 @@ package actor Application {
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        //OpenAPIEndpoint(listener: .public).add(to: &routes)
+        OpenAPIEndpoint(listener: .public).add(to: &routes)
         routes.group(IdempotencyMiddleware(store: idempotency, authorize: caller.idempotencyScope(of:))) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
@@ -130,7 +130,7 @@ package actor Application {
         let late = LateMetrics()
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        //OpenAPIEndpoint(listener: .admin).add(to: &routes)
+        OpenAPIEndpoint(listener: .admin).add(to: &routes)
         routes.group(AdminKeyMiddleware(key: configuration.admin.key)) { routes in
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
