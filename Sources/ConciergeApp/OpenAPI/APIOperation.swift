@@ -54,8 +54,10 @@ struct APIOperation: Sendable {
         return ProblemKind.all.filter { codes.contains($0.code) }
     }
 
-    /// What can happen to any request.
-    private static let ofTransport: [ProblemKind] = [
+    static func canHappenAnywhere(_ kind: ProblemKind) -> Bool { ofTransport.contains { $0.code == kind.code } }
+
+    /// What can happen to any request, whatever it asks for; the description says it once for each status.
+    static let ofTransport: [ProblemKind] = [
         .malformedRequest, .invalidTarget, .invalidHost, .ambiguousLength, .tooManyArguments, .bodyTooLarge,
         .targetTooLong, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError, .unknownTransferCoding,
         .outOfMemory, .stopping, .handlerTimeout,

@@ -12,8 +12,8 @@ struct OpenAPIDocument {
     }
 
     var bytes: [UInt8] {
-        // About 60 kB come together.
-        var json = JSONWriter(reservingCapacity: 1 << 16)
+        // About 70 kB come together.
+        var json = JSONWriter(reservingCapacity: 80 << 10)
         json.beginObject()
         json.member("openapi", "3.1.0")
         json.object("info") { info in
@@ -77,7 +77,13 @@ struct OpenAPIDocument {
             }
             let answered = operation.answers.map(\.status)
             for status in statuses(of: problems) where !answered.contains(status) {
-                write(status, problems.filter { $0.status == status }, of: operation, to: &json)
+                let kinds = problems.filter { $0.status == status }
+                json.name(String(status.code))
+                if kinds.allSatisfy(APIOperation.canHappenAnywhere) {
+                    json.reference("responses", String(status.code))
+                } else {
+                    write(status, kinds, isPatch: operation.method == .patch, to: &json)
+                }
             }
         }
         json.array("security") { json in
@@ -95,30 +101,29 @@ struct OpenAPIDocument {
         }
     }
 
-    private func write(
-        _ status: HTTPStatus, _ kinds: [ProblemKind], of operation: APIOperation, to json: inout JSONWriter
-    ) {
-        json.object(String(status.code)) { json in
-            json.member("description", kinds.map(explanation(of:)).joined(separator: "\n\n"))
-            json.headers([.requestID] + headers(of: status, operation))
-            json.contents(Self.problem)
-        }
+    private func write(_ status: HTTPStatus, _ kinds: [ProblemKind], isPatch: Bool = false, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("description", kinds.map(explanation(of:)).joined(separator: "\n\n"))
+        json.headers([.requestID] + headers(of: status, isPatch: isPatch))
+        json.contents(Self.problem)
+        json.endObject()
     }
 
-    private func headers(of status: HTTPStatus, _ operation: APIOperation) -> [APIHeader] {
+    private func headers(of status: HTTPStatus, isPatch: Bool) -> [APIHeader] {
         switch status {
         case .unauthorized: [.wwwAuthenticate]
         case .methodNotAllowed: [.allow]
         case .conflict, .serviceUnavailable: [.retryAfter]
         case .preconditionFailed: [.etag]
-        case .unsupportedMediaType where operation.method == .patch: [.acceptPatch]
+        case .unsupportedMediaType where isPatch: [.acceptPatch]
         default: []
         }
     }
 
     private static let problem = [(mediaType: "application/problem+json", schema: APISchema.problem)]
 
-    private func explanation(of kind: ProblemKind) -> String { "`\(kind.code)`: \(kind.explanation)" }
+    /// In few words: `GET /problems/{code}` says more, and here it would stand in every operation.
+    private func explanation(of kind: ProblemKind) -> String { "`\(kind.code)`: \(kind.title)." }
 
     private func statuses(of kinds: [ProblemKind]) -> [HTTPStatus] {
         Set(kinds.map(\.status)).sorted { $0.code < $1.code }
@@ -138,6 +143,12 @@ struct OpenAPIDocument {
             for schema in APISchema.allCases {
                 json.name(schema.rawValue)
                 json.document(schema.document)
+            }
+        }
+        json.object("responses") { json in
+            for status in statuses(of: APIOperation.ofTransport) {
+                json.name(String(status.code))
+                write(status, APIOperation.ofTransport.filter { $0.status == status }, to: &json)
             }
         }
         let operations = groups.flatMap(\.operations)
