@@ -46,14 +46,26 @@ enum APIParameter: String, Sendable, CaseIterable {
         }
     }
 
-    private var schema: JSONDocument {
+    private func schema(on listener: APIListener) -> JSONDocument {
         switch self {
+        case .session where listener == .public:
+            ["type": "string", "pattern": "^(current|ses_[0-9a-f]{32})$", "examples": ["current"]]
+        case .session: ["type": "string", "pattern": "^ses_[0-9a-f]{32}$"]
+        case .name: ["type": "string", "pattern": "^[a-z0-9-]{1,64}$", "examples": ["profile"]]
+        case .code: ["type": "string", "examples": ["invalid_input"]]
+        case .user: ["type": "string", "minLength": 1]
         case .limit: ["type": "integer", "minimum": 1, "maximum": 100, "default": 50]
         case .active: ["type": "boolean"]
+        case .ifMatch, .ifNoneMatch:
+            // RFC 9110, 8.8.3 and 13.1: entity tags with commas between them, or a star.
+            [
+                "type": "string", "pattern": #"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#,
+                "examples": [#""7""#, "*"],
+            ]
+        case .prefer: ["type": "string", "examples": ["return=minimal"]]
         case .idempotencyKey: ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"]
         case .requestID: ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"]
-        case .name: ["type": "string", "pattern": "^[a-z0-9-]{1,64}$"]
-        default: ["type": "string"]
+        case .cursor, .userID: ["type": "string"]
         }
     }
 
@@ -67,7 +79,7 @@ enum APIParameter: String, Sendable, CaseIterable {
             json.bool(true)
         }
         json.name("schema")
-        json.document(schema)
+        json.document(schema(on: listener))
         json.endObject()
     }
 }
