@@ -109,13 +109,13 @@ package actor Application {
         log.flush()
     }
 
-    private func publicRoutes() throws -> Router {
+    func publicRoutes() throws -> Router {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        //OpenAPIEndpoint(listener: .public).add(to: &routes)
+        OpenAPIEndpoint(listener: .public).add(to: &routes)
         routes.group(IdempotencyMiddleware(store: idempotency, authorize: caller.idempotencyScope(of:))) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
@@ -127,14 +127,14 @@ package actor Application {
         return try routes.freeze()
     }
 
-    private func adminRoutes(
+    func adminRoutes(
         publicRoutes: Router, connections: ConnectionCounts
     ) throws -> (router: Router, metrics: Metrics) {
         // The metrics of a listener need its routes, and one of those routes shows the metrics.
         let late = LateMetrics()
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        //OpenAPIEndpoint(listener: .admin).add(to: &routes)
+        OpenAPIEndpoint(listener: .admin).add(to: &routes)
         routes.group(AdminKeyMiddleware(key: configuration.admin.key)) { routes in
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)

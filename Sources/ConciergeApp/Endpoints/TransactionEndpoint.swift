@@ -8,7 +8,7 @@ struct TransactionEndpoint: Sendable {
     let caller: SessionCaller
 
     /// Bounds the work of one request: more than any form fills in at once.
-    private static let maximumOperations = 100
+    static let maximumOperations = 100
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.post, "/v1/sessions/{session}/transactions", commit)
@@ -25,7 +25,7 @@ struct TransactionEndpoint: Sendable {
                         pointer: "/operations", detail: "must be a list of 1 to \(Self.maximumOperations) operations")
                 ])
         }
-        let operations = try operations(list)
+        let operations = try read(list)
         let outcomes = try await session.perform(operations)
         return request.minimized(
             .json { json in
@@ -44,7 +44,7 @@ struct TransactionEndpoint: Sendable {
     }
 
     /// Every mistake of every operation at once.
-    private func operations(_ list: [JSONDocument]) throws(Problem) -> [ServiceOperation] {
+    private func read(_ list: [JSONDocument]) throws(Problem) -> [ServiceOperation] {
         var operations: [ServiceOperation] = []
         var errors: [InvalidInput] = []
         for (index, document) in list.enumerated() {
@@ -103,4 +103,20 @@ extension Optional {
         guard let self else { throw error() }
         return self
     }
+}
+
+extension TransactionEndpoint {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/transactions", id: "commitTransaction",
+            summary: "Several writes, all or nothing", parameters: [.idempotencyKey, .prefer],
+            body: .json(.transaction),
+            answers: [
+                .json("The versions now.", .transactionResults, headers: [.idempotencyReplayed]), .minimal,
+            ],
+            problems: [
+                .invalidState, .invalidPatch, .readOnly, .patchConflict, .preconditionFailed, .stateTooLarge,
+                .preconditionRequired, .contention, .storageFull,
+            ])
+    ]
 }

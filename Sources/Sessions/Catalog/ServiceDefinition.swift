@@ -5,8 +5,8 @@ import ServiceLocator
 package struct ServiceDefinition: Sendable {
     package let name: String
     package let kind: String
-    let schema: JSONDocument
-    let `default`: JSONDocument
+    package let schema: JSONDocument
+    package let `default`: JSONDocument
     let lifetime: Int64?
     let concurrency: ServiceConcurrency
     let isUserBound: Bool

@@ -1,0 +1,31 @@
+extension AdminSessionEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/sessions", id: "listSessions", summary: "Sessions, oldest first",
+            parameters: [.userID, .active, .limit, .cursor],
+            answers: [.json("A page of sessions.", .sessionList)], problems: [.invalidInput]),
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
+            answers: [.json("The session.", .session)]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}", id: "endSession", summary: "Ends the session",
+            answers: [.done("Ended.")], problems: [.storageFull]),
+        APIOperation(
+            method: .put, path: "/v1/sessions/{session}/user", id: "signIn",
+            summary: "Attaches a user, and gives the session a new token at once: the old one is dead",
+            body: .json(.signIn), answers: [.json("The session and its new token.", .signedIn)],
+            problems: [.invalidState, .contention, .storageFull]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}/user", id: "signOut",
+            summary: "Detaches the user, and removes the services that are bound to one",
+            answers: [.done("Signed out, or nobody was signed in.")], problems: [.contention, .storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/users/{user}/sessions", id: "listUserSessions", summary: "The sessions of a user",
+            parameters: [.limit, .cursor], answers: [.json("A page of sessions.", .sessionList)],
+            problems: [.invalidInput]),
+        APIOperation(
+            method: .delete, path: "/v1/users/{user}/sessions", id: "endUserSessions",
+            summary: "Ends the sessions of a user", answers: [.json("How many were ended.", .count)],
+            problems: [.storageFull]),
+    ]
+}

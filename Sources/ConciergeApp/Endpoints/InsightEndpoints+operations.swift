@@ -1,0 +1,18 @@
+extension InsightEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/service-kinds", id: "listServiceKinds",
+            summary: "Every service that sessions can have, and how many live",
+            answers: [.json("The services.", .serviceKinds)]),
+        APIOperation(
+            method: .get, path: "/v1/stats", id: "getStatistics", summary: "Sessions and services in numbers",
+            answers: [.json("The numbers.", .statistics)]),
+        APIOperation(
+            method: .get, path: "/metrics", id: "getMetrics", summary: "Metrics, for a scraper",
+            answers: [
+                APIAnswer(
+                    status: .ok, meaning: "OpenMetrics 1.0 text.",
+                    contents: [("application/openmetrics-text; version=1.0.0; charset=utf-8", .text)])
+            ]),
+    ]
+}

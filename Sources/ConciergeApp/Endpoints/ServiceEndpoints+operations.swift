@@ -1,0 +1,54 @@
+extension ServiceEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}/services", id: "listServices",
+            summary: "What can be had and what lives; creates nothing",
+            answers: [.json("Every service that is registered.", .serviceList)]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}/services", id: "removeServices",
+            summary: "Removes every instance of the session, newest first",
+            answers: [.done("Removed.")], problems: writing),
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}/services/{name}", id: "getService",
+            summary: "The service's state; makes the instance if there is none",
+            parameters: [.ifNoneMatch, .ifMatch],
+            answers: [
+                .json("The state.", .serviceState, headers: [.etag]),
+                APIAnswer(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+            ],
+            problems: [.serviceNotFound, .invalidCondition, .preconditionFailed]),
+        APIOperation(
+            method: .put, path: "/v1/sessions/{session}/services/{name}", id: "replaceService",
+            summary: "Replaces the state", parameters: [.ifMatch, .ifNoneMatch, .prefer], body: .json(.serviceState),
+            answers: [.json("The state now.", .serviceState, headers: [.etag]), minimalWrite],
+            problems: writingOne + [.invalidState, .stateTooLarge, .preconditionRequired]),
+        APIOperation(
+            method: .patch, path: "/v1/sessions/{session}/services/{name}", id: "patchService",
+            summary: "Changes the state with a merge patch or a JSON Patch",
+            parameters: [.ifMatch, .ifNoneMatch, .prefer],
+            body: APIBody(contents: [
+                (RequestBody.mergePatch, .mergePatch), (RequestBody.jsonPatch, .jsonPatch),
+                (RequestBody.json, .mergePatch),
+            ]),
+            answers: [.json("The state now.", .serviceState, headers: [.etag]), minimalWrite],
+            problems: writingOne + [
+                .invalidState, .invalidPatch, .patchConflict, .stateTooLarge, .preconditionRequired,
+            ]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}/services/{name}", id: "removeService",
+            summary: "Removes the instance: the next access makes a clean one",
+            parameters: [.ifMatch, .ifNoneMatch],
+            answers: [.done("Removed, or there was none.", headers: [.etag])], problems: writingOne),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}/services/{name}/state", id: "clearService",
+            summary: "Puts the same instance back to its default", parameters: [.ifMatch, .ifNoneMatch],
+            answers: [.done("Cleared.", headers: [.etag])], problems: writingOne),
+    ]
+
+    private static let writing: [ProblemKind] = [.contention, .storageFull]
+    private static let writingOne: [ProblemKind] =
+        writing + [.serviceNotFound, .methodNotAllowed, .invalidCondition, .preconditionFailed]
+
+    private static let minimalWrite = APIAnswer.done(
+        APIAnswer.minimal.meaning, headers: [.etag, .preferenceApplied])
+}

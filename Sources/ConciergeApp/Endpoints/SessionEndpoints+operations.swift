@@ -1,0 +1,48 @@
+extension SessionEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .post, path: "/v1/sessions", id: "createSession",
+            summary: "A new session, with its own empty service locator", access: .anyone,
+            parameters: [.idempotencyKey], body: .json(.newSession, isRequired: false),
+            answers: [
+                .json(
+                    "The session, and in bearer mode its token.", .createdSession, status: .created,
+                    headers: [.location, .setCookie, .idempotencyReplayed])
+            ],
+            problems: [.invalidState, .tooManySessions, .storeUnavailable, .storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/sessions", id: "listOwnSessions", summary: "The sessions of the caller's user",
+            parameters: [.limit, .cursor], answers: [.json("A page of sessions.", .sessionList)],
+            problems: [.invalidInput, .noUser]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions", id: "endOtherSessions",
+            summary: "Ends the sessions of the caller's user but the caller's",
+            answers: [.json("How many were ended.", .count)], problems: [.noUser, .storageFull]),
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
+            answers: [.json("The session.", .session)]),
+        APIOperation(
+            method: .patch, path: "/v1/sessions/{session}", id: "updateSession",
+            summary: "Changes the session's labels",
+            parameters: [.prefer],
+            body: APIBody(contents: [
+                (RequestBody.mergePatch, .sessionPatch), (RequestBody.json, .sessionPatch),
+            ]),
+            answers: [.json("The session.", .session), .minimal],
+            problems: [.invalidState, .contention, .storageFull]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}", id: "endSession",
+            summary: "Ends the session: its services are removed, its token is dead for good",
+            answers: [.done("Ended.", headers: [.setCookie])], problems: [.storageFull]),
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
+            summary: "A fresh token; the old one works for a moment longer, and used after that ends the session",
+            parameters: [.idempotencyKey],
+            answers: [
+                .json(
+                    "The token; in cookie mode it is in Set-Cookie only.", .newToken, status: .created,
+                    headers: [.setCookie, .idempotencyReplayed])
+            ],
+            problems: [.contention, .storageFull]),
+    ]
+}

@@ -1,0 +1,65 @@
+import HTTPServer
+
+/// What an endpoint promises: one method on one path, as the API's description shows it.
+///
+/// Stands beside the handler that keeps the promise. What all operations have in common is said once: which problems
+/// come from the transport, which from the credential, and that `HEAD` is wherever `GET` is.
+struct APIOperation: Sendable {
+    /// Who may call it.
+    enum Access: Sendable {
+        case anyone
+        /// Who shows a session's token, on the public listener; who shows the key, on the admin listener.
+        case caller
+    }
+
+    let method: HTTPMethod
+    /// The pattern that the router has.
+    let path: String
+    /// Unique over the whole API: what generated clients call it.
+    let id: String
+    let summary: String
+    var access = Access.caller
+    /// Beside those of the path, which the pattern names.
+    var parameters: [APIParameter] = []
+    var body: APIBody?
+    let answers: [APIAnswer]
+    /// What can go wrong here in particular.
+    var problems: [ProblemKind] = []
+
+    /// The parameters of the path, in its order.
+    var pathParameters: [APIParameter] {
+        path.split(separator: "/").compactMap { segment in
+            guard segment.hasPrefix("{"), segment.hasSuffix("}") else { return nil }
+            return APIParameter(rawValue: String(segment.dropFirst().dropLast()))
+        }
+    }
+
+    /// Everything that can go wrong, in the order of the statuses.
+    func problems(on listener: APIListener) -> [ProblemKind] {
+        var kinds = problems + Self.ofTransport
+        if access == .caller {
+            kinds.append(.ambiguousCredentials)
+            kinds.append(.storeUnavailable)
+            switch listener {
+            case .public: kinds += method.isSafe ? [.unauthenticated] : [.unauthenticated, .crossSite]
+            case .admin: kinds += [.adminKeyNeeded, .foreignHost]
+            }
+            if pathParameters.contains(.session) { kinds.append(.sessionNotFound) }
+        }
+        if body != nil { kinds += [.unsupportedMediaType, .invalidJSON, .invalidInput] }
+        if parameters.contains(.idempotencyKey) {
+            kinds += [.invalidIdempotencyKey, .requestInProgress, .idempotencyKeyReused]
+        }
+        let codes = Set(kinds.map(\.code))
+        return ProblemKind.all.filter { codes.contains($0.code) }
+    }
+
+    static func canHappenAnywhere(_ kind: ProblemKind) -> Bool { ofTransport.contains { $0.code == kind.code } }
+
+    /// What can happen to any request, whatever it asks for; the description says it once for each status.
+    static let ofTransport: [ProblemKind] = [
+        .malformedRequest, .invalidTarget, .invalidHost, .ambiguousLength, .tooManyArguments, .bodyTooLarge,
+        .targetTooLong, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError, .unknownTransferCoding,
+        .outOfMemory, .stopping, .handlerTimeout,
+    ]
+}

@@ -1,0 +1,212 @@
+import JSONDocument
+import Sessions
+
+extension APISchema {
+    /// JSON Schema, draft 2020-12, which is what OpenAPI 3.1 takes.
+    var document: JSONDocument {
+        switch self {
+        case .session: Self.sessionDocument
+        case .sessionList: Self.list(of: .session, isPaged: true)
+        case .newSession:
+            Self.object(
+                [
+                    "labels": Self.labels,
+                    "mode": ["type": "string", "enum": ["bearer", "cookie"], "default": "bearer"],
+                ], required: [])
+        case .createdSession:
+            // In cookie mode the token is in Set-Cookie only.
+            Self.object(["session": APISchema.session.reference, "token": Self.token], required: ["session"])
+        case .sessionPatch:
+            Self.object(
+                [
+                    "labels": [
+                        "type": ["object", "null"], "additionalProperties": ["type": ["string", "null"]],
+                        "description": "A merge patch: null removes a label, or all of them.",
+                    ]
+                ], required: [])
+        case .newToken: Self.object(["token": Self.token], required: [])
+        case .count: Self.object(["count": Self.natural])
+        case .signIn:
+            Self.object(
+                ["user_id": ["type": "string", "minLength": 1, "maxLength": 256], "claims": ["type": "object"]],
+                required: ["user_id"])
+        case .signedIn: Self.object(["session": APISchema.session.reference, "token": Self.token])
+        case .serviceListing: Self.serviceListingDocument
+        case .serviceList: Self.list(of: .serviceListing)
+        case .serviceState:
+            [
+                "description":
+                    "What the service's schema allows: one of those built in, or what the operator declared.",
+                "anyOf": [
+                    APISchema.profile.reference, APISchema.quote.reference, APISchema.user.reference,
+                    ["title": "The state of a document service"],
+                ],
+            ]
+        case .profile: Self.state(of: "profile")
+        case .quote: Self.state(of: "quote")
+        case .user: Self.state(of: "user")
+        case .mergePatch:
+            ["description": "RFC 7396: what stands in it replaces, null removes.", "type": "object"]
+        case .jsonPatch: Self.jsonPatchDocument
+        case .transaction: Self.transactionDocument
+        case .transactionResults:
+            Self.object([
+                "results": [
+                    "type": "array",
+                    "items": Self.object(["service": ["type": "string"], "etag": Self.etag]),
+                ]
+            ])
+        case .problem: Self.problemDocument
+        case .problemExplanation:
+            Self.object([
+                "type": ["type": "string"], "code": ["type": "string"], "status": ["type": "integer"],
+                "title": ["type": "string"], "explanation": ["type": "string"],
+            ])
+        case .alive: Self.object(["status": ["const": "alive"]])
+        case .readiness: Self.readinessDocument
+        case .version:
+            Self.object([
+                "name": ["type": "string"], "version": ["type": "string"], "libmicrohttpd": ["type": "string"],
+            ])
+        case .serviceKinds: Self.serviceKindsDocument
+        case .statistics: Self.statisticsDocument
+        case .anyObject: ["type": "object"]
+        case .text: ["type": "string"]
+        }
+    }
+
+    /// An object of these members; all of them required when nothing else is said.
+    private static func object(
+        _ properties: KeyValuePairs<String, JSONDocument>, required: [String]? = nil
+    ) -> JSONDocument {
+        let names = required ?? properties.map(\.key)
+        return [
+            "type": "object",
+            "properties": JSONDocument(members: properties.map { (name: $0.key, value: $0.value) }),
+            "required": JSONDocument(names.map { JSONDocument($0) }),
+        ]
+    }
+
+    private static func list(of item: APISchema, isPaged: Bool = false) -> JSONDocument {
+        let items: JSONDocument = ["type": "array", "items": item.reference]
+        guard isPaged else { return object(["items": items]) }
+        return object(
+            [
+                "items": items,
+                "next": ["type": "string", "description": "The cursor of the next page, if there is one."],
+            ],
+            required: ["items"])
+    }
+
+    private static let natural: JSONDocument = ["type": "integer", "minimum": 0]
+    private static let time: JSONDocument = [
+        "type": "string", "format": "date-time", "description": "UTC, with milliseconds.",
+    ]
+    private static let etag: JSONDocument = ["type": "string", "pattern": "^\"[0-9]+\"$", "examples": ["\"7\""]]
+    private static let token: JSONDocument = [
+        "type": "string", "pattern": "^cg_", "description": "Shown once: the server keeps a digest of it only.",
+    ]
+    private static let labels: JSONDocument = [
+        "type": "object", "additionalProperties": ["type": "string"], "maxProperties": 32,
+    ]
+
+    private static let sessionDocument = object([
+        "id": ["type": "string", "pattern": "^ses_", "description": "Not secret: it opens nothing by itself."],
+        "created_at": time, "last_used_at": time, "idle_expires_at": time, "expires_at": time,
+        "user_id": ["type": ["string", "null"]], "labels": labels, "revision": natural,
+    ])
+
+    private static let serviceListingDocument = object(
+        [
+            "name": ["type": "string"], "kind": ["type": "string"],
+            "status": ["type": "string", "enum": ["registered", "live"]], "etag": etag, "created_at": time,
+            "updated_at": time, "expires_at": time,
+        ], required: ["name", "kind", "status", "etag"])
+
+    /// The schema that the service itself is checked by, with its default.
+    private static func state(of name: String) -> JSONDocument {
+        guard let service = ServiceDefinition.builtIn.first(where: { $0.name == name }) else {
+            preconditionFailure("the description names a built-in service \(name) that is none")
+        }
+        let members = service.schema.members ?? []
+        return JSONDocument(members: members + [(name: "default", value: service.default)])
+    }
+
+    private static let jsonPatchDocument: JSONDocument = [
+        "description": "RFC 6902.", "type": "array",
+        "items": [
+            "type": "object", "required": ["op", "path"],
+            "properties": [
+                "op": ["type": "string", "enum": ["add", "remove", "replace", "move", "copy", "test"]],
+                "path": ["type": "string"], "from": ["type": "string"], "value": [:],
+            ],
+        ],
+    ]
+
+    private static let transactionDocument = object([
+        "operations": [
+            "type": "array", "minItems": 1, "maxItems": JSONDocument(TransactionEndpoint.maximumOperations),
+            "items": object(
+                [
+                    "op": ["type": "string", "enum": ["put", "patch", "clear", "remove"]],
+                    "service": ["type": "string"],
+                    "value": [
+                        "description":
+                            "For put the state; for patch a merge patch (an object) or a JSON Patch (a list)."
+                    ],
+                    "if_match": [
+                        "type": "string", "description": "An entity tag, with its quotes or without, or `*`.",
+                    ],
+                ], required: ["op", "service"]),
+        ]
+    ])
+
+    private static var problemDocument: JSONDocument {
+        let codes = ProblemKind.all.map { JSONDocument($0.code) }
+        let statuses = Set(ProblemKind.all.map { Int($0.status.code) }).sorted().map { JSONDocument($0) }
+        let place = object(["pointer": ["type": "string", "format": "json-pointer"], "detail": ["type": "string"]])
+        return object(
+            [
+                "type": ["type": "string", "format": "uri-reference", "description": "Explains the kind of problem."],
+                "title": ["type": "string"],
+                "status": ["type": "integer", "enum": JSONDocument(statuses)],
+                "detail": ["type": "string"],
+                "code": ["type": "string", "enum": JSONDocument(codes)],
+                "request_id": ["type": "string"],
+                "errors": ["type": "array", "items": place, "description": "What is wrong, place by place."],
+            ], required: ["type", "title", "status", "detail", "code", "request_id"])
+    }
+
+    private static let readinessDocument = object([
+        "status": ["type": "string", "enum": ["ready", "not_ready"]],
+        "checks": [
+            "type": "array",
+            "items": object(
+                [
+                    "name": ["type": "string"], "status": ["type": "string", "enum": ["ok", "failed"]],
+                    "detail": ["type": "string"],
+                ], required: ["name", "status"]),
+        ],
+    ])
+
+    private static let serviceKindsDocument = object([
+        "items": [
+            "type": "array",
+            "items": object([
+                "name": ["type": "string"], "kind": ["type": "string"], "default": [:],
+                "concurrency": ["type": "string", "enum": ["last_write", "first_write"]],
+                "lifetime_ms": ["type": ["integer", "null"]], "bound_to_user": ["type": "boolean"],
+                "read_only": ["type": "boolean"], "live": natural,
+            ]),
+        ]
+    ])
+
+    private static let statisticsDocument = object([
+        "sessions": object(["live": natural, "created": natural, "ended": natural]),
+        "services": [
+            "type": "object", "additionalProperties": natural, "description": "Live instances by the service's name.",
+        ],
+        "store": object(["kind": ["type": "string"], "durability": ["type": "string"]]),
+        "uptime_seconds": natural,
+    ])
+}

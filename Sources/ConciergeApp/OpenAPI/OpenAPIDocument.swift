@@ -1,0 +1,203 @@
+import HTTPServer
+import JSONDocument
+
+/// Writes the OpenAPI 3.1 document of a listener, from what stands beside the endpoints.
+struct OpenAPIDocument {
+    let listener: APIListener
+    private let groups: [APIGroup]
+
+    init(listener: APIListener) {
+        self.listener = listener
+        groups = APIGroup.all(on: listener)
+    }
+
+    var bytes: [UInt8] {
+        // About 70 kB come together.
+        var json = JSONWriter(reservingCapacity: 80 << 10)
+        json.beginObject()
+        json.member("openapi", "3.1.0")
+        json.object("info") { info in
+            info.member("title", listener == .public ? "Concierge" : "Concierge, admin listener")
+            info.member("version", BuildInformation.version)
+            info.member(
+                "description",
+                listener == .public
+                    ? "Every session has its own service locator, and in it its own instances of services."
+                    : "For operators and trusted back ends.")
+        }
+        json.array("tags") { tags in
+            for group in groups {
+                tags.beginObject()
+                tags.member("name", group.name)
+                tags.member("description", group.meaning)
+                tags.endObject()
+            }
+        }
+        json.object("paths", paths)
+        json.object("components", components)
+        json.endObject()
+        return json.bytes
+    }
+
+    private func paths(_ json: inout JSONWriter) {
+        let tagged = groups.flatMap { group in group.operations.map { (tag: group.name, operation: $0) } }
+        var order: [String] = []
+        for (_, operation) in tagged where !order.contains(operation.path) { order.append(operation.path) }
+        for path in order {
+            json.object(path) { json in
+                for (tag, operation) in tagged where operation.path == path {
+                    json.object(operation.method.description.lowercased()) { json in
+                        write(operation, tag: tag, to: &json)
+                    }
+                }
+            }
+        }
+    }
+
+    private func write(_ operation: APIOperation, tag: String, to json: inout JSONWriter) {
+        json.member("operationId", operation.id)
+        json.member("summary", operation.summary)
+        json.array("tags") { $0.string(tag) }
+        json.array("parameters") { json in
+            for parameter in operation.pathParameters + operation.parameters + [.requestID] {
+                json.reference("parameters", parameter.rawValue)
+            }
+        }
+        if let body = operation.body {
+            json.object("requestBody") { json in
+                json.name("required")
+                json.bool(body.isRequired)
+                json.contents(body.contents)
+            }
+        }
+        let problems = operation.problems(on: listener)
+        json.object("responses") { json in
+            for answer in operation.answers {
+                write(answer, problems.filter { $0.status == answer.status }, to: &json)
+            }
+            let answered = operation.answers.map(\.status)
+            for status in statuses(of: problems) where !answered.contains(status) {
+                let kinds = problems.filter { $0.status == status }
+                json.name(String(status.code))
+                if kinds.allSatisfy(APIOperation.canHappenAnywhere) {
+                    json.reference("responses", String(status.code))
+                } else {
+                    write(status, kinds, isPatch: operation.method == .patch, to: &json)
+                }
+            }
+        }
+        json.array("security") { json in
+            guard operation.access == .caller else { return }
+            for alternative in security { json.document(alternative) }
+        }
+    }
+
+    /// - Parameter problems: what goes wrong with the same status, such as 503 while the server is not ready.
+    private func write(_ answer: APIAnswer, _ problems: [ProblemKind], to json: inout JSONWriter) {
+        json.object(String(answer.status.code)) { json in
+            json.member("description", ([answer.meaning] + problems.map(explanation(of:))).joined(separator: "\n\n"))
+            json.headers([.requestID] + answer.headers)
+            json.contents(answer.contents + (problems.isEmpty ? [] : Self.problem))
+        }
+    }
+
+    private func write(_ status: HTTPStatus, _ kinds: [ProblemKind], isPatch: Bool = false, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("description", kinds.map(explanation(of:)).joined(separator: "\n\n"))
+        json.headers([.requestID] + headers(of: status, isPatch: isPatch))
+        json.contents(Self.problem)
+        json.endObject()
+    }
+
+    private func headers(of status: HTTPStatus, isPatch: Bool) -> [APIHeader] {
+        switch status {
+        case .unauthorized: [.wwwAuthenticate]
+        case .methodNotAllowed: [.allow]
+        case .conflict, .serviceUnavailable: [.retryAfter]
+        case .preconditionFailed: [.etag]
+        case .unsupportedMediaType where isPatch: [.acceptPatch]
+        default: []
+        }
+    }
+
+    private static let problem = [(mediaType: "application/problem+json", schema: APISchema.problem)]
+
+    /// In few words: `GET /problems/{code}` says more, and here it would stand in every operation.
+    private func explanation(of kind: ProblemKind) -> String { "`\(kind.code)`: \(kind.title)." }
+
+    private func statuses(of kinds: [ProblemKind]) -> [HTTPStatus] {
+        Set(kinds.map(\.status)).sorted { $0.code < $1.code }
+    }
+
+    /// Any one of these will do.
+    private var security: [JSONDocument] {
+        switch listener {
+        case .public: [["bearer": []], ["cookie": []]]
+        // Without a key in the configuration the listener is on loopback, and asks for none.
+        case .admin: [["adminKey": []], ["bearer": []], [:]]
+        }
+    }
+
+    private func components(_ json: inout JSONWriter) {
+        json.object("schemas") { json in
+            for schema in APISchema.allCases {
+                json.name(schema.rawValue)
+                json.document(schema.document)
+            }
+        }
+        json.object("responses") { json in
+            for status in statuses(of: APIOperation.ofTransport) {
+                json.name(String(status.code))
+                write(status, APIOperation.ofTransport.filter { $0.status == status }, to: &json)
+            }
+        }
+        let operations = groups.flatMap(\.operations)
+        let used = Set(operations.flatMap { $0.pathParameters + $0.parameters } + [.requestID])
+        json.object("parameters") { json in
+            for parameter in APIParameter.allCases where used.contains(parameter) {
+                json.name(parameter.rawValue)
+                parameter.write(to: &json, on: listener)
+            }
+        }
+        json.object("headers") { json in
+            for header in APIHeader.allCases {
+                json.name(header.rawValue)
+                header.write(to: &json)
+            }
+        }
+        json.object("securitySchemes") { json in
+            for (name, scheme) in securitySchemes {
+                json.name(name)
+                json.document(scheme)
+            }
+        }
+    }
+
+    private var securitySchemes: [(String, JSONDocument)] {
+        switch listener {
+        case .public:
+            [
+                (
+                    "bearer",
+                    [
+                        "type": "http", "scheme": "bearer",
+                        "description": "The token that POST /v1/sessions gave: `cg_…`.",
+                    ]
+                ),
+                (
+                    "cookie",
+                    [
+                        "type": "apiKey", "in": "cookie", "name": "__Host-concierge",
+                        "description":
+                            "Set by POST /v1/sessions in cookie mode. Named `concierge` with `cookie.secure` false.",
+                    ]
+                ),
+            ]
+        case .admin:
+            [
+                ("adminKey", ["type": "apiKey", "in": "header", "name": "X-Admin-Key"]),
+                ("bearer", ["type": "http", "scheme": "bearer", "description": "The same key."]),
+            ]
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import HTTPServer
+import JSONDocument
+import Support
+import Testing
+
+@testable import ConciergeApp
+
+@Suite("The description of the API")
+struct OpenAPITests {
+    @Test("has exactly the operations that the listener's router has", arguments: APIListener.allCases)
+    func isComplete(listener: APIListener) async throws {
+        let application = try Application(Configuration())
+        let router: Router
+        switch listener {
+        case .public: router = try await application.publicRoutes()
+        case .admin:
+            router = try await application.adminRoutes(
+                publicRoutes: try await application.publicRoutes(), connections: ConnectionCounts()
+            ).router
+        }
+        let served = Set(router.routes.map { "\($0.method) \($0.pattern.text)" })
+        let document = try document(of: listener)
+        let described = try paths(of: document).flatMap { path in
+            try #require(path.value.members).map { "\($0.name.uppercased()) \(path.name)" }
+        }
+        #expect(Set(described) == served)
+        #expect(described.count == served.count)
+    }
+
+    @Test(
+        "refers to nothing that is not there",
+        arguments: APIListener.allCases)
+    func refersToWhatIsThere(listener: APIListener) throws {
+        let document = try document(of: listener)
+        var references: Set<String> = []
+        collectReferences(in: document, into: &references)
+        #expect(!references.isEmpty)
+        for reference in references {
+            #expect(reference.hasPrefix("#"))
+            let pointer = try #require(JSONPointer(parsing: String(reference.dropFirst())))
+            #expect(document.value(at: pointer) != nil, "\(reference) leads nowhere")
+        }
+    }
+
+    @Test("names every kind of problem, and the status of each of them among the answers")
+    func namesEveryProblem() throws {
+        var statuses: Set<String> = []
+        for listener in APIListener.allCases {
+            let document = try document(of: listener)
+            let codes = document.value(
+                at: JSONPointer(["components", "schemas", "Problem", "properties", "code", "enum"]))
+            #expect(codes?.elements?.compactMap(\.string) == ProblemKind.all.map(\.code))
+            for operation in try operations(of: document) {
+                statuses.formUnion((operation[member: "responses"]?.members ?? []).map(\.name))
+            }
+        }
+        for kind in ProblemKind.all { #expect(statuses.contains("\(kind.status.code)"), "\(kind.code)") }
+    }
+
+    @Test(
+        "gives each operation a name of its own, and each parameter of a path its place",
+        arguments: APIListener.allCases)
+    func describesParameters(listener: APIListener) throws {
+        let document = try document(of: listener)
+        let names = try operations(of: document).map { $0[member: "operationId"]?.string ?? "" }
+        #expect(Set(names).count == names.count)
+        for path in try paths(of: document) {
+            let wanted = path.name.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
+            for operation in try #require(path.value.members) {
+                let parameters = operation.value[member: "parameters"]?.elements ?? []
+                for name in wanted {
+                    let reference = "#/components/parameters/\(name)"
+                    #expect(parameters.contains { $0[member: "$ref"]?.string == reference }, "\(path.name): \(name)")
+                }
+            }
+        }
+    }
+
+    @Test("has the schemas and the defaults that the built-in services have")
+    func showsServices() throws {
+        let document = try document(of: .public)
+        let profile = document.value(at: JSONPointer(["components", "schemas", "Profile"]))
+        #expect(profile?[member: "default"] == ["name": "", "email": nil, "locale": nil, "attributes": .emptyObject])
+        #expect(profile?[member: "required"]?.count == 4)
+    }
+
+    @Test("is there for everybody, on both listeners")
+    func isServed() async throws {
+        try await withApplication { running in
+            for (client, listener) in [(running.client(), APIListener.public), (running.admin(), .admin)] {
+                let response = try await client.get("/openapi.json")
+                #expect(response.status == 200)
+                #expect(response["Content-Type"] == "application/json")
+                #expect(try response.json == document(of: listener))
+            }
+        }
+    }
+
+    private func document(of listener: APIListener) throws -> JSONDocument {
+        try JSONDocument(parsing: OpenAPIDocument(listener: listener).bytes)
+    }
+
+    private func paths(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {
+        try #require(document[member: "paths"]?.members)
+    }
+
+    private func operations(of document: JSONDocument) throws -> [JSONDocument] {
+        try paths(of: document).flatMap { try #require($0.value.members).map(\.value) }
+    }
+
+    private func collectReferences(in document: JSONDocument, into references: inout Set<String>) {
+        for (name, value) in document.members ?? [] {
+            if name == "$ref", let text = value.string { references.insert(text) }
+            collectReferences(in: value, into: &references)
+        }
+        for element in document.elements ?? [] { collectReferences(in: element, into: &references) }
+    }
+}
