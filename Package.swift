@@ -18,10 +18,14 @@ let package = Package(
         .systemLibrary(
             name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
-        .target(name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+        .target(
+            name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
         .target(
-            name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release))],
+            name: "CJSON",
+            cxxSettings: [
+                .define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release)),
+            ],
             linkerSettings: [.linkedLibrary("m")]),
 
         // The house
