@@ -11,12 +11,16 @@ enum GeneralRules {
         "www-authenticate", "x-content-type-options", "keep-alive", "vary",
     ]
 
-    static func check(_ response: TestResponse, of method: String, sourceLocation: SourceLocation) {
+    static func check(_ response: TestResponse, of method: String, _ path: String, sourceLocation: SourceLocation) {
         for field in response.fields {
             #expect(known.contains(field.name.lowercased()), "field \(field.name)", sourceLocation: sourceLocation)
         }
         #expect(response.values("Request-Id").count == 1, sourceLocation: sourceLocation)
         #expect(response["X-Content-Type-Options"] == "nosniff", sourceLocation: sourceLocation)
+        // Whatever is under /v1 carries a session's data or a token; what OPTIONS says is about the path alone.
+        if path.hasPrefix("/v1/"), method != "OPTIONS" {
+            #expect(response["Cache-Control"] == "no-store", sourceLocation: sourceLocation)
+        }
         if response.status == 204 || response.status == 304 {
             #expect(response.body.isEmpty, sourceLocation: sourceLocation)
         }

@@ -32,9 +32,11 @@ package struct RunningApplication: Sendable {
 ///
 /// - Parameters:
 ///   - configure: changes the configuration, which has free ports on loopback and short drain times.
+///   - store: the one that the configuration names when nil.
 ///   - log: where the log goes; nowhere when nil.
 package func withApplication<Result: Sendable>(
-    services: [ServiceFile] = [], clock: any SessionClock = SystemClock(), log: Log? = nil,
+    services: [ServiceFile] = [], store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock(),
+    log: Log? = nil,
     _ configure: (inout Configuration) -> Void = { _ in },
     _ body: (RunningApplication) async throws -> Result
 ) async throws -> Result {
@@ -49,7 +51,7 @@ package func withApplication<Result: Sendable>(
     defer { close(nowhere) }
     let application = try Application(
         configuration, services: services, log: log ?? Log(settings: configuration.log, descriptor: nowhere),
-        clock: clock)
+        store: store, clock: clock)
     let addresses = try await application.start()
     let running = RunningApplication(
         application: application, publicPort: addresses.publicPort, adminPort: addresses.adminPort)
@@ -60,5 +62,16 @@ package func withApplication<Result: Sendable>(
     } catch {
         await application.stop()
         throw error
+    }
+}
+
+extension RunningApplication {
+    /// Attaches a user to a session through the admin listener.
+    /// - Returns: the session's new token.
+    package func signIn(_ user: String, to session: String, claims: String = "{}") async throws -> String {
+        let answer = try await admin().send(
+            "PUT", "/v1/sessions/\(session)/user", json: #"{"user_id":"\#(user)","claims":\#(claims)}"#)
+        guard let token = answer[member: "token"]?.string else { throw UnexpectedAnswer(response: answer) }
+        return token
     }
 }

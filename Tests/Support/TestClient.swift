@@ -26,19 +26,38 @@ package struct TestClient: Sendable {
         _ method: String, _ path: String, json: String? = nil, fields: [(name: String, value: String)] = [],
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> TestResponse {
-        let head = request(method, path, json: json, fields: fields)
+        try await send(
+            request(method, path, json: json, fields: fields), method, path, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    package func get(
+        _ path: String, fields: [(name: String, value: String)] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> TestResponse {
+        try await send("GET", path, fields: fields, sourceLocation: sourceLocation)
+    }
+
+    /// `GET` that calls the server by another name.
+    package func get(
+        _ path: String, host: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> TestResponse {
+        let request = Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
+        return try await send(request, "GET", path, sourceLocation: sourceLocation)
+    }
+
+    /// Sends these bytes, which are one request.
+    package func send(
+        _ bytes: [UInt8], _ method: String, _ path: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> TestResponse {
         let port = port
         let response = try await blocking {
             let connection = try RawConnection(port: port)
-            try connection.send(head)
+            try connection.send(bytes)
             return try connection.readResponse(isBodiless: method == "HEAD")
         }
-        GeneralRules.check(response, of: method, sourceLocation: sourceLocation)
+        GeneralRules.check(response, of: method, path, sourceLocation: sourceLocation)
         return response
-    }
-
-    package func get(_ path: String, sourceLocation: SourceLocation = #_sourceLocation) async throws -> TestResponse {
-        try await send("GET", path, sourceLocation: sourceLocation)
     }
 
     /// `PATCH` with a merge patch.

@@ -36,18 +36,19 @@ package actor Application {
     /// - Parameters:
     ///   - services: the document services that were declared.
     ///   - log: nil for the standard error of this process.
+    ///   - store: nil for the one that the configuration names.
     ///   - clock: what sessions expire by.
     /// - Throws: `ServiceCatalogError` with every problem of the services.
     package init(
         _ configuration: Configuration, services: [ServiceFile] = [], log: Log? = nil,
-        clock: any SessionClock = SystemClock()
+        store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock()
     ) throws {
         self.configuration = configuration
         self.log = log ?? Log(settings: configuration.log)
         sessions = Sessions(
             settings: SessionSettings(configuration),
             catalog: try ServiceCatalog(declarations: services.map(ServiceDeclaration.init)),
-            store: configuration.store.open(), clock: clock)
+            store: store ?? configuration.store.open(), clock: clock)
         idempotency = IdempotencyStore(limits: .init(configuration.idempotency), clock: clock)
     }
 
@@ -143,8 +144,10 @@ package actor Application {
             ).add(to: &routes)
             InsightEndpoints(
                 sessions: sessions, store: configuration.store, startedAt: .now,
-                metrics: { [sessions] in
-                    late.metrics?.render(sessions: sessions.statistics, connections: connections.current) ?? []
+                metrics: { [sessions, log] in
+                    late.metrics?.render(
+                        sessions: sessions.statistics, connections: connections.current,
+                        droppedLogLines: log.droppedLines) ?? []
                 }
             ).add(to: &routes)
         }

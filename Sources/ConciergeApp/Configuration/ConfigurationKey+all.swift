@@ -7,7 +7,7 @@ extension ConfigurationKey {
         .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
         .init(
             "workers", .integer(1...256), \.workers, flag: true, defaultText: "usable processor cores",
-            "Threads that serve requests, on both listeners together."),
+            "Threads that serve the public listener; the admin listener has one more."),
         .init("store", .store, \.store, flag: true, "Where sessions live."),
         .init(
             "services", .optional(.path), \.services, flag: true,

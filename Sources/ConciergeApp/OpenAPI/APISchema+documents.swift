@@ -128,8 +128,16 @@ extension APISchema {
         guard let service = ServiceDefinition.builtIn.first(where: { $0.name == name }) else {
             preconditionFailure("the description names a built-in service \(name) that is none")
         }
-        let members = service.schema.members ?? []
-        return JSONDocument(members: members + [(name: "default", value: service.default)])
+        var members = service.schema.members ?? []
+        members.append((name: "default", value: service.default))
+        if service.completesFromDefault {
+            members.append(
+                (
+                    name: "description",
+                    value: "A write may leave members out, and a merge patch remove them: they are then those of `default`."
+                ))
+        }
+        return JSONDocument(members: members)
     }
 
     private static let jsonPatchDocument: JSONDocument = [

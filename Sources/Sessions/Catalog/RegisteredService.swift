@@ -16,9 +16,20 @@ package final class RegisteredService: Sendable {
     package let concurrency: ServiceConcurrency
     package let isUserBound: Bool
     package let isReadOnly: Bool
+    private let completesFromDefault: Bool
     private let schema: JSONSchema
     /// Makes the instance live in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
+    /// The document with the default's members where it has none of its own; nil when it is to stay as it is.
+    private func completed(_ document: JSONDocument) -> JSONDocument? {
+        guard completesFromDefault, let members = document.members, let defaults = self.default.members else {
+            return nil
+        }
+        // Not a merge patch of the default: that would take a null for a removal.
+        let missing = defaults.filter { document[member: $0.name] == nil }
+        return missing.isEmpty ? nil : JSONDocument(members: members + missing)
+    }
+
     /// How many instances live, in all sessions.
     private let liveCount = Atomic<Int>(0)
 
@@ -33,6 +44,7 @@ package final class RegisteredService: Sendable {
         concurrency = definition.concurrency
         isUserBound = definition.isUserBound
         isReadOnly = definition.isReadOnly
+        completesFromDefault = definition.completesFromDefault
         self.schema = schema
         revive = definition.revive
     }
@@ -58,8 +70,16 @@ package final class RegisteredService: Sendable {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        guard schema.accepts(document) else {
-            throw .invalid(schema.violations(in: document).map { .init(pointer: $0.pointer, detail: $0.detail) })
+        var document = document
+        if !schema.accepts(document) {
+            // Only what does not fit can lack a member that is required: what fits is not looked at again.
+            let completed = completed(document)
+            if let completed, schema.accepts(completed) {
+                document = completed
+            } else {
+                let violations = schema.violations(in: completed ?? document)
+                throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
+            }
         }
         let bytes = document.serialized()
         guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }

@@ -11,6 +11,7 @@ package struct ServiceDefinition: Sendable {
     let concurrency: ServiceConcurrency
     let isUserBound: Bool
     let isReadOnly: Bool
+    package let completesFromDefault: Bool
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
     /// Makes the instance live in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
@@ -21,10 +22,13 @@ package struct ServiceDefinition: Sendable {
     ///   - schema: JSON Schema, draft 7.
     ///   - default: the state of a new instance, and of one that was cleared.
     ///   - isReadOnly: whether clients of the public listener can only read it.
+    ///   - completesFromDefault: whether a written state may leave members out that the schema requires: it then gets
+    ///     those of the default. A client can write the members it knows, and null in a merge patch, which removes a
+    ///     member, puts it back to its default.
     package init<Instance: DocumentBackedService>(
         _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
         lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
-        isReadOnly: Bool = false
+        isReadOnly: Bool = false, completesFromDefault: Bool = false
     ) {
         name = key.name
         self.kind = kind
@@ -34,6 +38,7 @@ package struct ServiceDefinition: Sendable {
         self.concurrency = concurrency
         self.isUserBound = isUserBound
         self.isReadOnly = isReadOnly
+        self.completesFromDefault = completesFromDefault
         register = { builder in
             builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
                 Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))

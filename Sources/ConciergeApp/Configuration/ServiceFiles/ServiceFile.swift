@@ -24,7 +24,7 @@ package struct ServiceFile: Sendable {
     package let schemaDocument: JSONDocument
     /// What a client reads before anything was written, and after the state was cleared; it fits `schema`.
     package let defaultState: JSONDocument
-    /// How long a written state stays; nil is as long as the session.
+    /// How long an instance lives, counted from when it was made; nil is as long as the session.
     package let lifetime: Duration?
     package let concurrency: Concurrency
     package let boundTo: Binding?
@@ -44,5 +44,18 @@ package struct ServiceFile: Sendable {
                 default: false
                 }
             }
+    }
+}
+
+extension ServiceFile {
+    /// A declaration that comes from code instead of a file.
+    /// - Throws: `JSONSchemaError` when the schema is none.
+    package init(
+        name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Duration? = nil,
+        concurrency: Concurrency = .lastWrite, boundTo: Binding? = nil
+    ) throws(JSONSchemaError) {
+        self.init(
+            name: name, summary: nil, schema: try JSONSchema(schema), schemaDocument: schema, defaultState: `default`,
+            lifetime: lifetime, concurrency: concurrency, boundTo: boundTo, path: "")
     }
 }

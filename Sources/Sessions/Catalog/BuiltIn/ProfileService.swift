@@ -49,6 +49,7 @@ package final class ProfileService: DocumentBackedService {
                     "attributes": ["type": "object", "maxProperties": 64],
                 ],
             ],
-            default: ["name": "", "email": nil, "locale": nil, "attributes": .emptyObject])
+            default: ["name": "", "email": nil, "locale": nil, "attributes": .emptyObject],
+            completesFromDefault: true)
     }
 }

@@ -1,0 +1,273 @@
+import ConciergeApp
+import JSONDocument
+import Support
+import Testing
+
+@Suite("The admin listener")
+struct AdminTests {
+    static let key = "0123456789abcdef-key"
+    static let paths = [
+        "/v1/sessions", "/v1/sessions/ses_00000000000000000000000000000000", "/v1/service-kinds", "/v1/stats",
+        "/metrics", "/v1/users/ada/sessions",
+    ]
+
+    @Test("with a key, nothing of a session is shown without it, in either field")
+    func key() async throws {
+        try await withApplication { configuration in
+            configuration.admin.key = Secret(Self.key)
+        } _: { app in
+            for path in Self.paths {
+                for fields in [
+                    [], [("X-Admin-Key", "")], [("X-Admin-Key", Self.key + "x")],
+                    [("X-Admin-Key", String(Self.key.dropLast()))], [("Authorization", "Bearer wrong")],
+                    [("Authorization", "Basic \(Self.key)")], [("Authorization", Self.key)],
+                    [("X-Admin-Key", Self.key.uppercased())],
+                ] {
+                    let answer = try await app.admin().get(path, fields: fields)
+                    #expect(answer.status == 401)
+                    #expect(answer.code == "admin_key_needed")
+                }
+                for fields in [[("X-Admin-Key", Self.key)], [("Authorization", "Bearer \(Self.key)")]] {
+                    let answer = try await app.admin().get(path, fields: fields)
+                    #expect(answer.status == 200 || answer.code == "session_not_found")
+                }
+                for fields in [
+                    [("X-Admin-Key", Self.key), ("Authorization", "Bearer \(Self.key)")],
+                    [("X-Admin-Key", Self.key), ("X-Admin-Key", Self.key)],
+                ] {
+                    #expect(try await app.admin().get(path, fields: fields).code == "ambiguous_credentials")
+                }
+            }
+            // What is on both listeners needs none.
+            for path in ["/health/alive", "/health/ready", "/version", "/openapi.json", "/problems/not_found"] {
+                #expect(try await app.admin().get(path).status == 200)
+            }
+        }
+    }
+
+    @Test("the key opens nothing on the public listener, a session's token nothing on the admin listener")
+    func apart() async throws {
+        try await withApplication { configuration in
+            configuration.admin.key = Secret(Self.key)
+        } _: { app in
+            let token = try await app.newSession().token
+            #expect(try await app.client().with(token: Self.key).get(Paths.current).status == 401)
+            #expect(try await app.admin().with(token: token).get("/v1/sessions").status == 401)
+            for path in ["/metrics", "/v1/stats", "/v1/service-kinds", "/v1/users/ada/sessions"] {
+                #expect(try await app.client().get(path).status == 404)
+            }
+        }
+    }
+
+    @Test("off loopback it does not start without a key")
+    func mandatory() {
+        let loader = ConfigurationLoader(environment: [:], files: FileReader())
+        let loaded = loader.load(
+            file: "/dev/null/none", flags: [FlagValue(flag: "--admin-host", path: "admin.host", text: "0.0.0.0")])
+        #expect(loaded.hasErrors)
+        #expect(loaded.problems.contains { $0.description.contains("admin.key is missing") })
+    }
+
+    @Test(
+        "without a key it answers to the names of loopback only",
+        arguments: [
+            ("localhost", true), ("localhost:8081", true), ("LOCALHOST", true), ("127.0.0.1", true),
+            ("127.0.0.1:1", true), ("[::1]", true), ("[::1]:8081", true), ("evil.example.org", false),
+            ("localhost.evil.example.org", false), ("127.0.0.1.evil.example.org", false), ("10.0.0.1", false),
+            ("[::2]", false), ("[::1].evil.example.org", false),
+        ])
+    func host(host: String, isAnswered: Bool) async throws {
+        try await withApplication { app in
+            for path in ["/v1/sessions", "/metrics"] {
+                let answer = try await app.admin().get(path, host: host)
+                if isAnswered {
+                    #expect(answer.status == 200)
+                } else {
+                    #expect(answer.status == 403 || answer.status == 400)
+                    #expect(answer.code == "foreign_host" || answer.code == "invalid_host")
+                }
+            }
+        }
+    }
+
+    @Test("sessions are listed, read and ended")
+    func sessions() async throws {
+        try await withApplication { app in
+            let (client, id, _) = try await app.newSession()
+            let shown = try await app.admin().get("/v1/sessions/\(id)")
+            #expect(shown.status == 200)
+            #expect(try shown.json.names == SessionTests.members)
+            #expect(try await app.admin().get("/v1/sessions").items == [try shown.json])
+            #expect(try await app.admin().send("DELETE", "/v1/sessions/\(id)").status == 204)
+            #expect(try await client.get(Paths.current).status == 401)
+            #expect(try await app.admin().get("/v1/sessions").items.isEmpty)
+            for method in ["GET", "DELETE"] {
+                let gone = try await app.admin().send(method, "/v1/sessions/\(id)")
+                #expect(gone.status == 404)
+                #expect(gone.code == "session_not_found")
+            }
+            #expect(try await app.admin().get("/v1/sessions/current").status == 404)
+        }
+    }
+
+    @Test("looking at a session is no use of it")
+    func noUse() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let id = try await app.newSession().id
+            let before = try await app.admin().get("/v1/sessions/\(id)").json
+            clock.advance(.seconds(60))
+            #expect(try await app.admin().get("/v1/sessions/\(id)").json == before)
+        }
+    }
+
+    @Test("services are read and written like by the client, user too")
+    func services() async throws {
+        try await withApplication { app in
+            let (client, id, _) = try await app.newSession()
+            let admin = app.admin()
+            let profile = Paths.service("profile", of: id)
+            let put = try await admin.send("PUT", profile, json: #"{"name":"Ada"}"#, fields: [("If-Match", "\"0\"")])
+            #expect(put.status == 200)
+            #expect(try await client.get(Paths.profile).body == put.body)
+            #expect(try await admin.patch(profile, #"{"name":"Grace"}"#).status == 200)
+            #expect(try await admin.patch(profile, #"{"name":1}"#).status == 400)
+            #expect(try await admin.patch(profile, #"{"name":"x"}"#, fields: [("If-Match", "\"2\"")]).status == 412)
+            #expect(try await client.get(Paths.profile)[member: "name"] == "Grace")
+            #expect(try await admin.get(profile, fields: [("If-None-Match", "\"3\"")]).status == 304)
+            #expect(try await admin.send("DELETE", profile).status == 204)
+            #expect(try await client.get(Paths.profile).json == defaultProfile)
+            #expect(try await admin.get("/v1/sessions/\(id)/services").items.count == 4)
+            #expect(try await admin.get(Paths.service("nope", of: id)).code == "service_not_found")
+
+            let user = try await admin.send(
+                "PUT", Paths.service("user", of: id), json: #"{"id":"ada","authenticated":true,"claims":{"a":1}}"#)
+            #expect(user.status == 200)
+            #expect(try await client.get(Paths.user).json == ["id": "ada", "authenticated": true, "claims": ["a": 1]])
+            #expect(try await admin.patch(Paths.service("user", of: id), #"{"claims":{"a":2}}"#).status == 200)
+        }
+    }
+
+    @Test("sign-in attaches the user and rotates the token at once: the old one is dead without grace")
+    func signIn() async throws {
+        try await withApplication { app in
+            let (old, id, token) = try await app.newSession()
+            let rotated = try #require(try await old.send("POST", Paths.tokens)[member: "token"]?.string)
+            try await old.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let answer = try await app.admin().send(
+                "PUT", "/v1/sessions/\(id)/user", json: #"{"user_id":"ada","claims":{"roles":["admin"]}}"#)
+            #expect(answer.status == 200)
+            #expect(try answer.json.names == ["session", "token"])
+            #expect(answer[member: "session"]?[string: "user_id"] == "ada")
+            let fresh = try #require(answer[member: "token"]?.string)
+            #expect(![token, rotated].contains(fresh))
+            for dead in [token, rotated] {
+                #expect(try await app.client().with(token: dead).get(Paths.current).status == 401)
+            }
+            let client = app.client().with(token: fresh)
+            #expect(try await client.get(Paths.current)[member: "user_id"] == "ada", "a dead token is no theft here")
+            #expect(try await client.get(Paths.profile)[member: "name"] == "Ada", "the session goes on")
+            #expect(
+                try await client.get(Paths.user).json == [
+                    "id": "ada", "authenticated": true, "claims": ["roles": ["admin"]],
+                ])
+        }
+    }
+
+    @Test("sign-out removes what is bound to a user, and nothing else; the token stays")
+    func signOut() async throws {
+        let services = [try ServiceFile(name: "orders", boundTo: .user), try ServiceFile(name: "theme")]
+        try await withApplication(services: services) { app in
+            let id = try await app.newSession().id
+            let client = app.client().with(token: try await app.signIn("ada", to: id))
+            for name in ["orders", "theme"] { try await client.patch(Paths.service(name), #"{"x":1}"#) }
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            for _ in 0..<2 {
+                #expect(try await app.admin().send("DELETE", "/v1/sessions/\(id)/user").status == 204)
+            }
+            #expect(try await client.get(Paths.current)[member: "user_id"]?.isNull == true)
+            #expect(try await client.listing(of: "orders")?[string: "status"] == "registered")
+            #expect(try await client.listing(of: "user")?[string: "status"] == "registered")
+            #expect(try await client.get(Paths.service("orders")).json == .emptyObject)
+            #expect(try await client.get(Paths.service("theme")).json == ["x": 1])
+            #expect(try await client.get(Paths.profile)[member: "name"] == "Ada")
+            #expect(try await client.get(Paths.user)[member: "authenticated"] == false)
+            #expect(try await client.get(Paths.sessions).status == 403)
+        }
+    }
+
+    @Test("another user who signs in finds nothing of the former one")
+    func otherUser() async throws {
+        try await withApplication(services: [try ServiceFile(name: "orders", boundTo: .user)]) { app in
+            let id = try await app.newSession().id
+            let ada = app.client().with(token: try await app.signIn("ada", to: id))
+            try await ada.patch(Paths.service("orders"), #"{"x":1}"#)
+            let again = app.client().with(token: try await app.signIn("ada", to: id))
+            #expect(try await again.get(Paths.service("orders")).json == ["x": 1], "the same user keeps it")
+            let grace = app.client().with(token: try await app.signIn("grace", to: id))
+            #expect(try await grace.get(Paths.service("orders")).json == .emptyObject)
+        }
+    }
+
+    @Test(
+        "a sign-in that is none is 400",
+        arguments: [
+            ("{}", "invalid_input", "/user_id"), (#"{"user_id":7}"#, "invalid_input", "/user_id"),
+            (#"{"user_id":""}"#, "invalid_state", "/user_id"),
+            (#"{"user_id":"a","claims":[]}"#, "invalid_input", "/claims"),
+            (#"{"user_id":"a","roles":[]}"#, "invalid_input", "/roles"), ("[]", "invalid_input", ""),
+        ])
+    func badSignIn(body: String, code: String, pointer: String) async throws {
+        try await withApplication { app in
+            let (client, id, _) = try await app.newSession()
+            let answer = try await app.admin().send("PUT", "/v1/sessions/\(id)/user", json: body)
+            #expect(answer.status == 400)
+            #expect(answer.code == code)
+            #expect(answer.pointers == [pointer])
+            #expect(try await client.get(Paths.current).status == 200, "the token was not touched")
+        }
+    }
+
+    @Test("the sessions of a user are listed and ended, whatever the user's name")
+    func ofUser() async throws {
+        try await withApplication { app in
+            let name = "a/b c?d"
+            let path = "/v1/users/a%2Fb%20c%3Fd/sessions"
+            var clients: [TestClient] = []
+            for _ in 0..<3 {
+                let id = try await app.newSession().id
+                clients.append(app.client().with(token: try await app.signIn(name, to: id)))
+            }
+            let other = try await app.newSession()
+            #expect(try await app.admin().get(path).items.count == 3)
+            let ended = try await app.admin().send("DELETE", path)
+            #expect(ended.status == 200)
+            #expect(try ended.json == ["count": 3])
+            for client in clients { #expect(try await client.get(Paths.current).status == 401) }
+            #expect(try await other.client.get(Paths.current).status == 200)
+            #expect(try await app.admin().send("DELETE", path).json == ["count": 0])
+            #expect(try await app.admin().get("/v1/users/nobody/sessions").items.isEmpty)
+        }
+    }
+
+    @Test("service kinds and numbers are shown")
+    func insight() async throws {
+        let notes = try ServiceFile(
+            name: "notes", default: ["a": 1], lifetime: .seconds(90), concurrency: .firstWrite, boundTo: .user)
+        try await withApplication(services: [notes]) { app in
+            let client = try await app.newSession().client
+            try await client.get(Paths.service("notes"))
+            let kinds = try await app.admin().get("/v1/service-kinds")
+            #expect(kinds.items.map { $0[string: "name"] } == ["profile", "temporary-profile", "quote", "user", "notes"])
+            let expected: JSONDocument = [
+                "name": "notes", "kind": "document", "default": ["a": 1], "concurrency": "first_write",
+                "lifetime_ms": 90_000, "bound_to_user": true, "read_only": false, "live": 1,
+            ]
+            #expect(kinds.items.last == expected)
+            let statistics = try await app.admin().get("/v1/stats").json
+            #expect(statistics[member: "sessions"] == ["live": 1, "created": 1, "ended": 0])
+            #expect(statistics[member: "services"]?[member: "notes"] == 1)
+            #expect(statistics[member: "store"]?[member: "kind"] == "memory")
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import ConciergeApp
+import HTTPTestClient
+import JSONDocument
+import Sessions
+import Support
+import Testing
+
+@Suite("Idempotency-Key")
+struct IdempotencyTests {
+    private static func key(_ key: String) -> (name: String, value: String) { ("Idempotency-Key", key) }
+
+    @Test("POST /v1/sessions sent again gets the first answer, marked; its token works")
+    func replaysSession() async throws {
+        try await withApplication { app in
+            let fields = [Self.key("\"8e03978e-40d5-43dd-bc93-6894a57f9324\"")]
+            let first = try await app.client().send("POST", Paths.sessions, json: "{}", fields: fields)
+            #expect(first.status == 201)
+            #expect(first["Idempotency-Replayed"] == nil)
+            let again = try await app.client().send("POST", Paths.sessions, json: "{}", fields: fields)
+            #expect(again.status == 201)
+            #expect(again["Idempotency-Replayed"] == "true")
+            #expect(again.body == first.body)
+            #expect(again["Location"] == first["Location"])
+            #expect(again["Request-Id"] != first["Request-Id"])
+            let token = try #require(again[member: "token"]?.string)
+            #expect(try await app.client().with(token: token).get(Paths.current).status == 200)
+            #expect(try await app.admin().get("/v1/stats")[member: "sessions"]?[member: "created"] == 1)
+        }
+    }
+
+    @Test("a transaction is done once")
+    func replaysTransaction() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes", default: [])]) { app in
+            let client = try await app.newSession().client
+            let body =
+                #"{"operations":[{"op":"patch","service":"notes","value":[{"op":"add","path":"/-","value":1}]}]}"#
+            let answers = [
+                try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")]),
+                try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("\"k\"")]),
+                try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")]),
+            ]
+            #expect(answers.allSatisfy { $0.status == 200 && $0.body == answers[0].body })
+            #expect(answers.map { $0["Idempotency-Replayed"] } == [nil, "true", "true"])
+            #expect(try await client.get(Paths.service("notes")).json == [1])
+            #expect(
+                try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("l")]).status == 200)
+            #expect(try await client.get(Paths.service("notes")).json == [1, 1])
+        }
+    }
+
+    @Test("the same key with another payload is 422")
+    func reused() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let clear = #"{"operations":[{"op":"clear","service":"quote"}]}"#
+            let remove = #"{"operations":[{"op":"remove","service":"quote"}]}"#
+            #expect(
+                try await client.send("POST", Paths.transactions, json: clear, fields: [Self.key("k")]).status == 200)
+            let other = try await client.send("POST", Paths.transactions, json: remove, fields: [Self.key("k")])
+            #expect(other.status == 422)
+            #expect(other.code == "idempotency_key_reused")
+            let elsewhere = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(elsewhere.status == 422)
+        }
+    }
+
+    @Test("while the first is still being worked on the second is 409")
+    func inProgress() async throws {
+        let store = SteeredStore()
+        let arrived = Event()
+        let release = Event()
+        try await withApplication(store: store) { app in
+            let client = try await app.newSession().client
+            store.before { call in
+                guard call == .commit else { return }
+                arrived.happen()
+                await release.wait()
+            }
+            let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"Ada"}}]}"#
+            async let first = client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
+            await arrived.wait()
+            let second = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
+            release.happen()
+            #expect(second.status == 409)
+            #expect(second.code == "request_in_progress")
+            #expect(second["Retry-After"] != nil)
+            #expect(try await first.status == 200)
+            let third = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
+            #expect(third.status == 200)
+            #expect(third["Idempotency-Replayed"] == "true")
+        }
+    }
+
+    @Test("what failed was not done, so that sending it again does it")
+    func failuresAreNotKept() async throws {
+        let store = SteeredStore()
+        try await withApplication(store: store) { app in
+            let client = try await app.newSession().client
+            let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"Ada"}}]}"#
+            store.before { (_) throws(StoreError) in throw .unavailable("gone") }
+            let failed = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
+            #expect(failed.status == 503)
+            store.before(nil)
+            let done = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
+            #expect(done.status == 200)
+            #expect(done["Idempotency-Replayed"] == nil)
+        }
+    }
+
+    @Test("the same key of another caller is another key")
+    func otherCaller() async throws {
+        try await withApplication { app in
+            let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"Ada"}}]}"#
+            for _ in 0..<2 {
+                let client = try await app.newSession().client
+                let answer = try await client.send("POST", Paths.transactions, json: body, fields: [Self.key("k")])
+                #expect(answer.status == 200)
+                #expect(answer["Idempotency-Replayed"] == nil)
+                #expect(try await client.get(Paths.profile)[member: "name"] == "Ada")
+            }
+        }
+    }
+
+    @Test("a dead token gets 401, not a replay")
+    func deadToken() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let rotated = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(rotated.status == 201)
+            let again = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(again["Idempotency-Replayed"] == "true")
+            #expect(again.body == rotated.body)
+            try await client.send("DELETE", Paths.current)
+            let dead = try await client.send("POST", Paths.tokens, fields: [Self.key("k")])
+            #expect(dead.status == 401)
+            #expect(!dead.text.contains("cg_"))
+            #expect(dead["Idempotency-Replayed"] == nil)
+        }
+    }
+
+    @Test("after 24 hours the key is forgotten")
+    func forgotten() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let fields = [Self.key("k")]
+            let first = try await app.client().send("POST", Paths.sessions, fields: fields)
+            clock.advance(.seconds(24 * 3600) - .milliseconds(1))
+            let replay = try await app.client().send("POST", Paths.sessions, fields: fields)
+            #expect(replay.body == first.body)
+            clock.advance(.milliseconds(1))
+            let fresh = try await app.client().send("POST", Paths.sessions, fields: fields)
+            #expect(fresh.status == 201)
+            #expect(fresh["Idempotency-Replayed"] == nil)
+            #expect(fresh.body != first.body)
+        }
+    }
+
+    @Test("a malformed key is 400", arguments: ["", "\"", "a b", "a,b", "\"a", String(repeating: "k", count: 256)])
+    func malformed(value: String) async throws {
+        try await withApplication { app in
+            let answer = try await app.client().send("POST", Paths.sessions, fields: [Self.key(value)])
+            #expect(answer.status == 400)
+            #expect(answer.code == "invalid_idempotency_key")
+            let twice = try await app.client().send("POST", Paths.sessions, fields: [Self.key("a"), Self.key("a")])
+            #expect(twice.status == 400)
+        }
+    }
+
+    @Test("in cookie mode the replay sets the same cookie")
+    func cookie() async throws {
+        try await withApplication { app in
+            let fields = [Self.key("k")]
+            let body = #"{"mode":"cookie"}"#
+            let first = try await app.client().send("POST", Paths.sessions, json: body, fields: fields)
+            let again = try await app.client().send("POST", Paths.sessions, json: body, fields: fields)
+            #expect(again["Idempotency-Replayed"] == "true")
+            #expect(again["Set-Cookie"] == first["Set-Cookie"])
+            #expect(again["Set-Cookie"] != nil)
+        }
+    }
+}

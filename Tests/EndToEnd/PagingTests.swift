@@ -1,0 +1,96 @@
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Lists")
+struct PagingTests {
+    /// All pages, one after the other.
+    private static func pages(
+        _ client: TestClient, _ path: String, limit: Int
+    ) async throws -> [[String]] {
+        var pages: [[String]] = []
+        var cursor: String?
+        repeat {
+            let separator = path.contains("?") ? "&" : "?"
+            let page = try await client.get(
+                "\(path)\(separator)limit=\(limit)" + (cursor.map { "&cursor=\($0)" } ?? ""))
+            #expect(page.status == 200)
+            pages.append(page.items.compactMap { $0[string: "id"] })
+            cursor = page[member: "next"]?.string
+            #expect(try page.json.names == (cursor == nil ? ["items"] : ["items", "next"]))
+        } while cursor != nil
+        return pages
+    }
+
+    @Test("every session is on exactly one page", arguments: [(7, 1), (7, 3), (7, 7), (7, 100), (6, 3)])
+    func everyOne(count: Int, limit: Int) async throws {
+        try await withApplication { app in
+            var ids: Set<String> = []
+            for _ in 0..<count { ids.insert(try await app.newSession().id) }
+            let pages = try await Self.pages(app.admin(), "/v1/sessions", limit: limit)
+            #expect(pages.count == (count + limit - 1) / limit)
+            #expect(pages.dropLast().allSatisfy { $0.count == limit })
+            #expect(pages.flatMap { $0 }.count == count)
+            #expect(Set(pages.flatMap { $0 }) == ids)
+        }
+    }
+
+    @Test("a user's sessions are paged on both listeners, and the admin's list can be filtered")
+    func filtered() async throws {
+        try await withApplication { app in
+            var ids: Set<String> = []
+            var token = ""
+            for number in 0..<6 {
+                let id = try await app.newSession().id
+                let user = number % 2 == 0 ? "ada" : "grace"
+                let fresh = try await app.signIn(user, to: id)
+                if user == "ada" {
+                    ids.insert(id)
+                    token = fresh
+                }
+            }
+            _ = try await app.newSession()
+            let own = app.client().with(token: token)
+            for (client, path) in [
+                (own, "/v1/sessions"), (app.admin(), "/v1/sessions?user_id=ada"),
+                (app.admin(), "/v1/users/ada/sessions"), (app.admin(), "/v1/sessions?user_id=ada&active=true"),
+            ] {
+                let pages = try await Self.pages(client, path, limit: 2)
+                #expect(pages.map(\.count) == [2, 1], "\(path)")
+                #expect(Set(pages.flatMap { $0 }) == ids, "\(path)")
+            }
+            #expect(try await app.admin().get("/v1/sessions?user_id=nobody").items.isEmpty)
+            #expect(try await app.admin().get("/v1/sessions?active=true").items.count == 7)
+            #expect(try await app.admin().get("/v1/sessions?active=false").items.isEmpty)
+        }
+    }
+
+    @Test(
+        "an argument that is none is 400",
+        arguments: [
+            ("limit=0", "/limit"), ("limit=101", "/limit"), ("limit=x", "/limit"), ("limit=-1", "/limit"),
+            ("limit=", "/limit"), ("cursor=x", "/cursor"), ("cursor=", "/cursor"), ("page=2", "/page"),
+            ("active=maybe", "/active"),
+        ])
+    func arguments(query: String, pointer: String) async throws {
+        try await withApplication { app in
+            let answer = try await app.admin().get("/v1/sessions?\(query)")
+            #expect(answer.status == 400)
+            #expect(answer.code == "invalid_input")
+            #expect(answer.pointers == [pointer])
+        }
+    }
+
+    @Test("a cursor is opaque: it is no session's id")
+    func opaque() async throws {
+        try await withApplication { app in
+            for _ in 0..<2 { _ = try await app.newSession() }
+            let page = try await app.admin().get("/v1/sessions?limit=1")
+            let cursor = try #require(page[member: "next"]?.string)
+            let id = try #require(page.items.first?[string: "id"])
+            #expect(!cursor.contains(id.dropFirst(4)))
+            #expect(cursor.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil, "needs no escapes in a query")
+        }
+    }
+}

@@ -1,0 +1,349 @@
+import ConciergeApp
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Services of a session")
+struct ServiceTests {
+    @Test("the list shows what can be had and what lives, and makes nothing")
+    func list() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes", lifetime: .seconds(3600))]) { app in
+            let client = try await app.newSession().client
+            for _ in 0..<2 {
+                let list = try await client.get(Paths.services)
+                #expect(list.status == 200)
+                #expect(
+                    list.items.map { $0[string: "name"] } == ["profile", "temporary-profile", "quote", "user", "notes"])
+                #expect(
+                    list.items.map { $0[string: "kind"] } == ["profile", "profile", "quote", "user", "document"])
+                for item in list.items {
+                    #expect(item.names == ["name", "kind", "status", "etag"])
+                    #expect(item[string: "status"] == "registered")
+                    #expect(item[string: "etag"] == "\"0\"")
+                }
+            }
+            #expect(try await app.admin().get("/v1/stats")[member: "services"]?[member: "profile"]?.int == 0)
+
+            try await client.get(Paths.quote)
+            let read = try #require(try await client.listing(of: "quote"))
+            #expect(read.names == ["name", "kind", "status", "etag", "created_at"])
+            #expect(read[string: "status"] == "live")
+            #expect(read[string: "etag"] == "\"0\"")
+
+            let written = try await client.patch(Paths.service("notes"), #"{"a":1}"#)
+            let notes = try #require(try await client.listing(of: "notes"))
+            #expect(notes.names == ["name", "kind", "status", "etag", "created_at", "updated_at", "expires_at"])
+            #expect(notes[string: "etag"] == written["ETag"])
+            for time in ["created_at", "updated_at", "expires_at"] { #expect(isTimestamp(notes[string: time])) }
+        }
+    }
+
+    @Test("a GET shows the default with ETag \"0\", makes the instance, and persists nothing")
+    func get() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let first = try await client.get(Paths.profile)
+            #expect(first.status == 200)
+            #expect(first["Content-Type"] == "application/json")
+            #expect(first["ETag"] == "\"0\"")
+            #expect(try first.json == defaultProfile)
+            #expect(try await client.revision() == 1)
+            let created = try await client.listing(of: "profile")?[string: "created_at"]
+            #expect(isTimestamp(created))
+            try await client.get(Paths.profile)
+            #expect(try await client.listing(of: "profile")?[string: "created_at"] == created, "the same instance")
+            #expect(try await client.listing(of: "temporary-profile")?[string: "status"] == "registered")
+        }
+    }
+
+    @Test("what is built in has these defaults")
+    func defaults() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            #expect(try await client.get(Paths.service("temporary-profile")).json == defaultProfile)
+            #expect(
+                try await client.get(Paths.user).json == ["id": nil, "authenticated": false, "claims": .emptyObject])
+            let quote = try await client.get(Paths.quote)
+            #expect(try quote.json.names == ["text", "author"])
+            #expect(quote[member: "text"]?.string?.isEmpty == false)
+            #expect(quote[member: "author"]?.string?.isEmpty == false)
+        }
+    }
+
+    @Test("a name that is not registered is 404", arguments: ["nope", "Profile", "profile%2F", "profile.json", "%00"])
+    func unknown(name: String) async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let answers = [
+                try await client.get(Paths.service(name)),
+                try await client.send("PUT", Paths.service(name), json: "{}"),
+                try await client.patch(Paths.service(name), "{}"),
+                try await client.send("DELETE", Paths.service(name)),
+                try await client.send("DELETE", Paths.service(name) + "/state"),
+            ]
+            if name == "%00" {
+                for answer in answers { #expect(answer.status == 400) }
+            } else {
+                for answer in answers {
+                    #expect(answer.status == 404)
+                    #expect(answer.code == "service_not_found")
+                }
+            }
+        }
+    }
+
+    @Test("two registrations of one kind are two instances")
+    func independent() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let written = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            #expect(written.status == 200)
+            let other = try await client.get(Paths.service("temporary-profile"))
+            #expect(try other.json == defaultProfile)
+            #expect(other["ETag"] == "\"0\"")
+            try await client.patch(Paths.service("temporary-profile"), #"{"name":"Grace"}"#)
+            #expect(try await client.get(Paths.profile)[member: "name"] == "Ada")
+            try await client.send("DELETE", Paths.profile)
+            #expect(try await client.get(Paths.service("temporary-profile"))[member: "name"] == "Grace")
+        }
+    }
+
+    @Test("PUT replaces the state, PATCH changes it; both show it with its new ETag")
+    func writes() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let full = #"{"name":"Ada","email":"ada@example.org","locale":"en-GB","attributes":{"a":[1,{"b":null}]}}"#
+            let put = try await client.send("PUT", Paths.profile, json: full)
+            #expect(put.status == 200)
+            #expect(try put.json == (try JSONDocument(parsing: full)))
+            #expect(put["ETag"] == "\"2\"")
+            let patched = try await client.patch(Paths.profile, #"{"name":"Ada Lovelace","attributes":{"a":null}}"#)
+            #expect(patched.status == 200)
+            #expect(patched[member: "name"] == "Ada Lovelace")
+            #expect(patched[member: "email"] == "ada@example.org")
+            #expect(patched[member: "attributes"] == .emptyObject)
+            #expect(patched["ETag"] == "\"3\"")
+            let read = try await client.get(Paths.profile)
+            #expect(read.body == patched.body)
+            #expect(read["ETag"] == "\"3\"")
+            #expect(try await client.revision() == 3)
+        }
+    }
+
+    @Test("application/json on PATCH is a merge patch")
+    func plainJSON() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let answer = try await client.send("PATCH", Paths.profile, json: #"{"name":"Ada"}"#)
+            #expect(answer.status == 200)
+            #expect(answer[member: "name"] == "Ada")
+        }
+    }
+
+    @Test("what does not fit is 400 with an entry for each violation, and the state stays as it was")
+    func violations() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let good = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let refused = try await client.send(
+                "PUT", Paths.profile,
+                json: #"{"name":1,"email":[],"locale":null,"attributes":{},"age":3}"#)
+            #expect(refused.status == 400)
+            #expect(refused.code == "invalid_state")
+            #expect(Set(refused.pointers) == ["/name", "/email", "/age"])
+            #expect(refused["ETag"] == nil)
+            let patched = try await client.patch(Paths.profile, #"{"attributes":"x"}"#)
+            #expect(patched.status == 400)
+            #expect(patched.pointers == ["/attributes"])
+            let whole = try await client.send("PUT", Paths.profile, json: "[]")
+            #expect(whole.status == 400)
+            #expect(whole.pointers == [""])
+            let now = try await client.get(Paths.profile)
+            #expect(now.body == good.body)
+            #expect(now["ETag"] == good["ETag"])
+        }
+    }
+
+    @Test("a write of a profile may leave members out: they are those of the default")
+    func completes() async throws {
+        try await withApplication { app in
+            for name in ["profile", "temporary-profile"] {
+                let client = try await app.newSession().client
+                let path = Paths.service(name)
+                let put = try await client.send("PUT", path, json: #"{"name":"Ada"}"#)
+                #expect(put.status == 200)
+                #expect(try put.json == ["name": "Ada", "email": nil, "locale": nil, "attributes": .emptyObject])
+                try await client.patch(path, #"{"email":"ada@example.org"}"#)
+                let removed = try await client.patch(path, #"{"email":null}"#)
+                #expect(removed.status == 200)
+                #expect(try removed.json == put.json)
+                let patched = try await client.send(
+                    "PATCH", path, json: #"[{"op":"remove","path":"/name"}]"#,
+                    fields: [("Content-Type", "application/json-patch+json")])
+                #expect(try patched.json == defaultProfile)
+                #expect(try await client.get(path).body == patched.body)
+                let empty = try await client.send("PUT", path, json: "{}")
+                #expect(try empty.json == defaultProfile)
+                // What is there, and wrong, is not mended.
+                let wrong = try await client.send("PUT", path, json: #"{"name":null,"nick":"A"}"#)
+                #expect(wrong.status == 400)
+                #expect(Set(wrong.pointers) == ["/name", "/nick"])
+            }
+        }
+    }
+
+    @Test("a quote needs both of its members")
+    func quote() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let refused = try await client.send("PUT", Paths.quote, json: #"{"text":"x"}"#)
+            #expect(refused.status == 400)
+            #expect(refused.pointers == ["/author"])
+            #expect(try await client.patch(Paths.quote, #"{"author":null}"#).pointers == ["/author"])
+            #expect(try await client.patch(Paths.quote, #"{"text":"x"}"#).status == 200)
+        }
+    }
+
+    @Test("clear puts the same instance back to its default, as a write")
+    func clear() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            #expect(try await client.send("DELETE", Paths.profile + "/state").status == 204)
+            #expect(try await client.listing(of: "profile")?[string: "status"] == "registered")
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let created = try await client.listing(of: "profile")?[string: "created_at"]
+            let cleared = try await client.send("DELETE", Paths.profile + "/state")
+            #expect(cleared.status == 204)
+            #expect(cleared["ETag"] == "\"3\"")
+            let listing = try await client.listing(of: "profile")
+            #expect(listing?[string: "status"] == "live")
+            #expect(listing?[string: "created_at"] == created)
+            #expect(listing?[string: "etag"] == "\"3\"")
+            let read = try await client.get(Paths.profile)
+            #expect(try read.json == defaultProfile)
+            #expect(read["ETag"] == "\"3\"")
+        }
+    }
+
+    @Test("remove takes the instance out: the next access makes a clean one; 204 also when none was live")
+    func remove() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let client = try await app.newSession().client
+            #expect(try await client.send("DELETE", Paths.profile).status == 204)
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let created = try await client.listing(of: "profile")?[string: "created_at"]
+            clock.advance(.milliseconds(5))
+            #expect(try await client.send("DELETE", Paths.profile).status == 204)
+            let gone = try await client.listing(of: "profile")
+            #expect(gone?.names == ["name", "kind", "status", "etag"])
+            #expect(gone?[string: "status"] == "registered")
+            let clean = try await client.get(Paths.profile)
+            #expect(try clean.json == defaultProfile)
+            #expect(clean["ETag"] == "\"0\"")
+            let again = try await client.listing(of: "profile")?[string: "created_at"]
+            #expect(isTimestamp(again))
+            #expect(again != created)
+            #expect(try await client.send("DELETE", Paths.profile).status == 204)
+            #expect(try await client.send("DELETE", Paths.profile).status == 204)
+        }
+    }
+
+    @Test("DELETE of all services removes every instance")
+    func removeAll() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
+            let client = try await app.newSession().client
+            #expect(try await client.send("DELETE", Paths.services).status == 204)
+            for name in ["profile", "notes", "quote"] { try await client.patch(Paths.service(name), "{}") }
+            try await client.get(Paths.user)
+            #expect(try await client.send("DELETE", Paths.services).status == 204)
+            let items = try await client.get(Paths.services).items
+            #expect(items.allSatisfy { $0[string: "status"] == "registered" && $0[string: "etag"] == "\"0\"" })
+        }
+    }
+
+    @Test("an ETag never comes back, also not after remove or clear")
+    func noReuse() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
+            let client = try await app.newSession().client
+            var seen: Set<String> = []
+            for round in 0..<4 {
+                let put = try await client.send("PUT", Paths.service("notes"), json: #"{"round":\#(round)}"#)
+                #expect(seen.insert(try #require(put["ETag"])).inserted)
+                if round % 2 == 0 {
+                    let cleared = try await client.send("DELETE", Paths.service("notes") + "/state")
+                    #expect(seen.insert(try #require(cleared["ETag"])).inserted)
+                } else {
+                    let removed = try await client.send("DELETE", Paths.service("notes"))
+                    #expect(removed["ETag"] == "\"0\"")
+                }
+            }
+            let same = try await client.send("PUT", Paths.service("notes"), json: "{}")
+            let again = try await client.send("PUT", Paths.service("notes"), json: "{}")
+            #expect(same["ETag"] != again["ETag"], "a write is a write, also of the same")
+        }
+    }
+
+    @Test("user can only be read by clients")
+    func readOnly() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let answers = [
+                try await client.send("PUT", Paths.user, json: #"{"id":"root","authenticated":true,"claims":{}}"#),
+                try await client.patch(Paths.user, #"{"authenticated":true}"#),
+                try await client.send("DELETE", Paths.user), try await client.send("DELETE", Paths.user + "/state"),
+            ]
+            for answer in answers {
+                #expect(answer.status == 405)
+                #expect(answer["Allow"]?.contains("GET") == true)
+                #expect(answer["Allow"]?.contains("PUT") == false)
+            }
+            #expect(try await client.get(Paths.user)[member: "authenticated"] == false)
+        }
+    }
+
+    @Test("a document service has the name, schema, default, lifetime and concurrency that were declared")
+    func declared() async throws {
+        let basket = try ServiceFile(
+            name: "basket",
+            schema: [
+                "type": "object", "required": ["items"], "additionalProperties": false,
+                "properties": ["items": ["type": "array", "items": ["type": "string"], "maxItems": 2]],
+            ],
+            default: ["items": ["bread"]], lifetime: .seconds(60), concurrency: .firstWrite)
+        let clock = SteeredClock()
+        try await withApplication(services: [basket], clock: clock) { app in
+            let client = try await app.newSession().client
+            let path = Paths.service("basket")
+            #expect(try await client.get(path).json == ["items": ["bread"]])
+            let needed = try await client.send("PUT", path, json: #"{"items":[]}"#)
+            #expect(needed.status == 428)
+            #expect(needed.code == "precondition_required")
+            #expect(try await client.patch(path, #"{"items":[]}"#).status == 428)
+            let first = [("If-Match", "\"0\"")]
+            let wrong = try await client.send("PUT", path, json: #"{"items":["a",1,"c"]}"#, fields: first)
+            #expect(wrong.status == 400)
+            #expect(Set(wrong.pointers) == ["/items", "/items/1"])
+            clock.advance(.seconds(20))
+            let put = try await client.send("PUT", path, json: #"{"items":["a"]}"#, fields: first)
+            #expect(put.status == 200)
+            // Clear and remove depend on no content.
+            #expect(try await client.send("DELETE", path + "/state").status == 204)
+            clock.advance(.milliseconds(39_999))
+            #expect(try await client.get(path)["ETag"] == "\"3\"")
+            // Counted from when it was made, which was the first GET.
+            clock.advance(.milliseconds(1))
+            let clean = try await client.get(path)
+            #expect(clean["ETag"] == "\"0\"")
+            #expect(try clean.json == ["items": ["bread"]])
+        }
+    }
+
+    @Test("the coordinator is not there yet")
+    func coordinator() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            #expect(try await client.get(Paths.service("coordinator")).status == 404)
+        }
+    }
+}

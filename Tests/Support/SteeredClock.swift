@@ -1,0 +1,64 @@
+import Sessions
+import Synchronization
+
+/// A clock that stands still until a test moves it. Who sleeps by it wakes when it has been moved far enough.
+package final class SteeredClock: SessionClock {
+    private struct Sleeper {
+        let id: Int
+        let until: Int64
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var now: Int64 = 1_700_000_000_000
+        var sleepers: [Sleeper] = []
+        var nextID = 0
+        var cancelled: Set<Int> = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func now() -> Int64 { state.withLock(\.now) }
+    package func wall(at steady: Int64) -> Int64 { steady }
+
+    package func advance(_ duration: Duration) {
+        let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+        let woken = state.withLock { state in
+            state.now += milliseconds
+            let woken = state.sleepers.filter { $0.until <= state.now }
+            state.sleepers.removeAll { $0.until <= state.now }
+            return woken
+        }
+        for sleeper in woken { sleeper.continuation.resume() }
+    }
+
+    package func sleep(milliseconds: Int64) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard state.cancelled.remove(id) == nil else { return true }
+                    state.sleepers.append(
+                        Sleeper(id: id, until: state.now + milliseconds, continuation: continuation))
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state -> Sleeper? in
+                guard let place = state.sleepers.firstIndex(where: { $0.id == id }) else {
+                    state.cancelled.insert(id)
+                    return nil
+                }
+                return state.sleepers.remove(at: place)
+            }
+            sleeper?.continuation.resume()
+        }
+        try Task.checkCancellation()
+    }
+}

@@ -1,0 +1,60 @@
+import Sessions
+import Synchronization
+
+/// A memory store that fails, or holds up who asks it, as a test wants.
+package final class SteeredStore: SessionStore {
+    package enum Call: Sendable { case create, load, commit, end, list }
+    package typealias Step = @Sendable (Call) async throws(StoreError) -> Void
+
+    private let inner: any SessionStore
+    private let step = Mutex<Step?>(nil)
+    private let loaded = Mutex<(@Sendable (StoredSession) -> StoredSession)?>(nil)
+
+    package init(_ inner: any SessionStore = MemoryStore()) { self.inner = inner }
+
+    /// What comes before each call from now on; nil for nothing.
+    package func before(_ step: Step?) { self.step.withLock { $0 = step } }
+
+    /// Changes what is loaded from now on.
+    package func afterLoad(_ change: @escaping @Sendable (StoredSession) -> StoredSession) {
+        loaded.withLock { $0 = change }
+    }
+
+    package func create(_ session: StoredSession) async throws(StoreError) {
+        try await take(.create)
+        try await inner.create(session)
+    }
+
+    package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+        try await take(.load)
+        let change = loaded.withLock { $0 }
+        return try await inner.load(id).map { change?($0) ?? $0 }
+    }
+
+    package func commit(_ commit: SessionCommit) async throws(StoreError) {
+        try await take(.commit)
+        try await inner.commit(commit)
+    }
+
+    package func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
+
+    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+        try await take(.end)
+        return try await inner.end(id)
+    }
+
+    package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+        try await take(.list)
+        return try await inner.sessions(ofUser: userID)
+    }
+
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
+        try await take(.list)
+        return try await inner.page(after: id, limit: limit)
+    }
+
+    private func take(_ call: Call) async throws(StoreError) {
+        let step = step.withLock { $0 }
+        try await step?(call)
+    }
+}
