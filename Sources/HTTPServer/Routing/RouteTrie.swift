@@ -74,8 +74,9 @@ struct RouteTrie: Sendable {
                 let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
                 var decoded: [UInt8]?
                 if let problem = Self.check(raw, escaped: escaped, decoded: &decoded) { return .malformed(problem) }
-                guard let next = decoded.map({ $0.withUnsafeBufferPointer { step(from: at, segment: $0) } })
-                    ?? step(from: at, segment: raw)
+                guard
+                    let next = decoded.map({ $0.withUnsafeBufferPointer { step(from: at, segment: $0) } })
+                        ?? step(from: at, segment: raw)
                 else {
                     // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
                     return Self.firstProblem(bytes, from: end + 1).map { .malformed($0) } ?? .notFound
