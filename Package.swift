@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// SE-0461: an asynchronous function goes on where its caller runs, which here is the worker that read the request,
+/// instead of asking for a switch of executors at each call and return.
+let onCallersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+
 /// Every library from outside is Debian's; `scripts/setup` installs the packages named in `providers`.
 /// ARCHITECTURE.md says what each module may know of the others: the arrows below go one way only.
 let package = Package(
@@ -18,19 +22,27 @@ let package = Package(
         .systemLibrary(
             name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
-        .target(name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+        .target(
+            name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
         .target(
-            name: "CJSON", cxxSettings: [.define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release))],
+            name: "CJSON",
+            cxxSettings: [
+                .define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release)),
+            ],
             linkerSettings: [.linkedLibrary("m")]),
 
         // The house
-        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"]),
+        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
         .target(name: "ServiceLocator"),
-        .target(name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"]),
         .target(
-            name: "ConciergeApp", dependencies: ["HTTPServer", "JSONDocument", "ServiceLocator", "Sessions", "CCrypto"]),
+            name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"],
+            swiftSettings: onCallersExecutor),
+        .target(
+            name: "ConciergeApp",
+            dependencies: ["HTTPServer", "JSONDocument", "ServiceLocator", "Sessions", "CCrypto"],
+            swiftSettings: onCallersExecutor),
         .executableTarget(name: "concierge", dependencies: ["ConciergeApp"]),
 
         // Tests

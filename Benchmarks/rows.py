@@ -5,7 +5,7 @@ import statistics
 import time
 
 import load
-from load import PROFILE, fill, request, write_tokens
+from load import PROFILE, fill, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number
 from server import AllocationCounter, Failed, SystemCalls, free_port
 

@@ -32,12 +32,14 @@ static bool is_token(const char *text, size_t length) {
     return length > 0;
 }
 
+// Without a way out of the loop the compiler looks at many bytes at a time.
 static bool is_value(const char *text, size_t length) {
+    unsigned char bad = 0;
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7f) return false;
+        bad |= (unsigned char)((c < 0x20) & (c != '\t')) | (c == 0x7f);
     }
-    return true;
+    return bad == 0;
 }
 
 static bool is_named(const cmhd_field *field, const char *head, const char *name, size_t length) {

@@ -1,7 +1,9 @@
 /// Told of every answer, also of those that no handler gave: refusals, deadlines, paths that do not exist.
 public protocol HTTPServerObserver: Sendable {
     /// Called on the thread that answers, before the answer is on its way: quick, and never blocking.
-    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after duration: Duration)
+    ///
+    /// - Parameter nanoseconds: since the last byte of the request had come in.
+    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64)
 
     /// Something went wrong that no client is told: what a handler threw, a field that cannot be sent.
     func failed(_ request: HTTPRequest, _ problem: any Error)

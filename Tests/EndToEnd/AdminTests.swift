@@ -258,7 +258,8 @@ struct AdminTests {
             let client = try await app.newSession().client
             try await client.get(Paths.service("notes"))
             let kinds = try await app.admin().get("/v1/service-kinds")
-            #expect(kinds.items.map { $0[string: "name"] } == ["profile", "temporary-profile", "quote", "user", "notes"])
+            #expect(
+                kinds.items.map { $0[string: "name"] } == ["profile", "temporary-profile", "quote", "user", "notes"])
             let expected: JSONDocument = [
                 "name": "notes", "kind": "document", "default": ["a": 1], "concurrency": "first_write",
                 "lifetime_ms": 90_000, "bound_to_user": true, "read_only": false, "live": 1,

@@ -139,7 +139,8 @@ struct PatchTests {
         try await Self.withState(#"{"a":1}"#) { client, path in
             let answer = try await client.send(
                 "PATCH", path,
-                json: #"[{"op":"add","path":"/b","value":2},{"op":"remove","path":"/a"},{"op":"test","path":"/b","value":3}]"#,
+                json:
+                    #"[{"op":"add","path":"/b","value":2},{"op":"remove","path":"/a"},{"op":"test","path":"/b","value":3}]"#,
                 fields: [("Content-Type", "application/json-patch+json")])
             #expect(answer.status == 409)
             #expect(answer.code == "patch_conflict")
@@ -177,9 +178,12 @@ struct PatchTests {
         }
     }
 
-    @Test("the type's case and a charset that says UTF-8 do not matter", arguments: [
-        "Application/Merge-Patch+JSON", "application/merge-patch+json; charset=utf-8", "application/json;charset=\"UTF-8\"",
-    ])
+    @Test(
+        "the type's case and a charset that says UTF-8 do not matter",
+        arguments: [
+            "Application/Merge-Patch+JSON", "application/merge-patch+json; charset=utf-8",
+            "application/json;charset=\"UTF-8\"",
+        ])
     func typeForms(type: String) async throws {
         try await Self.withState(#"{"a":1}"#) { client, path in
             let answer = try await client.send("PATCH", path, json: #"{"a":2}"#, fields: [("Content-Type", type)])

@@ -8,7 +8,8 @@ struct SessionTests {
         "id", "created_at", "last_used_at", "idle_expires_at", "expires_at", "user_id", "labels", "revision",
     ]
 
-    @Test("POST makes one: 201 with Location, the session and its token", arguments: [nil, "{}", #"{"mode":"bearer"}"#])
+    @Test(
+        "POST makes one: 201 with Location, the session and its token", arguments: [nil, "{}", #"{"mode":"bearer"}"#])
     func creates(body: String?) async throws {
         try await withApplication { app in
             let created = try await app.client().send("POST", Paths.sessions, json: body)
@@ -95,7 +96,8 @@ struct SessionTests {
         }
     }
 
-    @Test("PATCH merges labels: sets, replaces, removes", arguments: ["application/json", "application/merge-patch+json"])
+    @Test(
+        "PATCH merges labels: sets, replaces, removes", arguments: ["application/json", "application/merge-patch+json"])
     func patchesLabels(type: String) async throws {
         try await withApplication { app in
             let client = try await app.newSession().client

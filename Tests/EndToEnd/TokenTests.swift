@@ -77,7 +77,9 @@ struct TokenTests {
         }
     }
 
-    @Test("the scheme's case does not matter, nor blanks around the token", arguments: ["bearer ", "BEARER ", "Bearer   "])
+    @Test(
+        "the scheme's case does not matter, nor blanks around the token",
+        arguments: ["bearer ", "BEARER ", "Bearer   "])
     func scheme(prefix: String) async throws {
         try await withApplication { app in
             let token = try await app.newSession().token

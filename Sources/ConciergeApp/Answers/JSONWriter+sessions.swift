@@ -55,5 +55,13 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func time(_ time: Timestamp) { string(time.description) }
+    mutating func time(_ time: Timestamp) {
+        // Nothing in it needs escaping.
+        withUnsafeTemporaryAllocation(byteCount: Timestamp.length + 2, alignment: 1) { buffer in
+            buffer[0] = UInt8(ascii: "\"")
+            time.write(into: UnsafeMutableRawBufferPointer(rebasing: buffer[1...]))
+            buffer[Timestamp.length + 1] = UInt8(ascii: "\"")
+            raw(buffer)
+        }
+    }
 }

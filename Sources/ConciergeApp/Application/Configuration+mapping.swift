@@ -20,7 +20,8 @@ extension ServiceDeclaration {
     init(_ file: ServiceFile) {
         self.init(
             name: file.name, schema: file.schemaDocument, default: file.defaultState,
-            lifetime: file.lifetime?.milliseconds, concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
+            lifetime: file.lifetime?.milliseconds,
+            concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
             isUserBound: file.boundTo == .user)
     }
 }

@@ -18,11 +18,11 @@ struct SessionCaller: Sendable {
     func session(of request: HTTPRequest) async throws -> Session {
         let token = try presentedToken(of: request)
         if let session = try sessions.authenticateResident(token) {
-            request.note = token.sessionID
+            request.note(token.sessionID)
             return session
         }
         let session = try await sessions.authenticate(token)
-        request.note = token.sessionID
+        request.note(token.sessionID)
         return session
     }
 
@@ -38,7 +38,7 @@ struct SessionCaller: Sendable {
     @Sendable func residentSessionInPath(of request: HTTPRequest) throws -> Session? {
         let token = try presentedToken(of: request)
         guard let session = try sessions.authenticateResident(token) else { return nil }
-        request.note = token.sessionID
+        request.note(token.sessionID)
         try checkPath(of: request, names: session)
         return session
     }

@@ -12,24 +12,27 @@ struct SessionCredential {
     /// - Returns: nil when the request names none.
     /// - Throws: `Problem` 400 `ambiguous_credentials` when it does so more than once.
     static func of(_ request: HTTPRequest, cookieName: String) throws(Problem) -> SessionCredential? {
-        let authorization = request.fields.bytes(of: .authorization)
         let cookies = request.fields.bytes(of: .cookie) == nil ? [] : cookies(of: request, named: cookieName)
-        guard authorization == nil || cookies.isEmpty, cookies.count <= 1 else {
-            throw Problem(.ambiguousCredentials)
-        }
-        if let authorization {
-            guard request.fields.count(of: .authorization) == 1 else { throw Problem(.ambiguousCredentials) }
+        switch request.fields.only(.authorization) {
+        case .several: throw Problem(.ambiguousCredentials)
+        case .one(let authorization):
+            guard cookies.isEmpty else { throw Problem(.ambiguousCredentials) }
             return SessionCredential(token: bearer(authorization).flatMap(presented), isCookie: false)
+        case .none:
+            guard cookies.count <= 1 else { throw Problem(.ambiguousCredentials) }
+            return cookies.first.map { SessionCredential(token: presented($0), isCookie: true) }
         }
-        return cookies.first.map { SessionCredential(token: presented($0), isCookie: true) }
     }
 
     /// `Bearer` SP token, RFC 6750, section 2.1; the scheme's case does not matter.
     static func bearer(_ authorization: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard authorization.count > scheme.count,
-            zip(authorization, scheme).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
-        else { return nil }
-        return authorization.dropFirst(scheme.count).trimmed
+        let isBearer = authorization.withUnsafeBytes { bytes in
+            bytes.count > scheme.count && scheme.indices.allSatisfy { bytes[$0] | 0x20 == scheme[$0] }
+        }
+        guard isBearer else { return nil }
+        let token = authorization.dropFirst(scheme.count)
+        // One blank is the rule; more are let pass, and rare.
+        return token.first == UInt8(ascii: " ") ? token.trimmed : token
     }
 
     private static func presented(_ text: ArraySlice<UInt8>) -> PresentedToken? {

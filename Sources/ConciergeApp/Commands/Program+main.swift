@@ -1,11 +1,21 @@
 import Glibc
 
 extension Program {
-    /// The program on the arguments, environment and streams of this process.
-    package static func main() async -> Int32 {
-        await run(arguments: Array(CommandLine.arguments.dropFirst()), environment: environmentOfProcess()) { loaded in
-            await Application.run(loaded)
+    /// The program on the arguments, environment and streams of this process, which ends with its exit status.
+    ///
+    /// It is not an asynchronous `main`: that would leave the main thread to the dispatch library, which lets all
+    /// signals through there, and then SIGTERM would end the process in the middle of its answers.
+    package static func main() -> Never {
+        TerminationSignals.block()
+        Task.detached {
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            let status = await run(arguments: arguments, environment: environmentOfProcess()) { loaded in
+                await Application.run(loaded)
+            }
+            exit(status)
         }
+        // Nothing is left for this thread to do; with the signals blocked this does not return.
+        while true { pause() }
     }
 
     private static func environmentOfProcess() -> [String: String] {

@@ -21,7 +21,7 @@ struct AdminSessionEndpoints: Sendable {
         guard let id = SessionID(request.parameter("session")), let session = try await sessions.session(id) else {
             throw Problem(.sessionNotFound)
         }
-        request.note = id
+        request.note(id)
         return session
     }
 

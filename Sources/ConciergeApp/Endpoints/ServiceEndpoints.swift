@@ -14,6 +14,9 @@ struct ServiceEndpoints: Sendable {
 
     typealias PromptLookUp = @Sendable (HTTPRequest) throws -> Session?
 
+    /// The place of `{name}` among the parameters of its routes.
+    private static let nameParameter = 1
+
     func add(to routes: inout RouterBuilder) {
         let services = "/v1/sessions/{session}/services"
         routes.on(.get, services, list)
@@ -99,7 +102,9 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func service(of request: HTTPRequest) throws -> RegisteredService {
-        try catalog.service(named: request.parameter("name"))
+        // An escaped name is still that name, and not worth being fast about.
+        if let service = catalog.service(named: request.parameterBytes(Self.nameParameter)) { return service }
+        return try catalog.service(named: request.parameter("name"))
     }
 }
 

@@ -21,7 +21,7 @@ struct SessionEndpoints: Sendable {
         let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
         let mode = try Self.mode(body["mode"])
         let (session, token) = try await sessions.create(labels: body["labels"] ?? .emptyObject, mode: mode)
-        request.note = session.id
+        request.note(session.id)
         let summary = try session.read(\.summary)
         var response = HTTPResponse.json(.created) { json in
             json.name("session")

@@ -54,7 +54,7 @@ enum AnswerBytes {
     }
 
     /// `Request-Id` names the request that was answered: every answer has its own.
-    private static func remembered(_ fields: HTTPFields) -> [(name: HTTPFieldName, value: String)] {
-        fields.lines.filter { $0.name != .requestID }
+    private static func remembered(_ fields: HTTPFields) -> ContiguousArray<HTTPFields.Line> {
+        ContiguousArray(fields.lines.filter { $0.name != .requestID })
     }
 }

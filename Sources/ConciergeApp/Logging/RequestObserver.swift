@@ -27,10 +27,9 @@ package final class RequestObserver: HTTPServerObserver {
         }
     }
 
-    package func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after duration: Duration) {
+    package func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64) {
         let row = metrics.row(of: request, listener: listener)
         let status = response.status.code
-        let nanoseconds = duration.wholeNanoseconds
         metrics.count(row: row, worker: request.worker, status: status, nanoseconds: nanoseconds)
         guard log.writesRequest(status >= 500 ? .error : .info) else { return }
         // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, whatever the handler gave.
@@ -38,7 +37,7 @@ package final class RequestObserver: HTTPServerObserver {
         log.request(
             RequestLine(
                 id: request.id, labels: labels[row], status: status, microseconds: nanoseconds / 1_000,
-                bytes: isBare ? 0 : response.body.count, sessionID: request.note as? SessionID,
+                bytes: isBare ? 0 : response.body.count, sessionID: request.note.map(SessionID.init),
                 traceID: TraceID(request.fields)))
     }
 
@@ -47,9 +46,12 @@ package final class RequestObserver: HTTPServerObserver {
     }
 }
 
-extension Duration {
-    /// Zero when it is negative.
-    fileprivate var wholeNanoseconds: UInt64 {
-        UInt64(clamping: attoseconds / 1_000_000_000)
-    }
+extension SessionID {
+    /// Endpoints note whose request it is.
+    fileprivate init(_ note: HTTPRequest.Note) { self.init(high: note.high, low: note.low) }
+}
+
+extension HTTPRequest {
+    /// Notes whose request it is, for the log.
+    func note(_ session: SessionID) { note = Note(high: session.high, low: session.low) }
 }

@@ -134,7 +134,8 @@ extension APISchema {
             members.append(
                 (
                     name: "description",
-                    value: "A write may leave members out, and a merge patch remove them: they are then those of `default`."
+                    value:
+                        "A write may leave members out, and a merge patch remove them: they are then those of `default`."
                 ))
         }
         return JSONDocument(members: members)

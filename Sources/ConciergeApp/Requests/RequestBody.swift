@@ -57,18 +57,20 @@ enum RequestBody {
     }
 
     private static func mediaType(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
-        var fields: HTTPFields = [:]
-        if request.method == .patch { fields.add(.acceptPatch, types.joined(separator: ", ")) }
-        guard request.fields.count(of: .contentType) == 1, let value = request.fields.bytes(of: .contentType) else {
-            throw Problem(.unsupportedMediaType, "A body needs exactly one Content-Type.", fields: fields)
+        func refuse(_ detail: String) -> Problem {
+            let list = types.joined(separator: ", ")
+            return Problem(
+                .unsupportedMediaType, "\(detail): \(list).",
+                fields: request.method == .patch ? [.acceptPatch: list] : [:])
         }
-        let parts = value.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        guard let name = parts.first, let type = types.first(where: { name.trimmed.equals($0) }),
-            parts.dropFirst().allSatisfy({ isUTF8($0.trimmed) })
-        else {
-            throw Problem(
-                .unsupportedMediaType, "The Content-Type must be \(types.joined(separator: " or ")).", fields: fields)
+        guard case .one(let value) = request.fields.only(.contentType) else {
+            throw refuse("A body needs exactly one Content-Type, of these")
         }
+        let end = value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
+        let name = value[..<end].trimmed
+        guard let type = types.first(where: { name.equals($0) }),
+            value[end...].split(separator: UInt8(ascii: ";")).allSatisfy({ isUTF8($0.trimmed) })
+        else { throw refuse("The Content-Type must be one of these") }
         return type
     }
 
@@ -91,7 +93,15 @@ extension ArraySlice where Element == UInt8 {
 
     /// Whether it is that text, which is in lower case, whatever its own case.
     func equals(_ text: String) -> Bool {
-        count == text.utf8.count
-            && zip(self, text.utf8).allSatisfy { ($0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0) == $1 }
+        guard count == text.utf8.count else { return false }
+        return withUnsafeBufferPointer { bytes in
+            var index = 0
+            for wanted in text.utf8 {
+                let byte = bytes[index]
+                guard (byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte) == wanted else { return false }
+                index += 1
+            }
+            return true
+        }
     }
 }

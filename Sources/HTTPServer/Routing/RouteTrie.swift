@@ -1,11 +1,20 @@
-/// Routes by their segments. Built once, then only read.
+import Glibc
+
+/// Routes by their segments: built from nodes that grow, then frozen into flat tables, in which a request's path is
+/// looked up without counting a single reference.
 struct RouteTrie: Sendable {
+    /// What a node has, as ranges of the other tables.
     private struct Node: Sendable {
-        var literals: [(text: [UInt8], node: Int)] = []
-        var parameter: (name: String, kind: RoutePattern.ParameterKind, node: Int)?
-        var routes: [Route] = []
-        /// The value of `Allow`, RFC 9110, section 10.2.1.
-        var allow = ""
+        var literals: Range<Int>
+        /// The node behind a parameter, and what the parameter takes; negative where there is none.
+        var parameter: Int
+        var parameterKind: RoutePattern.ParameterKind
+        var routes: Range<Int>
+    }
+
+    private struct Literal: Sendable {
+        var text: Range<Int>
+        var node: Int
     }
 
     enum Outcome {
@@ -16,46 +25,34 @@ struct RouteTrie: Sendable {
         case malformed(String)
     }
 
-    private var nodes: [Node] = [Node()]
+    private var nodes: [Node] = []
+    private var literals: [Literal] = []
+    private var text: [UInt8] = []
+    /// Methods and routes of all nodes, in step.
+    private var methods: [HTTPMethod.Code] = []
+    private var routes: [Route] = []
+    /// The value of `Allow` for each node, RFC 9110, section 10.2.1.
+    private var allow: [String] = []
 
-    mutating func insert(_ route: Route) throws(RouteError) {
-        var at = 0
-        for segment in route.pattern.segments {
-            at = try child(of: at, for: segment, route: route)
-        }
-        if let other = nodes[at].routes.first(where: { $0.method == route.method }) {
-            throw RouteError(
-                pattern: route.pattern.text, problem: "stands twice for \(route.method), also as \(other.pattern.text)")
-        }
-        nodes[at].routes.append(route)
-        nodes[at].allow = Self.allow(nodes[at].routes.map(\.method))
-    }
-
-    private mutating func child(
-        of parent: Int, for segment: RoutePattern.Segment, route: Route
-    ) throws(RouteError) -> Int {
-        func ambiguous(_ other: String) -> RouteError {
-            RouteError(
-                pattern: route.pattern.text,
-                problem: "is ambiguous: where it has \(segment.display), another route has \(other)")
-        }
-        switch segment {
-        case .literal(let text):
-            if let known = nodes[parent].literals.first(where: { $0.text == text }) { return known.node }
-            if let parameter = nodes[parent].parameter { throw ambiguous("{\(parameter.name)}") }
-            nodes[parent].literals.append((text, nodes.count))
-        case .parameter(let name, let kind):
-            if let known = nodes[parent].parameter {
-                guard known.name == name, known.kind == kind else { throw ambiguous("{\(known.name)}") }
-                return known.node
+    /// - Throws: `RouteError`, see `RouterBuilder.freeze()`.
+    init(_ routes: [Route]) throws(RouteError) {
+        var tree = RouteTree()
+        for route in routes { try tree.insert(route) }
+        for node in tree.nodes {
+            let firstLiteral = literals.count
+            for literal in node.literals {
+                literals.append(Literal(text: text.count..<(text.count + literal.text.count), node: literal.node))
+                text += literal.text
             }
-            if let literal = nodes[parent].literals.first {
-                throw ambiguous("\"\(String(decoding: literal.text, as: UTF8.self))\"")
-            }
-            nodes[parent].parameter = (name, kind, nodes.count)
+            let firstRoute = self.routes.count
+            self.routes += node.routes
+            methods += node.routes.map(\.method.code)
+            nodes.append(
+                Node(
+                    literals: firstLiteral..<literals.count, parameter: node.parameter?.node ?? -1,
+                    parameterKind: node.parameter?.kind ?? .any, routes: firstRoute..<self.routes.count))
+            allow.append(Self.allow(node.routes.map(\.method)))
         }
-        nodes.append(Node())
-        return nodes.count - 1
     }
 
     /// - Parameter path: in the coordinates of the head that it is a part of.
@@ -77,17 +74,19 @@ struct RouteTrie: Sendable {
                 let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
                 var decoded: [UInt8]?
                 if let problem = Self.check(raw, escaped: escaped, decoded: &decoded) { return .malformed(problem) }
-                if let next = step(from: at, segment: raw, decoded: decoded) {
-                    if next.isParameter {
-                        match.parameters[parameters] = .init(
-                            lower: UInt32(path.startIndex + start), upper: UInt32(path.startIndex + end))
-                        parameters += 1
-                    }
-                    at = next.node
-                } else {
+                guard
+                    let next = decoded.map({ $0.withUnsafeBufferPointer { step(from: at, segment: $0) } })
+                        ?? step(from: at, segment: raw)
+                else {
                     // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
                     return Self.firstProblem(bytes, from: end + 1).map { .malformed($0) } ?? .notFound
                 }
+                if next.isParameter {
+                    match.parameters[parameters] = .init(
+                        lower: UInt32(path.startIndex + start), upper: UInt32(path.startIndex + end))
+                    parameters += 1
+                }
+                at = next.node
                 start = end + 1
             }
             return finish(at, method: method, match: &match)
@@ -95,27 +94,35 @@ struct RouteTrie: Sendable {
     }
 
     private func finish(_ node: Int, method: HTTPMethod, match: inout RouteMatch) -> Outcome {
-        let node = nodes[node]
-        guard !node.routes.isEmpty else { return .notFound }
-        let wanted = method == .head && !node.routes.contains { $0.method == .head } ? .get : method
-        guard let route = node.routes.first(where: { $0.method == wanted }) else {
-            return .wrongMethod(allow: node.allow)
+        let range = nodes[node].routes
+        let code = method.code
+        for index in range where methods[index] == code && (code != .other || routes[index].method == method) {
+            match.route = routes[index]
+            return .found(match)
         }
-        match.route = route
+        guard !range.isEmpty else { return .notFound }
+        guard method == .head, let index = range.first(where: { methods[$0] == .get }) else {
+            return .wrongMethod(allow: allow[node])
+        }
+        match.route = routes[index]
         return .found(match)
     }
 
-    private func step(
-        from node: Int, segment: UnsafeBufferPointer<UInt8>, decoded: [UInt8]?
-    ) -> (node: Int, isParameter: Bool)? {
-        // In place: a copy of the node would count four references up and down.
-        for literal in nodes[node].literals {
-            let same = decoded.map { $0 == literal.text } ?? segment.elementsEqual(literal.text)
-            if same { return (literal.node, false) }
+    private func step(from node: Int, segment: UnsafeBufferPointer<UInt8>) -> (node: Int, isParameter: Bool)? {
+        for index in nodes[node].literals where isSame(segment, literals[index].text) {
+            return (literals[index].node, false)
         }
-        guard let parameter = nodes[node].parameter, !segment.isEmpty else { return nil }
-        if parameter.kind == .int, !isInt(segment) { return nil }
-        return (parameter.node, true)
+        let parameter = nodes[node].parameter
+        guard parameter >= 0, !segment.isEmpty else { return nil }
+        if nodes[node].parameterKind == .int, !isInt(segment) { return nil }
+        return (parameter, true)
+    }
+
+    private func isSame(_ segment: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
+        guard segment.count == range.count, let bytes = segment.baseAddress else { return false }
+        return text.withUnsafeBufferPointer { text in
+            text.baseAddress.map { memcmp(bytes, $0 + range.lowerBound, range.count) == 0 } ?? false
+        }
     }
 
     /// Digits only: `Int` would take a sign as well.
@@ -139,7 +146,7 @@ struct RouteTrie: Sendable {
             decoded = bytes
             return nil
         }
-        return isDots(raw) ? "The path has a dot segment." : nil
+        return raw.first == UInt8(ascii: ".") && isDots(raw) ? "The path has a dot segment." : nil
     }
 
     private static func isDots(_ segment: some Collection<UInt8>) -> Bool {
@@ -161,14 +168,5 @@ struct RouteTrie: Sendable {
         if names.contains("GET") { names.insert("HEAD") }
         names.insert("OPTIONS")
         return names.sorted().joined(separator: ", ")
-    }
-}
-
-extension RoutePattern.Segment {
-    fileprivate var display: String {
-        switch self {
-        case .literal(let text): "\"\(String(decoding: text, as: UTF8.self))\""
-        case .parameter(let name, _): "{\(name)}"
-        }
     }
 }

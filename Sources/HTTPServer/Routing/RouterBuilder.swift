@@ -46,16 +46,14 @@ public struct RouterBuilder {
     /// - Throws: `RouteError` when a pattern is malformed, when one path would fit two patterns, or when a method
     ///   stands twice on a path: whatever the order was, nobody could say what is served.
     public func freeze() throws(RouteError) -> Router {
-        var trie = RouteTrie()
         var routes: [Route] = []
         for (index, entry) in entries.enumerated() {
             let route = Route(
                 method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, prompt: entry.prompt,
                 handler: entry.handler)
-            try trie.insert(route)
             routes.append(route)
         }
-        return Router(trie: trie, routes: routes)
+        return Router(trie: try RouteTrie(routes), routes: routes)
     }
 
     private func fold(_ handler: @escaping HTTPHandler) -> HTTPHandler {

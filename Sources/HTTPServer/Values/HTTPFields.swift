@@ -1,6 +1,11 @@
 /// The header fields of an answer, in the order they will be sent.
 public struct HTTPFields: Sendable {
-    public private(set) var lines: [(name: HTTPFieldName, value: String)] = []
+    public struct Line: Sendable {
+        public let name: HTTPFieldName
+        public let value: String
+    }
+
+    public private(set) var lines: ContiguousArray<Line> = []
 
     public init() {}
 
@@ -9,7 +14,7 @@ public struct HTTPFields: Sendable {
         get { lines.first { $0.name == name }?.value }
         set {
             lines.removeAll { $0.name == name }
-            if let newValue { lines.append((name, newValue)) }
+            if let newValue { lines.append(Line(name: name, value: newValue)) }
         }
     }
 
@@ -17,12 +22,12 @@ public struct HTTPFields: Sendable {
     /// names that may come twice, such as `Set-Cookie`.
     public mutating func add(_ name: HTTPFieldName, _ value: String) {
         if lines.isEmpty { lines.reserveCapacity(6) }
-        lines.append((name, value))
+        lines.append(Line(name: name, value: value))
     }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
-        lines = elements.map { (name: $0.0, value: $0.1) }
+        lines = ContiguousArray(elements.map { Line(name: $0.0, value: $0.1) })
     }
 }

@@ -19,16 +19,14 @@ struct HTTPHead: Sendable {
             target = 0..<0
             return
         }
-        let fields = UnsafeRawBufferPointer(
+        let table = UnsafeRawBufferPointer(
             start: request.fields, count: Int(request.field_count) * MemoryLayout<cmhd_field>.stride)
-        let length = Int(request.head_length)
-        block = [UInt8](unsafeUninitializedCapacity: fields.count + length) { buffer, count in
-            let raw = UnsafeMutableRawBufferPointer(buffer)
-            raw.copyMemory(from: fields)
-            UnsafeMutableRawBufferPointer(rebasing: raw[fields.count...])
-                .copyMemory(from: UnsafeRawBufferPointer(start: head, count: length))
-            count = fields.count + length
-        }
+        let text = UnsafeRawBufferPointer(start: head, count: Int(request.head_length))
+        var block: [UInt8] = []
+        block.reserveCapacity(table.count + text.count)
+        block.append(contentsOf: table)
+        block.append(contentsOf: text)
+        self.block = block
         fieldCount = Int(request.field_count)
         target = Int(request.target)..<Int(request.target + request.target_length)
     }

@@ -45,6 +45,26 @@ extension HTTPMethod: CustomStringConvertible {
 }
 
 extension HTTPMethod {
+    /// One byte for each method that is known: comparing these costs nothing.
+    enum Code: UInt8, Sendable {
+        case get, head, post, put, patch, delete, options, trace, connect, other
+    }
+
+    var code: Code {
+        switch self {
+        case .get: .get
+        case .head: .head
+        case .post: .post
+        case .put: .put
+        case .patch: .patch
+        case .delete: .delete
+        case .options: .options
+        case .trace: .trace
+        case .connect: .connect
+        case .other: .other
+        }
+    }
+
     /// From the wire, without making a string of the methods that are known.
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         switch (bytes.count, bytes.first) {

@@ -11,16 +11,16 @@ public final class HTTPRequest: Sendable {
     public let peer: PeerAddress
     /// The route that was found, and what its parameters stand for.
     public let match: RouteMatch
-    /// Monotonic, when the last byte had come in.
-    public let receivedAt: ContinuousClock.Instant
+    /// When the last byte had come in, in nanoseconds of the monotonic clock.
+    public let receivedAt: UInt64
     /// Which of the server's workers serves it, from 0: something to spread counters by.
     public let worker: Int
 
-    private let noteStorage = Mutex<(any Sendable)?>(nil)
+    private let noteStorage = Mutex<Note?>(nil)
 
     init(
         id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], peer: PeerAddress, match: RouteMatch,
-        receivedAt: ContinuousClock.Instant, worker: Int
+        receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
@@ -32,8 +32,18 @@ public final class HTTPRequest: Sendable {
         self.worker = worker
     }
 
-    /// Something that a handler knows of this request and whoever observes the server wants to: who asked.
-    public var note: (any Sendable)? {
+    /// 128 bits that a handler leaves for whoever observes the server, such as the id of who asked.
+    public struct Note: Sendable, Equatable {
+        public let high, low: UInt64
+
+        public init(high: UInt64, low: UInt64) {
+            self.high = high
+            self.low = low
+        }
+    }
+
+    /// Nil until a handler sets it.
+    public var note: Note? {
         get { noteStorage.withLock { $0 } }
         set { noteStorage.withLock { $0 = newValue } }
     }

@@ -15,6 +15,19 @@ public struct HTTPRequestFields: Sendable {
         head.index(of: name).map(head.value)
     }
 
+    /// The value of the only field of that name, as it was sent.
+    public func only(_ name: HTTPFieldName) -> Single {
+        guard let index = head.index(of: name) else { return .none }
+        return head.index(of: name, from: index + 1) == nil ? .one(head.value(index)) : .several
+    }
+
+    /// What there is of a field that may come once.
+    public enum Single: Sendable {
+        case none
+        case one(ArraySlice<UInt8>)
+        case several
+    }
+
     /// The values of every field of that name.
     public func values(of name: HTTPFieldName) -> [String] {
         var found: [String] = []

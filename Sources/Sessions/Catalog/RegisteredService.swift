@@ -5,6 +5,7 @@ import Synchronization
 /// One service of the catalogue, frozen, shared by all sessions.
 package final class RegisteredService: Sendable {
     package let name: String
+    let nameBytes: [UInt8]
     package let kind: String
     /// Its place in the catalogue.
     package let index: UInt16
@@ -34,6 +35,7 @@ package final class RegisteredService: Sendable {
 
     init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema) {
         name = definition.name
+        nameBytes = Array(definition.name.utf8)
         kind = definition.kind
         self.index = index
         self.default = definition.default

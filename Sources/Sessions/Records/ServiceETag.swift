@@ -25,5 +25,25 @@ package struct ServiceETag: Sendable, Hashable {
 
 extension ServiceETag: CustomStringConvertible {
     /// As a header field has it, in quotes.
-    package var description: String { "\"\(revision)\"" }
+    package var description: String {
+        var digits = 1
+        var bound: UInt64 = 10
+        while revision >= bound, digits < 19 {
+            digits += 1
+            bound *= 10
+        }
+        if revision >= bound { digits += 1 }
+        let count = digits + 2
+        // Asked for exactly: up to 15 bytes need no memory of their own.
+        return String(unsafeUninitializedCapacity: count) { buffer in
+            buffer[0] = UInt8(ascii: "\"")
+            buffer[count - 1] = UInt8(ascii: "\"")
+            var rest = revision
+            for place in stride(from: digits, through: 1, by: -1) {
+                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            return count
+        }
+    }
 }

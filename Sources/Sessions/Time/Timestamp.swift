@@ -12,19 +12,45 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 has years of four digits: what lies beyond is shown as the first or last moment that it can say.
     package var description: String {
-        let (days, milliseconds) = floorDivision(millisecondsSince1970, 86_400_000)
+        String(unsafeUninitializedCapacity: Self.length) { buffer in
+            write(into: UnsafeMutableRawBufferPointer(buffer))
+            return Self.length
+        }
+    }
+
+    /// Bytes of its text.
+    package static let length = 24
+
+    /// The text, without making a string.
+    /// - Precondition: `buffer` has room for `length` bytes.
+    package func write(into buffer: UnsafeMutableRawBufferPointer) {
+        let shown = min(max(millisecondsSince1970, Self.first), Self.last)
+        let (days, milliseconds) = floorDivision(shown, 86_400_000)
         let (year, month, day) = civil(days)
         let seconds = milliseconds / 1_000
-        return "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2))"
-            + "T\(padded(seconds / 3_600, 2)):\(padded(seconds / 60 % 60, 2)):\(padded(seconds % 60, 2))"
-            + ".\(padded(milliseconds % 1_000, 3))Z"
+        buffer.copyBytes(from: Self.template)
+        func put(_ number: Int64, digits: Int, at start: Int) {
+            var rest = number
+            for place in stride(from: start + digits - 1, through: start, by: -1) {
+                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+        }
+        put(year, digits: 4, at: 0)
+        put(month, digits: 2, at: 5)
+        put(day, digits: 2, at: 8)
+        put(seconds / 3_600, digits: 2, at: 11)
+        put(seconds / 60 % 60, digits: 2, at: 14)
+        put(seconds % 60, digits: 2, at: 17)
+        put(milliseconds % 1_000, digits: 3, at: 20)
     }
-}
 
-private func padded(_ number: Int64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    private static let template = Array("0000-00-00T00:00:00.000Z".utf8)
+    /// 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z.
+    private static let first: Int64 = -62_167_219_200_000
+    private static let last: Int64 = 253_402_300_799_999
 }
 
 private func floorDivision(_ dividend: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {

@@ -51,7 +51,7 @@ func makeRequest(
         [("Caller", caller), (.contentType, type)] + (key.map { [(.idempotencyKey, $0)] } ?? []) + more
     return HTTPRequest(
         id: id, method: method, head: HTTPHead(target: target, fields: fields), body: Array(body.utf8),
-        peer: .unknown, match: .none, receivedAt: .now, worker: 0)
+        peer: .unknown, match: .none, receivedAt: 0, worker: 0)
 }
 
 extension HTTPResponse {

@@ -32,7 +32,7 @@ struct LoggingRequestTests {
         var builder = RouterBuilder()
         builder.on(.get, "/things/{thing}") { _ in HTTPResponse(text: "hello") }
         builder.on(.post, "/mine") { request in
-            request.note = Self.session
+            request.note(Self.session)
             return HTTPResponse(.noContent)
         }
         builder.on(.post, "/broken") { _ in throw Broken() }

@@ -6,7 +6,7 @@ final class Recorder: HTTPServerObserver {
     private let answers = Mutex<[(target: String, status: Int)]>([])
     private let problems = Mutex<[String]>([])
 
-    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after duration: Duration) {
+    func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64) {
         let status = Int(response.status.code)
         answers.withLock { $0.append((request.target, status)) }
     }
