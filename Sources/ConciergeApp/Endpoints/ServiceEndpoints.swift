@@ -42,7 +42,7 @@ struct ServiceEndpoints: Sendable {
         let (bytes, etag) = try session.read { $0.document(of: service) }
         try Conditions.checkRead(request, service: service.name, etag)
         return try Conditions.isNotModified(request, etag)
-            ? .state(.notModified, [], etag) : .state(.ok, bytes, etag)
+            ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag)
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
