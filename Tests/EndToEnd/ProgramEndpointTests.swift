@@ -64,7 +64,10 @@ struct ProgramEndpointTests {
             }
             #expect(count("GET", 200) == "3")
             #expect(count("PATCH", 400) == "1")
-            #expect(lines.contains { $0.hasPrefix("concierge_http_request_duration_seconds_bucket{") && $0.contains(labels) })
+            #expect(
+                lines.contains {
+                    $0.hasPrefix("concierge_http_request_duration_seconds_bucket{") && $0.contains(labels)
+                })
             #expect(lines.contains("concierge_sessions_live 1"))
             #expect(lines.contains(#"concierge_services_live{service="profile"} 1"#))
             #expect(lines.contains("concierge_log_lines_dropped_total 0"))

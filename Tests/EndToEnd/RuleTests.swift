@@ -71,8 +71,13 @@ struct RuleTests {
             #expect(allow(options) == allowed)
             for method in [other, "TRACE", "CONNECT", "BREW"] {
                 let refused = try await app.client().send(method, path)
-                #expect(refused.status == 405 || (method == "BREW" && refused.status == 501), "\(method)")
-                if refused.status == 405 { #expect(allow(refused) == allowed, "\(method)") }
+                #expect(refused.status == 405, "\(method)")
+                // CONNECT asks for no path (RFC 9112, section 3.2.3): its answer has what is possible anywhere.
+                if method == "CONNECT" {
+                    #expect(Set(allow(refused)).isSuperset(of: allowed))
+                } else {
+                    #expect(allow(refused) == allowed, "\(method)")
+                }
             }
         }
     }
@@ -111,7 +116,9 @@ struct RuleTests {
         }
     }
 
-    @Test("invalid UTF-8 is 400", arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3]])
+    @Test(
+        "invalid UTF-8 is 400",
+        arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3]])
     func invalidUTF8(bytes: [UInt8]) async throws {
         try await withApplication { app in
             let client = try await app.newSession().client
@@ -149,7 +156,8 @@ struct RuleTests {
         try await withApplication { app in
             let client = try await app.newSession().client
             for (method, path) in [
-                ("PUT", Paths.profile), ("POST", Paths.transactions), ("POST", Paths.sessions), ("PATCH", Paths.profile),
+                ("PUT", Paths.profile), ("POST", Paths.transactions), ("POST", Paths.sessions),
+                ("PATCH", Paths.profile),
             ] where !(method == "PATCH" && type == "application/merge-patch+json") {
                 var request = client.request(method, path, fields: type.map { [("Content-Type", $0)] } ?? [])
                 request.removeLast(2)
@@ -170,7 +178,8 @@ struct RuleTests {
             #expect(created["Cache-Control"] == "no-store")
             let client = app.client().with(token: created[member: "token"]?.string ?? "")
             #expect(try await client.send("POST", Paths.tokens)["Cache-Control"] == "no-store")
-            #expect(try await client.get(Paths.profile, fields: [("If-None-Match", "*")])["Cache-Control"] == "no-store")
+            #expect(
+                try await client.get(Paths.profile, fields: [("If-None-Match", "*")])["Cache-Control"] == "no-store")
             #expect(try await client.send("DELETE", Paths.current)["Cache-Control"] == "no-store")
         }
     }

@@ -13,7 +13,9 @@ struct ProgramTests {
         try ProgramProcess(["serve"] + free + arguments)
     }
 
-    @Test("serve says where it listens, answers there, and ends with 0 at SIGTERM and SIGINT", arguments: [SIGTERM, SIGINT])
+    @Test(
+        "serve says where it listens, answers there, and ends with 0 at SIGTERM and SIGINT",
+        arguments: [SIGTERM, SIGINT])
     func serves(signal: Int32) async throws {
         let start = ContinuousClock.now
         let process = try Self.serve()
