@@ -70,7 +70,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a name that is not registered is 404", arguments: ["nope", "Profile", "profile%2F", "profile.json", "%00"])
+    @Test("a name that is not registered is 404", arguments: ["nope", "Profile", "profile%20", "profile.json"])
     func unknown(name: String) async throws {
         try await withApplication { app in
             let client = try await app.newSession().client
@@ -81,13 +81,9 @@ struct ServiceTests {
                 try await client.send("DELETE", Paths.service(name)),
                 try await client.send("DELETE", Paths.service(name) + "/state"),
             ]
-            if name == "%00" {
-                for answer in answers { #expect(answer.status == 400) }
-            } else {
-                for answer in answers {
-                    #expect(answer.status == 404)
-                    #expect(answer.code == "service_not_found")
-                }
+            for answer in answers {
+                #expect(answer.status == 404)
+                #expect(answer.code == "service_not_found")
             }
         }
     }
@@ -321,9 +317,9 @@ struct ServiceTests {
             #expect(needed.code == "precondition_required")
             #expect(try await client.patch(path, #"{"items":[]}"#).status == 428)
             let first = [("If-Match", "\"0\"")]
-            let wrong = try await client.send("PUT", path, json: #"{"items":["a",1,"c"]}"#, fields: first)
+            let wrong = try await client.send("PUT", path, json: #"{"items":["a",1],"total":0}"#, fields: first)
             #expect(wrong.status == 400)
-            #expect(Set(wrong.pointers) == ["/items", "/items/1"])
+            #expect(Set(wrong.pointers) == ["/items/1", "/total"])
             clock.advance(.seconds(20))
             let put = try await client.send("PUT", path, json: #"{"items":["a"]}"#, fields: first)
             #expect(put.status == 200)

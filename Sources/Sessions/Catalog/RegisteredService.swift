@@ -27,7 +27,8 @@ package final class RegisteredService: Sendable {
         }
         // Not a merge patch of the default: that would take a null for a removal.
         let missing = defaults.filter { document[member: $0.name] == nil }
-        return missing.isEmpty ? nil : JSONDocument(members: members + missing)
+        guard !missing.isEmpty else { return nil }
+        return JSONDocument(members: members + missing)
     }
 
     /// How many instances live, in all sessions.

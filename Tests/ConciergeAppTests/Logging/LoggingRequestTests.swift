@@ -32,7 +32,7 @@ struct LoggingRequestTests {
         var builder = RouterBuilder()
         builder.on(.get, "/things/{thing}") { _ in HTTPResponse(text: "hello") }
         builder.on(.post, "/mine") { request in
-            request.note(Self.session)
+            request.note = HTTPRequest.Note(high: Self.session.high, low: Self.session.low)
             return HTTPResponse(.noContent)
         }
         builder.on(.post, "/broken") { _ in throw Broken() }

@@ -1,0 +1,111 @@
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Isolation")
+struct IsolationTests {
+    @Test("1,000 sessions with interleaved writes never see each other's data")
+    func thousand() async throws {
+        let count = 1_000
+        let writers = 4
+        try await withApplication { app in
+            let port = app.publicPort
+            let tokens = try await blocking {
+                let connection = try RawConnection(port: port)
+                let request = TestClient(port: port).request("POST", Paths.sessions)
+                return try (0..<count).map { _ in
+                    try connection.send(request)
+                    return try #require(try connection.readResponse()[member: "token"]?.string)
+                }
+            }
+            #expect(Set(tokens).count == count)
+            // Every writer visits every session, each in another order, so that neighbours on a connection, and in
+            // time, are always different ones.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for writer in 0..<writers {
+                    group.addTask {
+                        try await blocking { try Self.write(as: writer, tokens, port: port) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                for (index, token) in tokens.enumerated() {
+                    let client = TestClient(port: port).with(token: token)
+                    try connection.send(client.request("GET", Paths.profile))
+                    let attributes = try connection.readResponse()[member: "attributes"]?.members ?? []
+                    #expect(attributes.map(\.name) == (0..<writers).map { "w\($0)" })
+                    #expect(attributes.allSatisfy { $0.value.int == index }, "session \(index): \(attributes)")
+                }
+            }
+            #expect(try await app.admin().get("/v1/stats")[member: "services"]?[member: "profile"]?.int == count)
+        }
+    }
+
+    private static func write(as writer: Int, _ tokens: [String], port: UInt16) throws {
+        let connection = try RawConnection(port: port)
+        // Coprime to the number of sessions: all are visited.
+        let step = [7, 11, 13, 17][writer]
+        for turn in 0..<tokens.count {
+            let index = (turn * step + writer * 250) % tokens.count
+            let client = TestClient(port: port).with(token: tokens[index])
+            try connection.send(
+                client.request("PATCH", Paths.profile, json: #"{"attributes":{"w\#(writer)":\#(index)}}"#))
+            let answer = try connection.readResponse()
+            let attributes = answer[member: "attributes"]?.members ?? []
+            #expect(answer.status == 200)
+            #expect(attributes.contains { $0.name == "w\(writer)" })
+            #expect(attributes.allSatisfy { $0.value.int == index }, "session \(index): \(attributes)")
+        }
+    }
+
+    @Test("100 parallel first uses make exactly one instance")
+    func firstUse() async throws {
+        try await withApplication { configuration in
+            configuration.workers = 4
+        } _: { app in
+            let client = try await app.newSession().client
+            let gate = Event()
+            let times = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<100 {
+                    group.addTask {
+                        await gate.wait()
+                        let first = try await client.get(Paths.profile)
+                        #expect(first["ETag"] == "\"0\"")
+                        return try await client.listing(of: "profile")?[string: "created_at"]
+                    }
+                }
+                gate.happen()
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(times.count == 1)
+            #expect(isTimestamp(times.first ?? nil))
+            #expect(try await app.admin().get("/v1/stats")[member: "services"]?[member: "profile"]?.int == 1)
+        }
+    }
+
+    @Test("60 parallel first writes are all kept, in one instance")
+    func firstWrites() async throws {
+        try await withApplication { configuration in
+            configuration.workers = 4
+        } _: { app in
+            let client = try await app.newSession().client
+            let tags = try await withThrowingTaskGroup(of: String?.self) { group in
+                for number in 0..<60 {
+                    group.addTask {
+                        let answer = try await client.patch(Paths.profile, #"{"attributes":{"a\#(number)":1}}"#)
+                        #expect(answer.status == 200)
+                        return answer["ETag"]
+                    }
+                }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(tags.count == 60)
+            #expect(try await client.get(Paths.profile)[member: "attributes"]?.count == 60)
+            #expect(try await client.revision() == 61)
+            #expect(try await app.admin().get("/v1/stats")[member: "services"]?[member: "profile"]?.int == 1)
+        }
+    }
+}

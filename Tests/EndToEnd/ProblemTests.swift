@@ -1,0 +1,247 @@
+import ConciergeApp
+import HTTPTestClient
+import JSONDocument
+import Sessions
+import Support
+import Testing
+
+@Suite("Problems")
+struct ProblemTests {
+    /// Asks for one thing after another and notes the codes of what came back.
+    private struct Causes {
+        var codes: Set<String> = []
+
+        /// Expects exactly that problem, with the status that its explanation has.
+        mutating func expect(_ code: String, _ answer: TestResponse) {
+            #expect(answer.code == code, "\(answer.status) \(answer.text)")
+            #expect(ProblemKind.named(code).map { Int($0.status.code) } == answer.status)
+            codes.insert(code)
+        }
+    }
+
+    @Test("every kind can be caused, but out_of_memory, and is what it says")
+    func all() async throws {
+        var causes = Causes()
+        try await Self.causeByInput(&causes)
+        try await Self.causeByFraming(&causes)
+        try await Self.causeByStore(&causes)
+        try await Self.causeByBrokenService(&causes)
+        try await Self.causeByWaiting(&causes)
+        #expect(causes.codes == Set(ProblemKind.all.map(\.code)).subtracting(["out_of_memory"]))
+    }
+
+    private static func causeByInput(_ causes: inout Causes) async throws {
+        let services = [try ServiceFile(name: "notes", concurrency: .firstWrite)]
+        var found = causes
+        try await withApplication(services: services) { configuration in
+            configuration.limits.bodyBytes = 600
+            configuration.maxSessions = 2
+        } _: { app in
+            let (client, id, _) = try await app.newSession()
+            let jsonPatch = [("Content-Type", "application/json-patch+json")]
+            found.expect("invalid_json", try await client.send("PUT", Paths.profile, json: "{"))
+            found.expect("invalid_input", try await client.send("POST", Paths.transactions, json: "{}"))
+            found.expect("invalid_state", try await client.send("PUT", Paths.profile, json: "7"))
+            found.expect(
+                "invalid_patch", try await client.send("PATCH", Paths.profile, json: "{}", fields: jsonPatch))
+            found.expect("invalid_condition", try await client.get(Paths.profile, fields: [("If-Match", "7")]))
+            found.expect(
+                "ambiguous_credentials", try await client.get(Paths.profile, fields: [("Authorization", "Bearer x")]))
+            found.expect(
+                "invalid_idempotency_key",
+                try await client.send("POST", Paths.tokens, fields: [("Idempotency-Key", "a b")]))
+            found.expect("unauthenticated", try await app.client().get(Paths.profile))
+            found.expect("foreign_host", try await app.admin().get("/v1/stats", host: "example.org"))
+            found.expect("no_user", try await client.get(Paths.sessions))
+            found.expect(
+                "service_read_only",
+                try await client.send(
+                    "POST", Paths.transactions, json: #"{"operations":[{"op":"clear","service":"user"}]}"#))
+            found.expect("not_found", try await client.get("/v2"))
+            found.expect("session_not_found", try await client.get("/v1/sessions/x"))
+            found.expect("service_not_found", try await client.get(Paths.service("x")))
+            found.expect("method_not_allowed", try await client.send("PUT", Paths.current, json: "{}"))
+            found.expect(
+                "patch_conflict",
+                try await client.send(
+                    "PATCH", Paths.profile, json: #"[{"op":"remove","path":"/x"}]"#, fields: jsonPatch))
+            found.expect(
+                "precondition_failed", try await client.patch(Paths.profile, "{}", fields: [("If-Match", "\"9\"")]))
+            found.expect("precondition_required", try await client.patch(Paths.service("notes"), "{}"))
+            found.expect(
+                "body_too_large",
+                try await client.patch(Paths.profile, #"{"name":"\#(String(repeating: "x", count: 600))"}"#))
+            let half = String(repeating: "x", count: 400)
+            #expect(try await client.patch(Paths.profile, #"{"attributes":{"a":"\#(half)"}}"#).status == 200)
+            found.expect(
+                "state_too_large", try await client.patch(Paths.profile, #"{"attributes":{"b":"\#(half)"}}"#))
+            found.expect(
+                "unsupported_media_type",
+                try await client.send("PUT", Paths.profile, json: "{}", fields: [("Content-Type", "text/plain")]))
+            let key = [("Idempotency-Key", "k")]
+            let clear = #"{"operations":[{"op":"clear","service":"quote"}]}"#
+            #expect(try await client.send("POST", Paths.transactions, json: clear, fields: key).status == 200)
+            found.expect(
+                "idempotency_key_reused", try await client.send("POST", Paths.tokens, fields: key))
+            let cookie = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
+            let pair = String((cookie["Set-Cookie"] ?? "").prefix { $0 != ";" })
+            found.expect(
+                "cross_site_request", try await app.client().with("Cookie", pair).send("DELETE", Paths.current))
+            found.expect("too_many_sessions", try await app.client().send("POST", Paths.sessions))
+            #expect(try await app.admin().get("/v1/sessions/\(id)").status == 200)
+        }
+        try await withApplication { configuration in
+            configuration.admin.key = Secret(AdminTests.key)
+        } _: { app in
+            found.expect("admin_key_needed", try await app.admin().get("/v1/stats"))
+        }
+        causes = found
+    }
+
+    private static func causeByFraming(_ causes: inout Causes) async throws {
+        var found = causes
+        try await withApplication { app in
+            let client = app.client()
+            func ask(_ target: String = "/version", _ fields: String = "", method: String = "GET") async throws
+                -> TestResponse
+            {
+                let head = "\(method) \(target) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n"
+                return try await client.send(Array(head.utf8), method, target)
+            }
+            found.expect("invalid_target", try await ask("/%zz"))
+            found.expect("target_too_long", try await ask("/" + String(repeating: "x", count: 3000)))
+            found.expect("too_many_arguments", try await ask("/version?a" + String(repeating: "&a", count: 70)))
+            found.expect("head_too_large", try await ask("/version", "A: \(String(repeating: "x", count: 5000))\r\n"))
+            found.expect("too_many_fields", try await ask("/version", String(repeating: "A: b\r\n", count: 70)))
+            found.expect(
+                "too_many_cookies",
+                try await ask("/version", "Cookie: a=b" + String(repeating: "; a=b", count: 40) + "\r\n"))
+            found.expect("malformed_request", try await ask("/version", "A: b\r\n c\r\n"))
+            found.expect(
+                "ambiguous_length",
+                try await ask("/v1/sessions", "Content-Length: 0\r\nContent-Length: 0\r\n", method: "POST"))
+            found.expect(
+                "unknown_transfer_coding", try await ask("/v1/sessions", "Transfer-Encoding: gzip\r\n", method: "POST"))
+            found.expect(
+                "invalid_host", try await client.send(Array("GET / HTTP/1.1\r\n\r\n".utf8), "GET", "/"))
+        }
+        causes = found
+    }
+
+    private static func causeByStore(_ causes: inout Causes) async throws {
+        var found = causes
+        let store = SteeredStore()
+        try await withApplication(store: store) { app in
+            let client = try await app.newSession().client
+            func fail(_ error: StoreError) {
+                store.before { (call) throws(StoreError) in if call != .load { throw error } }
+            }
+            fail(.unavailable("secret reason"))
+            let unreachable = try await client.patch(Paths.profile, #"{"name":"x"}"#)
+            found.expect("store_unavailable", unreachable)
+            #expect(!unreachable.text.contains("secret reason"))
+            found.expect("store_unavailable", try await app.client().send("POST", Paths.sessions))
+            fail(.full("secret reason"))
+            let full = try await client.patch(Paths.profile, #"{"name":"x"}"#)
+            found.expect("storage_full", full)
+            #expect(!full.text.contains("secret reason"))
+            #expect(try await client.get(Paths.profile).status == 200, "reads go on")
+            fail(.conflict)
+            found.expect("contention", try await client.patch(Paths.profile, #"{"name":"x"}"#))
+            store.before(nil)
+            #expect(try await client.patch(Paths.profile, #"{"name":"x"}"#).status == 200)
+        }
+        causes = found
+    }
+
+    /// What a store has kept of a service is not JSON: nobody's fault that a client could mend.
+    private static func causeByBrokenService(_ causes: inout Causes) async throws {
+        var found = causes
+        let kept = MemoryStore()
+        let token = try await withApplication(store: kept) { app in
+            let (client, _, token) = try await app.newSession()
+            try await client.patch(Paths.profile, #"{"name":"x"}"#)
+            return token
+        }
+        let store = SteeredStore(kept)
+        store.afterLoad { stored in
+            let record = stored.record
+            let broken = record.services.map { document in
+                ServiceDocument(
+                    service: document.service, birth: document.birth, revision: document.revision,
+                    createdAt: document.createdAt, updatedAt: document.updatedAt, bytes: Array("broken secret".utf8))
+            }
+            return StoredSession(
+                record: SessionRecord(
+                    id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
+                    revision: record.revision, services: broken, details: record.details),
+                lastUsedAt: stored.lastUsedAt)
+        }
+        let log = try LogFile()
+        let requestID = try await withApplication(store: store, log: log.log) { app in
+            let client = app.client().with(token: token)
+            let answer = try await client.patch(Paths.profile, #"{"name":"y"}"#)
+            found.expect("internal_error", answer)
+            #expect(!answer.text.contains("JSON"))
+            #expect(answer.pointers.isEmpty)
+            return answer[member: "request_id"]?.string ?? "none"
+        }
+        let story = log.lines().filter { $0.contains("\"failure\"") }
+        #expect(story.count == 1)
+        #expect(story.first?.contains(requestID) == true)
+        causes = found
+    }
+
+    private static func causeByWaiting(_ causes: inout Causes) async throws {
+        var found = causes
+        for isStopped in [false, true] {
+            let store = SteeredStore()
+            let arrived = Event()
+            let release = Event()
+            try await withApplication(store: store) { configuration in
+                configuration.timeouts.handler = isStopped ? .seconds(30) : .milliseconds(200)
+                configuration.drainTimeout = .milliseconds(200)
+            } _: { app in
+                let client = try await app.newSession().client
+                store.before { _ in
+                    arrived.happen()
+                    await release.wait()
+                }
+                let body = #"{"operations":[{"op":"patch","service":"profile","value":{"name":"x"}}]}"#
+                let key = [("Idempotency-Key", "k")]
+                async let held = client.send("POST", Paths.transactions, json: body, fields: key)
+                await arrived.wait()
+                if isStopped {
+                    async let stopped: Void = app.application.stop()
+                    found.expect("stopping", try await held)
+                    release.happen()
+                    await stopped
+                } else {
+                    found.expect(
+                        "request_in_progress",
+                        try await client.send("POST", Paths.transactions, json: body, fields: key))
+                    found.expect("handler_timeout", try await held)
+                    release.happen()
+                }
+            }
+        }
+        causes = found
+    }
+
+    @Test("GET /problems/{code} explains every kind, on both listeners, and 404 what is none")
+    func explained() async throws {
+        try await withApplication { app in
+            for kind in ProblemKind.all {
+                for client in [app.client(), app.admin()] {
+                    let answer = try await client.get("/problems/\(kind.code)")
+                    #expect(answer.status == 200)
+                    #expect(answer[member: "type"]?.string == "/problems/\(kind.code)")
+                    #expect(answer[member: "status"]?.int == Int(kind.status.code))
+                    #expect(answer[member: "title"]?.string?.isEmpty == false)
+                    #expect(answer[member: "explanation"]?.string?.isEmpty == false)
+                }
+            }
+            #expect(try await app.client().get("/problems/nothing").status == 404)
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import HTTPTestClient
+import JSONDocument
+import Support
+import Synchronization
+import Testing
+
+/// The built program as a process of its own.
+final class ProgramProcess: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How the process ended, and what it wrote.
+    struct Result: Sendable {
+        /// Nil when a signal ended it.
+        let status: Int32?
+        let output: String
+        let complaints: String
+
+        var lines: [Substring] { complaints.split(separator: "\n") }
+    }
+
+    let identifier: pid_t
+    private let output: Stream
+    private let complaints: Stream
+    private let hasEnded = Mutex(false)
+
+    /// The executable beside the tests; there is no way to test without it.
+    static func executable() throws -> String {
+        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/self/exe", &path, path.count)
+        let own = String(decoding: path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let source = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let candidates = [
+            own.split(separator: "/").dropLast(), CommandLine.arguments[0].split(separator: "/").dropLast(),
+            "\(source)/.build/debug".split(separator: "/"),
+        ].map { "/" + $0.joined(separator: "/") + "/concierge" }
+        guard let found = candidates.first(where: { access($0, X_OK) == 0 }) else {
+            throw Failure(description: "no program at \(candidates): build the package first")
+        }
+        return found
+    }
+
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+        let path = try Self.executable()
+        output = try Stream()
+        complaints = try Stream()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, output.writer, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, complaints.writer, STDERR_FILENO)
+        // Otherwise it would keep the connections of other tests open.
+        try Self.closeAll(from: 3, in: &actions)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let words = ([path] + arguments).map { strdup($0) }
+        let variables = environment.map { strdup("\($0.key)=\($0.value)") }
+        defer { for text in words + variables { free(text) } }
+        var identifier = pid_t()
+        let failure = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], variables + [nil])
+        output.closeWriter()
+        complaints.closeWriter()
+        guard failure == 0 else { throw Failure(description: "cannot start: \(String(cString: strerror(failure)))") }
+        self.identifier = identifier
+    }
+
+    /// `posix_spawn_file_actions_addclosefrom_np`, which the headers show to GNU programs only.
+    private static func closeAll(from descriptor: Int32, in actions: inout posix_spawn_file_actions_t) throws {
+        typealias AddCloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+            throw Failure(description: "no posix_spawn_file_actions_addclosefrom_np: glibc 2.34 is needed")
+        }
+        guard unsafeBitCast(symbol, to: AddCloseFrom.self)(&actions, descriptor) == 0 else {
+            throw Failure(description: "descriptors cannot be closed in the program")
+        }
+    }
+
+    deinit {
+        // A test that threw leaves it behind.
+        guard !hasEnded.withLock({ $0 }) else { return }
+        kill(identifier, SIGKILL)
+        var status: Int32 = 0
+        waitpid(identifier, &status, 0)
+    }
+
+    /// Runs it to its end.
+    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
+        try await ProgramProcess(arguments, environment: environment).result()
+    }
+
+    func send(_ signal: Int32) { kill(identifier, signal) }
+
+    /// The first line on standard error, from here on, that is of that event.
+    func line(of event: String) async throws -> JSONDocument {
+        try await blocking { [complaints] in
+            while let line = try complaints.nextLine() {
+                if let json = try? JSONDocument(parsing: line), json[string: "event"] == event { return json }
+            }
+            throw Failure(description: "ended without an event \(event): \(complaints.text)")
+        }
+    }
+
+    /// Waits until it listens.
+    /// - Returns: the ports of the public and the admin listener.
+    func ports() async throws -> (publicPort: UInt16, adminPort: UInt16) {
+        let line = try await line(of: "listening")
+        func port(_ name: String) throws -> UInt16 {
+            try #require(line[string: name]?.split(separator: ":").last.flatMap { UInt16($0) })
+        }
+        return (try port("public"), try port("admin"))
+    }
+
+    /// Waits for its end.
+    func result() async throws -> Result {
+        // Both at once: it could wait for one of them to be read.
+        async let complaints = blocking { [complaints] in try complaints.readToEnd() }
+        async let output = blocking { [output] in try output.readToEnd() }
+        let texts = (try await output, try await complaints)
+        let status = try await blocking { [identifier] in
+            var status: Int32 = 0
+            guard waitpid(identifier, &status, 0) == identifier else { throw Failure(description: "waitpid failed") }
+            return status
+        }
+        hasEnded.withLock { $0 = true }
+        return Result(status: status & 0x7F == 0 ? (status >> 8) & 0xFF : nil, output: texts.0, complaints: texts.1)
+    }
+
+    /// One end of a pipe, read by one thread at a time.
+    private final class Stream: Sendable {
+        let writer: Int32
+        private let reader: Int32
+        private let bytes = Mutex((all: [UInt8](), taken: 0))
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            guard pipe(&ends) == 0 else { throw Failure(description: "no pipe") }
+            (reader, writer) = (ends[0], ends[1])
+        }
+
+        deinit { close(reader) }
+
+        func closeWriter() { close(writer) }
+
+        var text: String { bytes.withLock { String(decoding: $0.all, as: UTF8.self) } }
+
+        func nextLine() throws -> String? {
+            while true {
+                let line = bytes.withLock { bytes -> String? in
+                    let rest = bytes.all[bytes.taken...]
+                    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                    bytes.taken = end + 1
+                    return String(decoding: rest[..<end], as: UTF8.self)
+                }
+                if let line { return line }
+                guard try fill() else { return nil }
+            }
+        }
+
+        func readToEnd() throws -> String {
+            while try fill() {}
+            return text
+        }
+
+        private func fill() throws -> Bool {
+            var look = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            guard poll(&look, 1, 30_000) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            let count = read(reader, &buffer, buffer.count)
+            guard count > 0 else { return false }
+            bytes.withLock { $0.all += buffer[..<count] }
+            return true
+        }
+    }
+}

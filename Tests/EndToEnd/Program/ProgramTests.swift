@@ -1,0 +1,265 @@
+import Glibc
+import HTTPTestClient
+import JSONDocument
+import Support
+import Synchronization
+import Testing
+
+@Suite("The program")
+struct ProgramTests {
+    private static let free = ["--host", "127.0.0.1", "--port", "0", "--admin-port", "0"]
+
+    private static func serve(_ arguments: [String] = []) throws -> ProgramProcess {
+        try ProgramProcess(["serve"] + free + arguments)
+    }
+
+    @Test(
+        "serve says where it listens, answers there, and ends with 0 at SIGTERM and SIGINT",
+        arguments: [SIGTERM, SIGINT])
+    func serves(signal: Int32) async throws {
+        let start = ContinuousClock.now
+        let process = try Self.serve()
+        let (publicPort, adminPort) = try await process.ports()
+        #expect(publicPort != adminPort)
+        #expect(try await TestClient(port: publicPort).get("/version")[member: "name"] == "concierge")
+        // Far from what it takes, and far from what anybody would wait for.
+        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(try await TestClient(port: publicPort).send("POST", Paths.sessions).status == 201)
+        #expect(try await TestClient(port: adminPort).get("/v1/stats")[member: "sessions"]?[member: "live"] == 1)
+        process.send(signal)
+        let result = try await process.result()
+        #expect(result.status == 0)
+        #expect(result.output.isEmpty)
+        let events = try result.lines.map { try JSONDocument(parsing: String($0))[string: "event"] }
+        #expect(events.first == "listening")
+        #expect(events.suffix(2) == ["draining", "stopped"])
+    }
+
+    @Test("a second signal ends it at once, with 1, whatever holds it")
+    func secondSignal() async throws {
+        let process = try Self.serve(["--set", "drain_timeout=1m"])
+        let port = try await process.ports().publicPort
+        let connection = try await blocking {
+            let connection = try RawConnection(port: port)
+            try connection.send("POST /v1/sessions HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n")
+            try connection.send("Content-Type: application/json\r\nExpect: 100-continue\r\n\r\n")
+            // The head has been read.
+            #expect(try connection.readResponse(passingOverInterim: false).status == 100)
+            try connection.send("{")
+            return Held(connection)
+        }
+        process.send(SIGTERM)
+        _ = try await process.line(of: "draining")
+        process.send(SIGTERM)
+        #expect(try await process.result().status == 1)
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test("a request that hangs holds it no longer than drain_timeout; then the status is still 0")
+    func drainTimeout() async throws {
+        let process = try Self.serve(["--set", "drain_timeout=300ms"])
+        let port = try await process.ports().publicPort
+        let connection = try await blocking {
+            let connection = try RawConnection(port: port)
+            try connection.send("POST /v1/sessions HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n{")
+            return Held(connection)
+        }
+        process.send(SIGTERM)
+        #expect(try await process.result().status == 0)
+        withExtendedLifetime(connection) {}
+    }
+
+    @Test("SIGTERM under load loses no answer")
+    func underLoad() async throws {
+        let process = try Self.serve(["--set", "drain_timeout=10s"])
+        let port = try await process.ports().publicPort
+        let answered = Counter()
+        let warm = Event()
+        let created = try await TestClient(port: port).send("POST", Paths.sessions)
+        let token = try #require(created[member: "token"]?.string)
+        let client = TestClient(port: port).with(token: token)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<6 {
+                let request =
+                    number % 2 == 0
+                    ? client.request("GET", Paths.profile)
+                    : client.request("PATCH", Paths.profile, json: #"{"attributes":{"a\#(number)":1}}"#)
+                group.addTask {
+                    try await blocking {
+                        var connection = try RawConnection(port: port)
+                        while true {
+                            try connection.send(request)
+                            // Throws when the connection ends without a whole answer: that would be a lost one.
+                            let answer = try connection.readResponse()
+                            // Another test's server may have taken the port over, and knows no such token.
+                            if answer.status == 401 { return }
+                            #expect(answer.status == 200)
+                            #expect(answer[member: "name"] == "")
+                            if answered.increment() == 200 { warm.happen() }
+                            guard answer["Connection"]?.lowercased() == "close" else { continue }
+                            #expect(connection.isClosedByPeer())
+                            guard let next = try? RawConnection(port: port) else { return }
+                            connection = next
+                        }
+                    }
+                }
+            }
+            await warm.wait()
+            process.send(SIGTERM)
+            try await group.waitForAll()
+        }
+        let result = try await process.result()
+        #expect(result.status == 0)
+        let lines = result.lines.count { $0.contains("\"request\"") }
+        #expect(lines == answered.value + 1, "every answer has its line, also the last ones")
+    }
+
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let arguments: [String]
+        var environment: [String: String] = [:]
+        let says: String
+
+        var testDescription: String { "\(arguments.joined(separator: " ")) \(environment)" }
+    }
+
+    static let mistakes = [
+        Mistake(arguments: ["sevre"], says: "did you mean serve?"),
+        Mistake(arguments: ["serve", "--prot", "1"], says: "did you mean --port?"),
+        Mistake(arguments: ["serve", "--port"], says: "--port needs a value"),
+        Mistake(arguments: ["serve", "--port", "65536"], says: "65536"),
+        Mistake(arguments: ["serve", "--port", "http"], says: "port"),
+        Mistake(arguments: ["serve", "--store", "sqlite:x"], says: "memory"),
+        Mistake(arguments: ["serve", "--config", "/nonexistent/file.json"], says: "/nonexistent/file.json"),
+        Mistake(arguments: ["serve", "--admin-host", "0.0.0.0"], says: "admin.key"),
+        Mistake(arguments: ["serve"], environment: ["CONCIERGE_WORKERS": "many"], says: "CONCIERGE_WORKERS"),
+        Mistake(arguments: ["serve"], environment: ["CONCIERGE_PROT": "1"], says: "CONCIERGE_PORT"),
+        Mistake(arguments: ["serve", "--set", "drain_timeout=soon"], says: "drain_timeout"),
+        Mistake(arguments: ["config", "--set", "limits.cookies=0"], says: "limits.cookies"),
+        Mistake(arguments: ["version", "now"], says: "now"),
+    ]
+
+    @Test("wrong usage and configuration end with 2 and one sentence on standard error", arguments: mistakes)
+    func refuses(_ mistake: Mistake) async throws {
+        let result = try await ProgramProcess.run(mistake.arguments, environment: mistake.environment)
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.lines.count == 1, "\(result.complaints)")
+        #expect(result.complaints.contains(mistake.says), "\(result.complaints)")
+    }
+
+    @Test("every mistake has a sentence of its own")
+    func everyMistake() async throws {
+        let result = try await ProgramProcess.run(
+            ["serve", "--port", "x", "--workers", "0", "--set", "log.level=loud"])
+        #expect(result.status == 2)
+        #expect(result.lines.count == 3, "\(result.complaints)")
+    }
+
+    @Test("a port that is taken ends it with 1 and a sentence", arguments: ["--port", "--admin-port"])
+    func portInUse(flag: String) async throws {
+        try await withApplication { app in
+            let taken = "\(app.publicPort)"
+            let arguments = Self.free.enumerated().map { index, value in
+                index > 0 && Self.free[index - 1] == flag ? taken : value
+            }
+            let result = try await ProgramProcess.run(["serve"] + arguments)
+            #expect(result.status == 1)
+            let sentences = result.lines.filter { !$0.hasPrefix("{") }
+            #expect(sentences.count == 1, "\(result.complaints)")
+            #expect(sentences.first?.hasPrefix("concierge: ") == true)
+            #expect(sentences.first?.contains(taken) == true)
+        }
+    }
+
+    @Test("version, help and config answer on standard output")
+    func answers() async throws {
+        let version = try await ProgramProcess.run(["version"])
+        #expect(version.status == 0)
+        #expect(version.output.wholeMatch(of: /concierge \d+\.\d+\.\d+\n/) != nil)
+        let help = try await ProgramProcess.run(["help"])
+        #expect(help.status == 0)
+        for command in ["serve", "check", "config", "health", "version"] { #expect(help.output.contains(command)) }
+        let none = try await ProgramProcess.run([])
+        #expect(none.status == 2)
+    }
+
+    @Test("config shows what counts, flag before environment, and no secret")
+    func config() async throws {
+        let result = try await ProgramProcess.run(
+            ["config", "--port", "9001"],
+            environment: [
+                "CONCIERGE_PORT": "9002", "CONCIERGE_ADMIN_PORT": "9003",
+                "CONCIERGE_ADMIN_KEY": "0123456789abcdef-secret",
+            ])
+        #expect(result.status == 0)
+        let json = try JSONDocument(parsing: result.output)
+        #expect(json[member: "port"] == 9001)
+        #expect(json[member: "admin"]?[member: "port"] == 9003)
+        #expect(!result.output.contains("0123456789abcdef"))
+        #expect(json[member: "admin"]?[string: "key"]?.isEmpty == false)
+    }
+
+    @Test("check is 0 without errors, and 2 with one")
+    func check() async throws {
+        let good = try await ProgramProcess.run(["check"])
+        #expect(good.status == 0)
+        #expect(good.output.contains("0 errors"))
+        let bad = try await ProgramProcess.run(["check", "--port", "x", "--workers", "0"])
+        #expect(bad.status == 2)
+        #expect(bad.lines.count == 2)
+        #expect(bad.output.contains("2 errors"))
+    }
+
+    @Test("health is 0 when the server is ready, and 1 when nobody answers")
+    func health() async throws {
+        let process = try Self.serve()
+        let port = try await process.ports().publicPort
+        let arguments = ["health", "--host", "127.0.0.1", "--port", "\(port)"]
+        #expect(try await ProgramProcess.run(arguments).status == 0)
+        process.send(SIGTERM)
+        #expect(try await process.result().status == 0)
+        // A port that was bound here and never listened on: nobody else gets it, and nobody answers.
+        let taken = try BoundPort()
+        let nobody = try await ProgramProcess.run(
+            ["health", "--host", "127.0.0.1", "--port", "\(taken.port)"])
+        #expect(nobody.status == 1)
+        #expect(nobody.lines.count == 1)
+    }
+
+    /// Keeps a connection open in an asynchronous test.
+    private struct Held: @unchecked Sendable {
+        let connection: RawConnection
+        init(_ connection: RawConnection) { self.connection = connection }
+    }
+}
+
+/// A port of this machine that is taken and on which nobody listens.
+private final class BoundPort {
+    let port: UInt16
+    private let descriptor: Int32
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isBound = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        try #require(isBound)
+    }
+
+    deinit { close(descriptor) }
+}
+
+private final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+    func increment() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
