@@ -25,8 +25,9 @@ struct StopTests {
     @Test("without connections takes no time")
     func atOnce() async throws {
         let server = try Self.server()
-        let time = await Self.time { await server.stop(timeout: .seconds(30)) }
-        #expect(time < .seconds(2))
+        // A minute tells it from waiting for the timeout, also on a machine that has a lot else to do.
+        let time = await Self.time { await server.stop(timeout: .seconds(120)) }
+        #expect(time < .seconds(60))
         #expect(server.connections == 0)
     }
 
@@ -54,8 +55,8 @@ struct StopTests {
                 return Handed(connection)
             }
         }
-        let time = await Self.time { await server.stop(timeout: .seconds(30)) }
-        #expect(time < .seconds(5))
+        let time = await Self.time { await server.stop(timeout: .seconds(120)) }
+        #expect(time < .seconds(60))
         try await blocking {
             for connection in connections { #expect(connection.value.isClosedByPeer()) }
         }
