@@ -17,13 +17,12 @@ struct ProgramTests {
         "serve says where it listens, answers there, and ends with 0 at SIGTERM and SIGINT",
         arguments: [SIGTERM, SIGINT])
     func serves(signal: Int32) async throws {
-        let start = ContinuousClock.now
         let process = try Self.serve()
         let (publicPort, adminPort) = try await process.ports()
         #expect(publicPort != adminPort)
         #expect(try await TestClient(port: publicPort).get("/version")[member: "name"] == "concierge")
-        // Far from what it takes, and far from what anybody would wait for.
-        #expect(ContinuousClock.now - start < .seconds(5))
+        // What it took, however busy the machine is with other tests: far more than it should, far less than a second.
+        #expect(try process.processorTime() < .milliseconds(900))
         #expect(try await TestClient(port: publicPort).send("POST", Paths.sessions).status == 201)
         #expect(try await TestClient(port: adminPort).get("/v1/stats")[member: "sessions"]?[member: "live"] == 1)
         process.send(signal)
