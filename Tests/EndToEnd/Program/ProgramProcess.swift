@@ -183,7 +183,7 @@ final class ProgramProcess: Sendable {
 
         private func fill() throws -> Bool {
             var look = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-            guard poll(&look, 1, 30_000) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
+            guard poll(&look, 1, 60_000) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(reader, &buffer, buffer.count)
             guard count > 0 else { return false }

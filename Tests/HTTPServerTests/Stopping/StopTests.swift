@@ -15,6 +15,9 @@ struct StopTests {
         return try HTTPServer(router: builder.freeze(), configuration: configuration)
     }
 
+    /// Far less than the 30 seconds that stopping may take, and enough for a machine that is busy with other tests.
+    private static let shortTime = Duration.seconds(20)
+
     private static func time(_ body: () async throws -> Void) async rethrows -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
@@ -26,7 +29,7 @@ struct StopTests {
     func atOnce() async throws {
         let server = try Self.server()
         let time = await Self.time { await server.stop(timeout: .seconds(30)) }
-        #expect(time < .seconds(2))
+        #expect(time < Self.shortTime)
         #expect(server.connections == 0)
     }
 
@@ -55,7 +58,7 @@ struct StopTests {
             }
         }
         let time = await Self.time { await server.stop(timeout: .seconds(30)) }
-        #expect(time < .seconds(5))
+        #expect(time < Self.shortTime)
         try await blocking {
             for connection in connections { #expect(connection.value.isClosedByPeer()) }
         }
@@ -110,7 +113,7 @@ struct StopTests {
         }
         await arrived.wait()
         let time = await Self.time { await server.stop(timeout: .milliseconds(milliseconds)) }
-        #expect(time < .seconds(5))
+        #expect(time < Self.shortTime)
         #expect(try await answer.status == 503)
         #expect(try await answer["Connection"]?.lowercased() == "close")
         await cancelled.wait()
@@ -161,7 +164,7 @@ struct StopTests {
             }
         }
         let time = await Self.time { await server.stop(timeout: .milliseconds(300)) }
-        #expect(time < .seconds(5))
+        #expect(time < Self.shortTime)
         withExtendedLifetime(connections) {}
     }
 
