@@ -2,7 +2,7 @@ import Glibc
 
 /// A connection that sends exactly the bytes it is given and reads what comes back: nothing is mended on the way.
 ///
-/// Every call blocks, up to ten seconds: use it inside `blocking`, which gives it a thread of its own.
+/// Every call blocks, up to a minute: use it inside `blocking`, which gives it a thread of its own.
 public final class RawConnection {
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
@@ -14,7 +14,7 @@ public final class RawConnection {
     private var unread: [UInt8] = []
     private var isOpen = true
 
-    public init(port: UInt16, timeoutSeconds: Int = 10) throws {
+    public init(port: UInt16, timeoutSeconds: Int = 60) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

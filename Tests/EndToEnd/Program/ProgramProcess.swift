@@ -95,6 +95,19 @@ final class ProgramProcess: Sendable {
         try await ProgramProcess(arguments, environment: environment).result()
     }
 
+    /// The processor time that it has used so far: utime and stime of proc(5), in ticks of 10 ms.
+    func processorTime() throws -> Duration {
+        let file = try #require(fopen("/proc/\(identifier)/stat", "r"))
+        defer { fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        let count = fread(&buffer, 1, buffer.count, file)
+        // Behind the name, which is in brackets and may have blanks in it, the fields are counted from the third on.
+        let text = String(decoding: buffer[..<count], as: UTF8.self)
+        let fields = try #require(text.split(separator: ")").last).split(separator: " ")
+        let ticks = try [11, 12].map { try #require(Int(fields[$0])) }
+        return .milliseconds(10 * (ticks[0] + ticks[1]))
+    }
+
     func send(_ signal: Int32) { kill(identifier, signal) }
 
     /// The first line on standard error, from here on, that is of that event.
@@ -170,7 +183,7 @@ final class ProgramProcess: Sendable {
 
         private func fill() throws -> Bool {
             var look = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
-            guard poll(&look, 1, 30_000) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
+            guard poll(&look, 1, 60_000) == 1 else { throw Failure(description: "nothing came for too long: \(text)") }
             var buffer = [UInt8](repeating: 0, count: 65_536)
             let count = read(reader, &buffer, buffer.count)
             guard count > 0 else { return false }
