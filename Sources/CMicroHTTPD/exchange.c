@@ -100,7 +100,8 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         // When things are well nothing may be answered in this call: it would close the connection.
         c->step = STEP_BODY;
         if (c->refusal == CMHD_REFUSAL_NONE) {
-            cmhd_enter(c, PHASE_BODY);
+            // Without a body the next call comes at once.
+            if (c->expects_body) cmhd_enter(c, PHASE_BODY);
             return MHD_YES;
         }
         cmhd_linger(c);

@@ -73,6 +73,7 @@ struct worker {
     pthread_t thread;
     bool running;                   ///< the thread was started
     phase_list phases[PHASE_COUNT];
+    int64_t now;                    ///< `cmhd_now` as of this turn of the loop, which takes milliseconds at most
     lingering *lingering;
     unsigned lingering_count;
     atomic_uint connections;

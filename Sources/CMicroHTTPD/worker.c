@@ -41,7 +41,7 @@ static void leave(cmhd_connection *c) {
 static void append(cmhd_connection *c, phase phase) {
     phase_list *list = &c->worker->phases[phase];
     c->phase = phase;
-    c->deadline = cmhd_now() + list->limit;
+    c->deadline = c->worker->now + list->limit;
     c->previous = list->last;
     c->next = NULL;
     if (list->last != NULL) list->last->next = c; else list->first = c;
@@ -263,6 +263,7 @@ static void turn(worker *w, int64_t sleep) {
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
     }
     atomic_store(&w->resumed, false);
+    w->now = cmhd_now();
     bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
     MHD_run_wait(w->daemon, 0);
     // With no connection of its own the library goes on trying to accept when there are no descriptors.
@@ -275,7 +276,7 @@ void *cmhd_worker_run(void *context) {
     worker *w = context;
     int64_t look_at = 0;
     for (;;) {
-        int64_t now = cmhd_now();
+        int64_t now = w->now = cmhd_now();
         int64_t sleep = check_deadlines(w, now);
         if (w->phases[PHASE_HANDLER].first != NULL && now >= look_at) {
             look_for_gone(w);

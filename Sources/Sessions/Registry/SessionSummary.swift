@@ -15,10 +15,15 @@ package struct SessionSummary: Sendable, Equatable {
         let record = stored.record
         let details = record.details
         id = record.id
-        createdAt = environment.timestamp(record.createdAt)
-        lastUsedAt = environment.timestamp(stored.lastUsedAt)
-        idleExpiresAt = environment.timestamp(stored.deadline(environment.settings))
-        expiresAt = environment.timestamp(record.expiresAt)
+        // One look at the clocks for all of them, so that they are shown by the same wall clock, too.
+        let created = environment.timestamp(record.createdAt)
+        func shown(_ steady: Int64) -> Timestamp {
+            Timestamp(millisecondsSince1970: created.millisecondsSince1970 + steady - record.createdAt)
+        }
+        createdAt = created
+        lastUsedAt = shown(stored.lastUsedAt)
+        idleExpiresAt = shown(stored.deadline(environment.settings))
+        expiresAt = shown(record.expiresAt)
         userID = details.userID
         labels = details.labels
         mode = details.mode
