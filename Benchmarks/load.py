@@ -46,16 +46,27 @@ def own_time(server):
 
 
 def wrk(server, script, connections, seconds, core, **environment):
-    """One run: the answer of report.lua, the server's processor time a request, how busy it was, and how much of the
-    two cores went to others meanwhile (`foreign`, in cores)."""
+    """One run of wrk with one of the scripts: see `measured`."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "5s",
                "-s", os.path.join(SCRIPTS, script + ".lua"), server.url]
+    return measured(server, command, seconds, core, {"BENCH_SCRIPTS": SCRIPTS, **environment})
+
+
+def bodiless(server, program, message, connections, seconds, core):
+    """One run of bodiless.c, which sends `message` again and again: see `measured`."""
+    command = [program, str(server.port), str(connections), str(seconds)]
+    return measured(server, command, seconds, core, {}, message)
+
+
+def measured(server, command, seconds, core, environment, message=None):
+    """One run of a load: what it says in its line RESULT, the server's processor time a request, how busy it was, and
+    how much of the two cores went to others meanwhile (`foreign`, in cores)."""
     before, own, busy = server.cpu(), own_time(server), core_time((server.core, core))
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=on_core(core),
-        env={**os.environ, "BENCH_SCRIPTS": SCRIPTS, **environment})
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=on_core(core),
+        env={**os.environ, **environment})
     try:
-        output, _ = process.communicate(timeout=seconds + 30)
+        output = process.communicate(message, timeout=seconds + 30)[0].decode()
     finally:
         if process.poll() is None:
             process.kill()
@@ -64,7 +75,7 @@ def wrk(server, script, connections, seconds, core, **environment):
     foreign = core_time((server.core, core)) - busy - (own_time(server) - own)
     server.trim_log()
     if not (line := re.search(r"^RESULT (.*)$", output, re.M)):
-        raise Failed(f"wrk said: {output.strip()[-300:]}")
+        raise Failed(f"{command[0]} said: {output.strip()[-300:]}")
     result = json.loads(line.group(1))
     if result["requests"] == 0:
         raise Failed("no request was answered")

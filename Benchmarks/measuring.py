@@ -95,13 +95,17 @@ class Bench:
                                   "machine was the limit; the CPU per request is the figure to look at")
 
     def alternate(self, script, connections, sides):
-        """Runs of both sides in turn, after a warm-up of each: [(result, result), …]."""
-        for server, environment in sides:
-            wrk(server, script, connections, 1, self.load_core, **environment)
-        return [self.undisturbed(lambda: tuple(
-                    wrk(server, script, connections, self.seconds, self.load_core, **environment)
-                    for server, environment in sides))
-                for _ in range(self.runs)]
+        """Runs of wrk against both sides in turn: see `take_turns`."""
+        return self.take_turns([
+            lambda seconds, server=server, environment=environment:
+                wrk(server, script, connections, seconds, self.load_core, **environment)
+            for server, environment in sides])
+
+    def take_turns(self, loads):
+        """Runs of all loads in turn, after a warm-up of each: [(result, result), …]."""
+        for load in loads:
+            load(1)
+        return [self.undisturbed(lambda: tuple(load(self.seconds) for load in loads)) for _ in range(self.runs)]
 
     def undisturbed(self, turn):
         """Takes a turn (a run of each side), again while others use the cores and the budget lasts; the calmest."""
