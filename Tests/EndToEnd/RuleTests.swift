@@ -45,7 +45,9 @@ struct RuleTests {
                 #expect(head.body.isEmpty)
                 #expect(head.fieldNames == get.fieldNames)
                 #expect(head["ETag"] == get["ETag"])
-                if path != "/metrics" { #expect(head["Content-Length"] == get["Content-Length"], "\(path)") }
+                // These tell the time in their bodies, and a number may get a digit more in between.
+                guard path != "/metrics", path != "/v1/stats" else { continue }
+                #expect(head["Content-Length"] == get["Content-Length"], "\(path)")
             }
         }
     }

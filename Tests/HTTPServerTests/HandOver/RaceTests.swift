@@ -59,16 +59,15 @@ struct RaceTests {
             try await blocking {
                 let connection = try RawConnection(port: port)
                 let clock = ContinuousClock()
-                var shortest = Duration.seconds(60)
+                var quickest = Duration.seconds(10)
                 for _ in 0..<40 {
                     let start = clock.now
                     try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
                     #expect(try connection.readResponse().status == 200)
-                    shortest = min(shortest, start.duration(to: clock.now))
+                    quickest = min(quickest, start.duration(to: clock.now))
                 }
-                // Were each to wait until the loop looks by itself, none were below 250 ms; on a busy machine some
-                // are above it all the same.
-                #expect(shortest < .milliseconds(200))
+                // Were they to wait for the loop's own 250 ms, each of them would. Some take longer on a busy machine.
+                #expect(quickest < .milliseconds(150))
             }
         }
     }

@@ -15,6 +15,9 @@ struct StopTests {
         return try HTTPServer(router: builder.freeze(), configuration: configuration)
     }
 
+    /// Far less than the 30 seconds that stopping may take, and enough for a machine that is busy with other tests.
+    private static let shortTime = Duration.seconds(20)
+
     private static func time(_ body: () async throws -> Void) async rethrows -> Duration {
         let clock = ContinuousClock()
         let start = clock.now
@@ -25,9 +28,8 @@ struct StopTests {
     @Test("without connections takes no time")
     func atOnce() async throws {
         let server = try Self.server()
-        // A minute tells it from waiting for the timeout, also on a machine that has a lot else to do.
-        let time = await Self.time { await server.stop(timeout: .seconds(120)) }
-        #expect(time < .seconds(60))
+        let time = await Self.time { await server.stop(timeout: .seconds(30)) }
+        #expect(time < Self.shortTime)
         #expect(server.connections == 0)
     }
 
@@ -55,8 +57,8 @@ struct StopTests {
                 return Handed(connection)
             }
         }
-        let time = await Self.time { await server.stop(timeout: .seconds(120)) }
-        #expect(time < .seconds(60))
+        let time = await Self.time { await server.stop(timeout: .seconds(30)) }
+        #expect(time < Self.shortTime)
         try await blocking {
             for connection in connections { #expect(connection.value.isClosedByPeer()) }
         }
@@ -111,7 +113,7 @@ struct StopTests {
         }
         await arrived.wait()
         let time = await Self.time { await server.stop(timeout: .milliseconds(milliseconds)) }
-        #expect(time < .seconds(5))
+        #expect(time < Self.shortTime)
         #expect(try await answer.status == 503)
         #expect(try await answer["Connection"]?.lowercased() == "close")
         await cancelled.wait()
@@ -162,7 +164,7 @@ struct StopTests {
             }
         }
         let time = await Self.time { await server.stop(timeout: .milliseconds(300)) }
-        #expect(time < .seconds(5))
+        #expect(time < Self.shortTime)
         withExtendedLifetime(connections) {}
     }
 
