@@ -24,15 +24,24 @@ struct ProgramEndpointTests {
 
     @Test("while the server drains it is alive and not ready, with the failing check")
     func draining() async throws {
-        try await withApplication { configuration in
-            configuration.drainDelay = .seconds(30)
-            configuration.drainTimeout = .seconds(30)
+        let store = SteeredStore()
+        let arrived = Event()
+        let release = Event()
+        try await withApplication(store: store) { configuration in
+            configuration.drainTimeout = .seconds(120)
+            configuration.timeouts.handler = .seconds(120)
         } _: { app in
-            let stopping = Task { await app.application.stop() }
-            defer { stopping.cancel() }
-            // The state is set before anything is waited for; until then it says that it is ready.
-            var ready = try await app.client().get("/health/ready")
-            while ready.status == 200 { ready = try await app.client().get("/health/ready") }
+            let client = try await app.newSession().client
+            store.before { _ in
+                arrived.happen()
+                await release.wait()
+            }
+            async let held = client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            await arrived.wait()
+            async let stopped: Void = app.application.stop()
+            // The admin listener goes last. Until the stopping begins it says that it is ready.
+            var ready = try await app.admin().get("/health/ready")
+            while ready.status == 200 { ready = try await app.admin().get("/health/ready") }
             #expect(ready.status == 503)
             #expect(ready["Retry-After"] != nil)
             #expect(ready[member: "status"] == "not_ready")
@@ -40,6 +49,9 @@ struct ProgramEndpointTests {
             #expect(failing.count == 1)
             #expect(failing.first?[string: "detail"]?.isEmpty == false)
             #expect(try await app.admin().get("/health/alive").status == 200)
+            release.happen()
+            #expect(try await held.status == 200, "what was under way is answered")
+            await stopped
         }
     }
 
