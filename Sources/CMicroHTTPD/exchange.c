@@ -160,6 +160,8 @@ void cmhd_response_free(cmhd_response *response) { MHD_destroy_response((struct 
 
 bool cmhd_respond(cmhd_connection *c, unsigned status, cmhd_response *response) {
     struct MHD_Response *answer = (struct MHD_Response *)response;
+    // Whoever made the answer may have taken long over it.
+    c->worker->now = cmhd_now();
     // A refused request may have left the connection out of step; a draining server wants it back.
     if (c->refusal != CMHD_REFUSAL_NONE || cmhd_is_draining(c->worker))
         MHD_add_response_header(answer, MHD_HTTP_HEADER_CONNECTION, "close");

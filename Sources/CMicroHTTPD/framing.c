@@ -174,10 +174,11 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
         case 14:
             if (!IS_NAMED(field, head, "content-length")) break;
             lengths++;
-            if (field->value_length == 0 || field->value_length > 18) return CMHD_REFUSAL_FRAMING;
+            if (field->value_length == 0) return CMHD_REFUSAL_FRAMING;
             for (uint32_t k = 0; k < field->value_length; k++) {
                 if (value[k] < '0' || value[k] > '9') return CMHD_REFUSAL_FRAMING;
-                length = length * 10 + (uint64_t)(value[k] - '0');
+                // What does not fit is too large, however much it is.
+                length = length > UINT64_MAX / 100 ? UINT64_MAX / 100 : length * 10 + (uint64_t)(value[k] - '0');
             }
             break;
         case 17:

@@ -53,10 +53,6 @@ struct ProblemTests {
             found.expect("unauthenticated", try await app.client().get(Paths.profile))
             found.expect("foreign_host", try await app.admin().get("/v1/stats", host: "example.org"))
             found.expect("no_user", try await client.get(Paths.sessions))
-            found.expect(
-                "service_read_only",
-                try await client.send(
-                    "POST", Paths.transactions, json: #"{"operations":[{"op":"clear","service":"user"}]}"#))
             found.expect("not_found", try await client.get("/v2"))
             found.expect("session_not_found", try await client.get("/v1/sessions/x"))
             found.expect("service_not_found", try await client.get(Paths.service("x")))

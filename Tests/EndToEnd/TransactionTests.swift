@@ -103,8 +103,8 @@ struct TransactionTests {
             operation: #"{"op":"patch","service":"quote","value":[{"op":"remove"}]}"#, status: 400,
             code: "invalid_patch", pointer: "/operations/1/value/0"),
         Failure(
-            operation: #"{"op":"patch","service":"user","value":{"authenticated":true}}"#, status: 403,
-            code: "service_read_only", pointer: "/operations/1/service"),
+            operation: #"{"op":"patch","service":"user","value":{"authenticated":true}}"#, status: 400,
+            code: "invalid_input", pointer: "/operations/1/service"),
     ]
 
     @Test("when one fails, none has happened, and the pointer has its index", arguments: failures)

@@ -12,6 +12,12 @@ import Testing
         return Dictionary(uniqueKeysWithValues: items.map { ($0.name, $0.value) })
     }
 
+    @Test("names that look the same and differ in a byte are two labels")
+    func lookalikes() async throws {
+        let (session, _) = try await house.sessions.create(labels: ["\u{e9}": "1", "e\u{301}": "2"])
+        #expect(try session.view().summary.labels.items.map(\.value).sorted() == ["1", "2"])
+    }
+
     @Test("labels are set, replaced and removed")
     func merge() async throws {
         let (session, _) = try await house.sessions.create(labels: ["b": "2", "a": "1"], mode: .cookie)

@@ -72,6 +72,17 @@ import Testing
         #expect(house.sessions.statistics.live == 1)
     }
 
+    @Test("ids that look the same and differ in a byte are two users")
+    func lookalikes() async throws {
+        let composed = try await house.session()
+        let decomposed = try await house.session()
+        _ = try await house.sessions.attachUser("caf\u{e9}", to: composed)
+        _ = try await house.sessions.attachUser("cafe\u{301}", to: decomposed)
+        #expect(try await house.sessions.sessions(ofUser: "caf\u{e9}").map(\.id) == [composed.id])
+        #expect(try await house.sessions.endSessions(ofUser: "cafe\u{301}") == 1)
+        #expect(try await house.sessions.session(composed.id) != nil)
+    }
+
     @Test("a client that removes all services does not sign out")
     func removeAll() async throws {
         let session = try await house.session()

@@ -43,8 +43,7 @@ extension Problem {
         }
         let plain = Problem(error)
         switch error {
-        case .notRegistered: self.init(.invalidInput, errors: at("service"))
-        case .readOnly: self.init(.readOnly, error.description, errors: at("service"))
+        case .notRegistered, .readOnly: self.init(.invalidInput, error.description, errors: at("service"))
         case .preconditionFailed, .preconditionRequired:
             self.init(plain.kind, plain.detail, errors: at("if_match"), fields: plain.fields)
         case .tooLarge: self.init(plain.kind, plain.detail, errors: at("value"))

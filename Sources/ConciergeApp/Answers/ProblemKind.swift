@@ -57,9 +57,6 @@ extension ProblemKind {
     static let noUser = ProblemKind(
         .forbidden, "no_user", "No user attached",
         "Only a session that a user is attached to can see or end that user's sessions.")
-    static let readOnly = ProblemKind(
-        .forbidden, "service_read_only", "Service can only be read",
-        "This service is written by a trusted back end, through the admin listener.")
     static let notFound = ProblemKind(.notFound, "not_found", "Not found", "There is nothing at this path.")
     static let sessionNotFound = ProblemKind(
         .notFound, "session_not_found", "No such session", "There is no session of that id for this caller.")
@@ -137,7 +134,7 @@ extension ProblemKind {
     package static let all: [ProblemKind] = [
         invalidJSON, invalidInput, invalidState, invalidPatch, invalidCondition, ambiguousCredentials,
         invalidIdempotencyKey, tooManyArguments, malformedRequest, invalidTarget, invalidHost, ambiguousLength,
-        unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, readOnly, notFound, sessionNotFound,
+        unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
         serviceNotFound, methodNotAllowed, patchConflict, requestInProgress, preconditionFailed, bodyTooLarge,
         stateTooLarge, targetTooLong, unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge,
         tooManyFields, tooManyCookies, internalError, unknownTransferCoding, tooManySessions, contention,

@@ -117,7 +117,10 @@ package actor Application {
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
-        routes.group(IdempotencyMiddleware(store: idempotency, authorize: caller.idempotencyScope(of:))) { routes in
+        routes.group(
+            IdempotencyMiddleware(
+                store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope(of:))
+        ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
         }

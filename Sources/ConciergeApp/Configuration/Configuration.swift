@@ -49,7 +49,7 @@ package struct Configuration: Sendable, Equatable {
     /// What one client may cost; all are checked before a handler sees the request.
     package struct Limits: Sendable, Equatable {
         package var targetBytes = 2048
-        package var headerCount = 64
+        package var headerCount = 48
         package var headerBytes = 4096
         package var queryArguments = 64
         package var cookies = 32

@@ -65,6 +65,7 @@ struct SessionEndpoints: Sendable {
 
     private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
+        _ = try RequestBody.readMembers(request, known: [], isOptional: true)
         let token = try await sessions.rotate(session, presenting: caller.presentedToken(of: request))
         let summary = try session.read(\.summary)
         guard summary.mode == .cookie else {

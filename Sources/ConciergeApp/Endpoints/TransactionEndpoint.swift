@@ -115,7 +115,7 @@ extension TransactionEndpoint {
                 .json("The versions now.", .transactionResults, headers: [.idempotencyReplayed]), .minimal,
             ],
             problems: [
-                .invalidState, .invalidPatch, .readOnly, .patchConflict, .preconditionFailed, .stateTooLarge,
+                .invalidState, .invalidPatch, .patchConflict, .preconditionFailed, .stateTooLarge,
                 .preconditionRequired, .contention, .storageFull,
             ])
     ]

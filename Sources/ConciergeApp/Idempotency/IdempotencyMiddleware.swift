@@ -4,14 +4,14 @@ import HTTPServer
 /// marked `Idempotency-Replayed: true`, and is not done twice.
 ///
 /// ```swift
-/// let idempotency = IdempotencyMiddleware(store: store) { request in
+/// let idempotency = IdempotencyMiddleware(store: store, errors: errors) { request in
 ///     .session(try await authenticated(request).id)
 /// }
 /// routes.group(idempotency) { $0.on(.post, "/v1/sessions/{session}/journeys", start) }
 /// ```
 ///
-/// A thrown error is not remembered: nothing was done, so doing it again is right. A handler that returns although
-/// its client has gone is remembered: that client is the one who will ask again.
+/// An error is an answer like any other, and remembered, unless it says that trying again may help (401, 429, 5xx). A
+/// handler that returns although its client has gone is remembered: that client is the one who will ask again.
 ///
 /// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`; 422
 /// `idempotency_key_reused` when the request is not the one that the key was first sent with.
@@ -21,10 +21,15 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     package typealias Authorization = @Sendable (HTTPRequest) async throws -> IdempotencyScope
 
     private let store: IdempotencyStore
+    private let errors: any HTTPErrorRenderer
     private let authorize: Authorization
 
-    package init(store: IdempotencyStore, authorize: @escaping Authorization) {
+    /// - Parameter errors: what a thrown error looks like on the wire.
+    package init(
+        store: IdempotencyStore, errors: any HTTPErrorRenderer, authorize: @escaping Authorization
+    ) {
         self.store = store
+        self.errors = errors
         self.authorize = authorize
     }
 
@@ -36,14 +41,17 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         guard let key = try IdempotencyKey(of: request) else { return try await next(request) }
         switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
         case .proceed(let ticket):
+            let response: HTTPResponse
             do {
-                let response = try await next(request)
-                store.finish(ticket, response)
-                return response
-            } catch {
+                response = try await next(request)
+            } catch is CancellationError {
                 store.abandon(ticket)
-                throw error
+                throw CancellationError()
+            } catch {
+                response = errors.response(to: error, of: request)
             }
+            store.finish(ticket, response)
+            return response
         case .replay(var response):
             response.fields[.idempotencyReplayed] = "true"
             return response

@@ -29,6 +29,8 @@ public struct Router: Sendable {
         case .wrongMethod(let allow):
             if method == .options { return .respond(Self.options(allow: allow)) }
             return .refuse(.methodNotAllowed(method, allow: allow))
+        // Possible nowhere, so also not where nothing is.
+        case .notFound where method == .trace: return .refuse(.methodNotAllowed(method, allow: Self.everything))
         case .notFound: return .refuse(.notFound)
         case .malformed(let problem): return .refuse(.badTarget(problem))
         }

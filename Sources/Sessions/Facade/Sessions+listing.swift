@@ -23,18 +23,22 @@ extension Sessions {
         var found: [StoredSession] = []
         // One more than asked for shows whether there is a next page. What is filtered out is replaced by more.
         while found.count <= limit {
-            let wanted = limit + 1 - found.count
+            // A store's round costs much the same for one as for many, and most may be filtered out.
+            let wanted = max(limit + 1 - found.count, isActive == nil ? 0 : Self.filteredRound)
             let batch = try await batch(after: last, limit: wanted, userID: userID)
             found += batch.map(current).filter { session in
                 isActive == nil || isActive == (session.deadline(environment.settings) > now)
             }
             guard batch.count == wanted else { break }
             last = batch.last?.record.id
+            await Task.yield()
         }
         let page = found.prefix(limit)
         let next = found.count > limit ? page.last.map { SessionCursor(id: $0.record.id) } : nil
         return Page(sessions: page.map { SessionSummary($0, environment) }, next: next)
     }
+
+    private static let filteredRound = 1_000
 
     private func batch(
         after id: SessionID?, limit: Int, userID: String?

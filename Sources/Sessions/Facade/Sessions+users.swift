@@ -24,7 +24,9 @@ extension Sessions {
         let token = SessionToken(for: session.id, random: environment.random)
         let digest = token.presented.digest
         try await session.transact { pending in
-            if let former = pending.details.userID, former != userID { pending.removeAll(where: \.isUserBound) }
+            if let former = pending.details.userID, !former.isExactly(userID) {
+                pending.removeAll(where: \.isUserBound)
+            }
             pending.details.userID = userID
             pending.details.retiredTokens = []
             pending.token = digest

@@ -3,7 +3,7 @@ package struct ServiceDocument: Sendable {
     /// The service's place in the ``ServiceCatalog``. A store that outlives the process writes the name instead.
     package let service: UInt16
     /// Grows with every instance made in a session: what was made later is removed first.
-    package let birth: UInt32
+    package let birth: UInt64
     /// The session's revision at the last write.
     package let revision: UInt64
     /// When the instance was made, in steady time.
@@ -14,7 +14,7 @@ package struct ServiceDocument: Sendable {
     package let bytes: [UInt8]
 
     package init(
-        service: UInt16, birth: UInt32, revision: UInt64, createdAt: Int64, updatedAt: Int64, bytes: [UInt8]
+        service: UInt16, birth: UInt64, revision: UInt64, createdAt: Int64, updatedAt: Int64, bytes: [UInt8]
     ) {
         self.service = service
         self.birth = birth

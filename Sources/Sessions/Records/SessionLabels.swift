@@ -8,7 +8,9 @@ package struct SessionLabels: Sendable, Equatable {
     }
 
     package init(_ labels: [String: String] = [:]) {
-        items = labels.sorted { $0.key < $1.key }.map { Label(name: $0.key, value: $0.value) }
+        items = labels.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
+            Label(name: $0.key, value: $0.value)
+        }
     }
 
     package static var none: Self { .init() }
@@ -17,14 +19,14 @@ package struct SessionLabels: Sendable, Equatable {
     package var count: Int { items.count }
 
     package subscript(name: String) -> String? {
-        items.first { $0.name == name }?.value
+        items.first { $0.name.isExactly(name) }?.value
     }
 
     /// Adds, replaces, or with nil removes.
     mutating func set(_ name: String, to value: String?) {
-        items.removeAll { $0.name == name }
+        items.removeAll { $0.name.isExactly(name) }
         guard let value else { return }
-        let place = items.firstIndex { $0.name > name } ?? items.endIndex
+        let place = items.firstIndex { name.utf8.lexicographicallyPrecedes($0.name.utf8) } ?? items.endIndex
         items.insert(Label(name: name, value: value), at: place)
     }
 }

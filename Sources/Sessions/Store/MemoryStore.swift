@@ -6,7 +6,7 @@ import Synchronization
 package final class MemoryStore: SessionStore {
     /// One for each first byte of an id, so that their order is the order of ids.
     private let shards: [Shard]
-    private let users = Mutex<[String: Set<SessionID>]>([:])
+    private let users = Mutex<[ExactText: Set<SessionID>]>([:])
 
     package init() {
         shards = (0..<256).map { _ in Shard() }
@@ -61,10 +61,12 @@ package final class MemoryStore: SessionStore {
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
         // The ids first and the sessions then: no lock of a shard is taken while that of the users is held.
-        let ids = users.withLock { $0[userID] ?? [] }
+        let ids = users.withLock { $0[ExactText(userID)] ?? [] }
         var found: [StoredSession] = []
         for id in ids.sorted() {
-            guard let session = shard(of: id).sessions.withLock({ $0[id] }), session.record.userID == userID else {
+            guard let session = shard(of: id).sessions.withLock({ $0[id] }),
+                session.record.userID?.isExactly(userID) == true
+            else {
                 continue
             }
             found.append(session)
@@ -94,6 +96,8 @@ package final class MemoryStore: SessionStore {
 
     /// Called under the lock of the session's shard, so that the index follows the records in their order.
     private func index(_ id: SessionID, from former: String?, to userID: String?) {
+        let former = former.map(ExactText.init)
+        let userID = userID.map(ExactText.init)
         guard former != userID else { return }
         users.withLock { users in
             if let former {

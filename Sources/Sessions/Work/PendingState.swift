@@ -13,11 +13,11 @@ struct PendingState: Sendable {
     private(set) var isRecordChanged = false
     /// Instances at the end of their lifetime leave with the next commit.
     private var expired: [UInt16] = []
-    private var nextBirth: UInt32 = 0
+    private var nextBirth: UInt64 = 0
 
     struct Instance: Sendable {
         let service: UInt16
-        let birth: UInt32
+        let birth: UInt64
         let createdAt: Int64
         var document: ServiceDocument?
     }
@@ -25,7 +25,7 @@ struct PendingState: Sendable {
     struct Change: Sendable {
         enum Kind: Sendable { case created, written, cleared, removed }
         let service: UInt16
-        let birth: UInt32
+        let birth: UInt64
         let kind: Kind
     }
 
@@ -147,6 +147,6 @@ struct PendingState: Sendable {
 /// An instance that was asked for and never written: it lives in memory only.
 struct UnwrittenInstance: Sendable {
     let service: UInt16
-    let birth: UInt32
+    let birth: UInt64
     let createdAt: Int64
 }

@@ -29,7 +29,7 @@ package final class ServiceState: Sendable {
         set {
             content.withLock { content in
                 // Not a merge patch: that can neither set a member to null nor replace one object by another.
-                var members = (content.document.members ?? []).filter { $0.name != name }
+                var members = (content.document.members ?? []).filter { !$0.name.isExactly(name) }
                 if let newValue { members.append((name: name, value: newValue)) }
                 content = (JSONDocument(members: members), .written)
             }

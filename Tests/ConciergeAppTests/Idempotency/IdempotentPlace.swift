@@ -21,7 +21,7 @@ final class IdempotentPlace: Sendable {
     ) {
         store = IdempotencyStore(limits: limits, clock: clock)
         self.handler = handler
-        middleware = IdempotencyMiddleware(store: store) { request in
+        middleware = IdempotencyMiddleware(store: store, errors: PlainErrorRenderer()) { request in
             let caller = request.fields["Caller"] ?? "somebody"
             if caller == "nobody" { throw HTTPError(.unauthorized, code: "unauthorized", detail: "Who are you?") }
             return .peer(caller)

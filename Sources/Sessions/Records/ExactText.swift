@@ -1,0 +1,20 @@
+/// A text that is equal to another only byte for byte.
+///
+/// Swift's strings are equal when they look the same, however they are composed (Unicode's canonical equivalence).
+/// Identifiers from outside are not: two users whose ids differ in one byte are two users.
+package struct ExactText: Sendable, Hashable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: Self, right: Self) -> Bool { left.text.isExactly(right.text) }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}
+
+extension String {
+    /// Whether it is the same byte for byte, see ``ExactText``.
+    package func isExactly(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}
