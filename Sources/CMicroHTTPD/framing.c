@@ -174,7 +174,8 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
         case 14:
             if (!IS_NAMED(field, head, "content-length")) break;
             lengths++;
-            if (field->value_length == 0) return CMHD_REFUSAL_FRAMING;
+            // Zeros in front of so many digits are there to be misread by somebody.
+            if (field->value_length == 0 || (field->value_length > 18 && value[0] == '0')) return CMHD_REFUSAL_FRAMING;
             for (uint32_t k = 0; k < field->value_length; k++) {
                 if (value[k] < '0' || value[k] > '9') return CMHD_REFUSAL_FRAMING;
                 // What does not fit is too large, however much it is.
