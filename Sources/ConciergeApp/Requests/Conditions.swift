@@ -19,7 +19,11 @@ enum Conditions {
 
     /// Whether a GET need not send what the client has: `If-None-Match`, compared weakly.
     static func isNotModified(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
-        switch try tags(request, .ifNoneMatch, isWeak: true) {
+        // What nearly every client sends: the one tag that it was given.
+        if case .one(let tag) = request.fields.only(.ifNoneMatch), tag.elementsEqual(current.description.utf8) {
+            return true
+        }
+        return switch try tags(request, .ifNoneMatch, isWeak: true) {
         case nil: false
         case .any: true
         case .oneOf(let tags): tags.contains(current)
