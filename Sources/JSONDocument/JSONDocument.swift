@@ -1,5 +1,4 @@
 import CJSON
-import Glibc  // Brings in libm, which valijson calls.
 
 /// An immutable JSON value with everything in it: what services hold, what requests bring and answers carry.
 ///

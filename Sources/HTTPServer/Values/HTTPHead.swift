@@ -56,11 +56,6 @@ struct HTTPHead: Sendable {
         }
     }
 
-    func name(_ index: Int) -> ArraySlice<UInt8> {
-        let entry = entry(index)
-        return slice(Int(entry.name)..<Int(entry.name + entry.name_length))
-    }
-
     func value(_ index: Int) -> ArraySlice<UInt8> {
         let entry = entry(index)
         return slice(Int(entry.value)..<Int(entry.value + entry.value_length))
