@@ -147,33 +147,6 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     if (c->phase != PHASE_ENDED) cmhd_enter(c, PHASE_SETTLING);
 }
 
-cmhd_response *cmhd_response_new(const void *body, size_t length) {
-    // The manual asks for a non-const pointer; with this mode it only reads.
-    return (cmhd_response *)MHD_create_response_from_buffer(length, (void *)body, MHD_RESPMEM_MUST_COPY);
-}
-
-bool cmhd_response_add(cmhd_response *response, const char *name, const char *value) {
-    return MHD_add_response_header((struct MHD_Response *)response, name, value) == MHD_YES;
-}
-
-void cmhd_response_free(cmhd_response *response) { MHD_destroy_response((struct MHD_Response *)response); }
-
-bool cmhd_respond(cmhd_connection *c, unsigned status, cmhd_response *response) {
-    struct MHD_Response *answer = (struct MHD_Response *)response;
-    // Whoever made the answer may have taken long over it.
-    c->worker->now = cmhd_now();
-    // A refused request may have left the connection out of step; a draining server wants it back.
-    if (c->refusal != CMHD_REFUSAL_NONE || cmhd_is_draining(c->worker))
-        MHD_add_response_header(answer, MHD_HTTP_HEADER_CONNECTION, "close");
-    bool queued = MHD_queue_response(c->mhd, status, answer) == MHD_YES;
-    MHD_destroy_response(answer);
-    if (queued) {
-        c->step = STEP_ANSWERED;
-        cmhd_enter(c, PHASE_WRITE);
-    }
-    return queued;
-}
-
 void cmhd_resume(cmhd_connection *connection) {
     // The library marks the connection, and from then on its worker may answer, close and come to its end. It
     // stops its daemon only when nobody is in here any more.

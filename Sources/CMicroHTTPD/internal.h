@@ -7,9 +7,9 @@
 
 #include "CMicroHTTPD.h"
 
-// Before 0.9.71 callbacks returned int.
-#if MHD_VERSION < 0x00097100
-#error "libmicrohttpd 0.9.71 or later is needed"
+// Since then a response's free callback has a context; since 0.9.71 callbacks return an enum.
+#if MHD_VERSION < 0x00097302
+#error "libmicrohttpd 0.9.74 or later is needed"
 #endif
 
 /// What a connection is waiting for. Each has a constant time limit, so that a list in order of arrival is in
@@ -97,6 +97,7 @@ struct cmhd_server {
     cmhd_callbacks callbacks;
     int listener;
     uint16_t port;
+    bool links_fields;              ///< an answer's fields go out as one text, see answer.c
     atomic_bool draining;
     /// Set before `draining`, read after it.
     int64_t quiesce_at, idle_close_at, end_at;

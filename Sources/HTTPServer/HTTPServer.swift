@@ -160,6 +160,6 @@ extension HTTPServerConfiguration {
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, write_timeout: timeouts.write.milliseconds32,
-            idle_timeout: timeouts.idle.milliseconds32)
+            idle_timeout: timeouts.idle.milliseconds32, adds_fields_singly: addsFieldsSingly)
     }
 }

@@ -17,7 +17,6 @@
 
 typedef struct cmhd_server cmhd_server;
 typedef struct cmhd_connection cmhd_connection;
-typedef struct cmhd_response cmhd_response;
 
 /// Why a request is refused before anybody looks at what it wants.
 typedef enum {
@@ -67,6 +66,16 @@ typedef struct {
     const struct sockaddr *peer;
 } cmhd_request;
 
+/// One whole answer. Everything is copied. `Date`, `Content-Length`, `Connection` and `Transfer-Encoding` are the
+/// library's to write.
+typedef struct {
+    unsigned status;
+    const void *fields;         ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
+    size_t fields_length;
+    const void *body;
+    size_t body_length;
+} cmhd_answer;
+
 /// Why a waiting request is called to its end.
 typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
 
@@ -101,11 +110,16 @@ typedef struct {
     uint32_t handler_timeout;   ///< of a request that waits
     uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
     uint32_t idle_timeout;      ///< between two requests
+    bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
 
 /// Checks that the library keeps a request's head laid out as the framing checks need it. Returns NULL, or a
 /// static sentence that says what is different: do not serve then.
 const char *cmhd_self_test(void);
+
+/// Checks that the library keeps an answer's fields so that they can be given to it as one text, which is much
+/// cheaper than one by one. When it does not a server adds them one by one.
+bool cmhd_can_link_fields(void);
 
 /// The version of the library that is loaded, such as "0.9.75".
 const char *cmhd_library_version(void);
@@ -128,17 +142,8 @@ void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
 /// Frees a stopped server.
 void cmhd_server_free(cmhd_server *server);
 
-/// An answer's body is copied; NULL when memory is short.
-cmhd_response *cmhd_response_new(const void *body, size_t length);
-
-/// Adds a field; false when the library refuses it (a CR or LF in it) or memory is short.
-bool cmhd_response_add(cmhd_response *response, const char *name, const char *value);
-
-/// Queues the answer and consumes it. False when it could not be queued: the connection then breaks.
-bool cmhd_respond(cmhd_connection *connection, unsigned status, cmhd_response *response);
-
-/// Destroys an answer that was not queued.
-void cmhd_response_free(cmhd_response *response);
+/// Queues the answer. False when that cannot be done, for want of memory: the connection then breaks.
+bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
 /// Wakes a suspended connection, from any thread, exactly once for each suspension.
 void cmhd_resume(cmhd_connection *connection);

@@ -78,43 +78,29 @@ final class ServerCore: Sendable {
 
     /// Queues an answer. On the worker's thread.
     func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
-        var built = build(response, requestID: request.id)
-        if built == nil {
+        if !response.fields.isSendable {
             observer?.failed(request, UnsendableField())
             response = errors.response(to: UnsendableField(), of: request)
-            built = build(response, requestID: request.id)
         }
+        response.fields.add(.requestID, request.id)
+        response.fields.add(contentsOf: commonFields)
         observer?.answered(request, with: response, after: Self.now() - request.receivedAt)
-        // Without an answer the bridge closes the connection: there is no memory left to say anything.
-        guard let built else { return }
-        _ = cmhd_respond(connection, UInt32(response.status.code), built)
-    }
-
-    private func build(_ response: borrowing HTTPResponse, requestID: String) -> OpaquePointer? {
-        let built = response.body.withUnsafeBytes { cmhd_response_new($0.baseAddress, $0.count) }
-        guard let built else { return nil }
-        var complete = Self.add(.requestID, requestID, to: built)
-        for line in response.fields.lines { complete = Self.add(line.name, line.value, to: built) && complete }
-        for line in commonFields.lines { complete = Self.add(line.name, line.value, to: built) && complete }
-        if complete { return built }
-        cmhd_response_free(built)
-        return nil
-    }
-
-    /// `withCString` gives the string's own bytes; handing the strings over directly would copy each into an array.
-    private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) -> Bool {
-        name.text.withCString { name in
-            value.withCString { text in
-                // C would take a NUL for the value's end.
-                strlen(text) == value.utf8.count && cmhd_response_add(response, name, text)
+        let status = UInt32(response.status.code)
+        response.fields.text.withUnsafeBytes { fields in
+            response.body.withUnsafeBytes { body in
+                var answer = cmhd_answer(
+                    status: status, fields: fields.baseAddress, fields_length: fields.count, body: body.baseAddress,
+                    body_length: body.count)
+                // Without an answer the bridge closes the connection: there is no memory left to say anything.
+                _ = cmhd_respond(connection, &answer)
             }
         }
     }
 }
 
-/// A handler set a field that HTTP cannot carry: a line break or a NUL in its value, or nothing.
+/// A handler set a field that HTTP cannot carry, or that is not its own to set, see `HTTPFields.isSendable`.
 struct UnsendableField: Error, CustomStringConvertible {
-    var description: String { "a field of the answer is empty, or has a line break or a NUL in it" }
+    var description: String { "a field of the answer is empty, has a control character in it, or is the transport's" }
 }
 
 extension HTTPError {

@@ -6,6 +6,8 @@ public struct HTTPFieldName: Sendable {
     public let text: String
     /// Tells it from most others, see `cmhd_field_tag`.
     let tag: UInt32
+    /// Whether the transport alone may set it in an answer.
+    let isTransports: Bool
 
     /// - Precondition: `text` is a token. Names come from the program, not from outside.
     public init(_ text: String) {
@@ -13,6 +15,7 @@ public struct HTTPFieldName: Sendable {
         self.text = text
         var copy = text
         tag = copy.withUTF8 { cmhd_field_tag($0.baseAddress, UInt32($0.count)) }
+        isTransports = ["connection", "content-length", "date", "transfer-encoding"].contains(text.lowercased())
     }
 
     public static let accept = HTTPFieldName("Accept")
@@ -36,8 +39,11 @@ public struct HTTPFieldName: Sendable {
 
 extension HTTPFieldName: Hashable {
     public static func == (left: HTTPFieldName, right: HTTPFieldName) -> Bool {
-        left.text.utf8.count == right.text.utf8.count
-            && zip(left.text.utf8, right.text.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+        left.tag == right.tag && left.isSame(as: right.text.utf8)
+    }
+
+    func isSame(as other: some Collection<UInt8>) -> Bool {
+        text.utf8.count == other.count && zip(text.utf8, other).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
     }
 
     public func hash(into hasher: inout Hasher) {
