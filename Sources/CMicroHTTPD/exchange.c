@@ -23,12 +23,11 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
     c->target = (char *)target;
     c->target_length = target == NULL ? 0 : (uint32_t)strlen(target);
     c->refusal = CMHD_REFUSAL_NONE;
-    c->has_query = false;
     char *mark = target == NULL ? NULL : memchr(c->target, '?', c->target_length);
-    if (mark != NULL) {
-        c->has_query = true;
-        c->hidden = mark[1];
-        mark[1] = '\0';
+    c->query = mark == NULL ? NULL : mark + 1;
+    if (c->query != NULL) {
+        c->hidden = c->query[0];
+        c->query[0] = '\0';
     }
     // The first request's time runs from the accept on: its request line gives it no more.
     if (c->phase != PHASE_HEADER) cmhd_enter(c, PHASE_HEADER);
@@ -73,8 +72,7 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     request->refusal = c->refusal;
     request->body = c->body;
     request->body_length = c->refusal == CMHD_REFUSAL_NONE ? c->body_length : 0;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    request->peer = info == NULL ? NULL : info->client_addr;
+    request->peer = c->peer;
     void *exchange = callbacks->request(callbacks->context, request);
     forget_body(c);
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;

@@ -130,6 +130,8 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     server->options = *options;
     server->options.workers = count;
     server->options.host = NULL;  // the caller's, not needed any more
+    // What `cmhd_field_place` can count.
+    if (options->fields > UINT16_MAX) server->options.fields = UINT16_MAX;
     server->callbacks = *callbacks;
     server->listener = -1;
     server->worker_count = count;
@@ -148,7 +150,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
         w->index = i;
         w->listener = -1;
         w->wake = -1;
-        w->fields = calloc(options->fields == 0 ? 1 : options->fields, sizeof *w->fields);
+        w->fields = calloc(server->options.fields + 1u, sizeof *w->fields);
         if (w->fields == NULL) {
             cmhd_server_free(server);
             return NULL;

@@ -118,7 +118,7 @@ public final class HTTPServer: @unchecked Sendable {
             context: nil,
             request: { context, request in
                 guard let context, let request else { return nil }
-                return Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue().take(request.pointee)
+                return Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue().take(request)
             },
             suspended: { _, exchange in
                 guard let exchange else { return false }

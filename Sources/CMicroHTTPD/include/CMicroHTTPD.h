@@ -38,15 +38,55 @@ typedef enum {
     CMHD_REFUSAL_OUT_OF_MEMORY,
 } cmhd_refusal;
 
+/// The names that nearly every request is asked for, in order of their length: where such fields are is noted while
+/// they are checked, so that nobody has to search for them. The table of their texts is in field_names.c.
+typedef enum {
+    CMHD_FIELD_OTHER = 0,
+    CMHD_FIELD_HOST,
+    CMHD_FIELD_ACCEPT,
+    CMHD_FIELD_COOKIE,
+    CMHD_FIELD_ORIGIN,
+    CMHD_FIELD_PREFER,
+    CMHD_FIELD_IF_MATCH,
+    CMHD_FIELD_REQUEST_ID,
+    CMHD_FIELD_TRACEPARENT,
+    CMHD_FIELD_X_ADMIN_KEY,
+    CMHD_FIELD_CONTENT_TYPE,
+    CMHD_FIELD_AUTHORIZATION,
+    CMHD_FIELD_IF_NONE_MATCH,
+    CMHD_FIELD_CONTENT_LENGTH,
+    CMHD_FIELD_SEC_FETCH_SITE,
+    CMHD_FIELD_IDEMPOTENCY_KEY,
+    CMHD_FIELD_TRANSFER_ENCODING,
+    CMHD_FIELD_NAMES,           ///< how many there are
+} cmhd_field_name;
+
+/// Which of the well-known names this token is, whatever its case.
+cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length);
+
+/// The text of a well-known name, in lower case; NULL for others.
+const char *cmhd_field_name_text(cmhd_field_name name);
+
+/// Where the fields of one name are.
+typedef struct {
+    uint16_t first;             ///< its index, when there is one
+    uint16_t count;
+} cmhd_field_place;
+
 /// A header field as it stood on the wire: offsets into `cmhd_request.head`, lengths in bytes.
 typedef struct {
     uint32_t name, name_length, value, value_length;
-    uint32_t tag;               ///< of the name, see `cmhd_field_tag`: other tag, other name
 } cmhd_field;
 
-/// Tells most names apart without looking at them: length, first and last byte, in lower case.
-static inline uint32_t cmhd_field_tag(const uint8_t *name, uint32_t length) {
-    return length == 0 ? 0 : length << 16 | (uint32_t)(name[0] | 0x20) << 8 | (uint32_t)(name[length - 1] | 0x20);
+/// RFC 9110, 5.5: whether there is no control character but the tab.
+static inline bool cmhd_is_field_value(const uint8_t *text, size_t length) {
+    // Without a way out of the loop the compiler looks at many bytes at a time.
+    uint8_t bad = 0;
+    for (size_t i = 0; i < length; i++) {
+        uint8_t byte = text[i];
+        bad |= (uint8_t)((byte < 0x20) & (byte != '\t')) | (uint8_t)(byte == 0x7f);
+    }
+    return bad == 0;
 }
 
 /// One whole request, or one that is refused. Every pointer is valid during the call that hands it over, only.
@@ -61,6 +101,7 @@ typedef struct {
     uint32_t target, target_length;
     const cmhd_field *fields;
     uint32_t field_count;
+    const cmhd_field_place *places;     ///< of the well-known names, by `cmhd_field_name`
     const uint8_t *body;
     size_t body_length;
     const struct sockaddr *peer;

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Routes by their segments: built from nodes that grow, then frozen into flat tables, in which a request's path is
 /// looked up without counting a single reference.
 struct RouteTrie: Sendable {
@@ -24,6 +22,8 @@ struct RouteTrie: Sendable {
         /// The path holds something that no path may hold.
         case malformed(String)
     }
+
+    private static let slash = UInt8(ascii: "/")
 
     private var nodes: [Node] = []
     private var literals: [Literal] = []
@@ -55,42 +55,40 @@ struct RouteTrie: Sendable {
         }
     }
 
-    /// - Parameter path: in the coordinates of the head that it is a part of.
-    func look(up method: HTTPMethod, path: ArraySlice<UInt8>) -> Outcome {
-        path.withUnsafeBufferPointer { bytes in
-            guard bytes.first == UInt8(ascii: "/") else { return .notFound }
-            var match = RouteMatch.none
-            var parameters = 0
-            var at = 0
-            if bytes.count == 1 { return finish(at, method: method, match: &match) }
-            var start = 1
-            while start <= bytes.count {
-                var end = start
-                var escaped = false
-                while end < bytes.count, bytes[end] != UInt8(ascii: "/") {
-                    escaped = escaped || bytes[end] == UInt8(ascii: "%")
-                    end += 1
+    /// - Parameter start: where the path begins in the head that it is a part of.
+    func look(up method: HTTPMethod, path: UnsafeRawBufferPointer, at start: Int) -> Outcome {
+        guard path.first == Self.slash else { return .notFound }
+        var match = RouteMatch.none
+        var parameters = 0
+        var node = 0
+        if path.count == 1 { return finish(node, method: method, match: &match) }
+        let isEscaped = path.offset(of: UInt8(ascii: "%")) != nil
+        var lower = 1
+        while lower <= path.count {
+            let upper = path.offset(of: Self.slash, from: lower) ?? path.count
+            let segment = UnsafeRawBufferPointer(rebasing: path[lower..<upper])
+            var next: Step?
+            if isEscaped {
+                switch PathSegment.decode(segment) {
+                case .success(let decoded): next = decoded.withUnsafeBytes { step(from: node, segment: $0) }
+                case .failure(let problem): return .malformed(problem.sentence)
                 }
-                let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
-                var decoded: [UInt8]?
-                if let problem = Self.check(raw, escaped: escaped, decoded: &decoded) { return .malformed(problem) }
-                guard
-                    let next = decoded.map({ $0.withUnsafeBufferPointer { step(from: at, segment: $0) } })
-                        ?? step(from: at, segment: raw)
-                else {
-                    // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
-                    return Self.firstProblem(bytes, from: end + 1).map { .malformed($0) } ?? .notFound
-                }
-                if next.isParameter {
-                    match.parameters[parameters] = .init(
-                        lower: UInt32(path.startIndex + start), upper: UInt32(path.startIndex + end))
-                    parameters += 1
-                }
-                at = next.node
-                start = end + 1
+            } else {
+                if PathSegment.isDots(segment) { return .malformed(PathSegment.dots.sentence) }
+                next = step(from: node, segment: segment)
             }
-            return finish(at, method: method, match: &match)
+            guard let next else {
+                // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
+                return PathSegment.firstProblem(path, from: upper + 1).map { .malformed($0.sentence) } ?? .notFound
+            }
+            if next.isParameter {
+                match.parameters[parameters] = .init(lower: UInt32(start + lower), upper: UInt32(start + upper))
+                parameters += 1
+            }
+            node = next.node
+            lower = upper + 1
         }
+        return finish(node, method: method, match: &match)
     }
 
     private func finish(_ node: Int, method: HTTPMethod, match: inout RouteMatch) -> Outcome {
@@ -108,59 +106,31 @@ struct RouteTrie: Sendable {
         return .found(match)
     }
 
-    private func step(from node: Int, segment: UnsafeBufferPointer<UInt8>) -> (node: Int, isParameter: Bool)? {
-        for index in nodes[node].literals where isSame(segment, literals[index].text) {
-            return (literals[index].node, false)
-        }
-        let parameter = nodes[node].parameter
-        guard parameter >= 0, !segment.isEmpty else { return nil }
-        if nodes[node].parameterKind == .int, !isInt(segment) { return nil }
-        return (parameter, true)
+    private struct Step {
+        let node: Int
+        let isParameter: Bool
     }
 
-    private func isSame(_ segment: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
-        guard segment.count == range.count, let bytes = segment.baseAddress else { return false }
-        return text.withUnsafeBufferPointer { text in
-            text.baseAddress.map { memcmp(bytes, $0 + range.lowerBound, range.count) == 0 } ?? false
+    private func step(from node: Int, segment: UnsafeRawBufferPointer) -> Step? {
+        let node = nodes[node]
+        for literal in node.literals where isSame(segment, literals[literal].text) {
+            return Step(node: literals[literal].node, isParameter: false)
         }
+        guard node.parameter >= 0, !segment.isEmpty, node.parameterKind == .any || Self.isInt(segment) else {
+            return nil
+        }
+        return Step(node: node.parameter, isParameter: true)
+    }
+
+    private func isSame(_ segment: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
+        segment.count == range.count
+            && text.withUnsafeBytes { segment.isSame(as: UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// Digits only: `Int` would take a sign as well.
-    private func isInt(_ segment: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func isInt(_ segment: UnsafeRawBufferPointer) -> Bool {
         segment.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             && Int(String(decoding: segment, as: UTF8.self)) != nil
-    }
-
-    /// What may not be in a segment: a broken escape, an escaped slash or control character, what is not UTF-8,
-    /// and `.` or `..`, which some proxies resolve and others do not.
-    private static func check(
-        _ raw: UnsafeBufferPointer<UInt8>, escaped: Bool, decoded: inout [UInt8]?
-    ) -> String? {
-        if escaped {
-            guard let bytes = PercentEncoding.decode(ArraySlice(raw)) else { return "The path has a broken escape." }
-            if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }) {
-                return "The path has an escaped slash or control character."
-            }
-            guard String(validating: bytes, as: UTF8.self) != nil else { return "The path is not UTF-8." }
-            if isDots(bytes) { return "The path has a dot segment." }
-            decoded = bytes
-            return nil
-        }
-        return raw.first == UInt8(ascii: ".") && isDots(raw) ? "The path has a dot segment." : nil
-    }
-
-    private static func isDots(_ segment: some Collection<UInt8>) -> Bool {
-        segment.count <= 2 && !segment.isEmpty && segment.allSatisfy { $0 == UInt8(ascii: ".") }
-    }
-
-    private static func firstProblem(_ path: UnsafeBufferPointer<UInt8>, from start: Int) -> String? {
-        guard start <= path.count else { return nil }
-        for segment in path[start...].split(separator: UInt8(ascii: "/")) {
-            var decoded: [UInt8]?
-            let raw = UnsafeBufferPointer(rebasing: segment)
-            if let problem = check(raw, escaped: raw.contains(UInt8(ascii: "%")), decoded: &decoded) { return problem }
-        }
-        return nil
     }
 
     private static func allow(_ methods: [HTTPMethod]) -> String {

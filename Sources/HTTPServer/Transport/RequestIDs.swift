@@ -5,7 +5,7 @@ import Synchronization
 /// New ones have 15 characters, which is what a Swift string holds without allocating: five drawn when the
 /// server starts, then a counter.
 struct RequestIDs: ~Copyable, Sendable {
-    private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    private static var digits: StaticString { "0123456789abcdefghjkmnpqrstvwxyz" }
     private static let prefixDigits = 5
     private static let counterDigits = 10
 
@@ -13,8 +13,9 @@ struct RequestIDs: ~Copyable, Sendable {
     private let counter = Atomic<UInt64>(0)
 
     func id(of head: HTTPHead) -> String {
-        if let index = head.index(of: .requestID) {
-            let sent = head.value(index)
+        let place = head.place(of: .requestID)
+        if place.count > 0 {
+            let sent = head.value(Int(place.first))
             if Self.isUsable(sent) { return String(decoding: sent, as: UTF8.self) }
         }
         return next()
@@ -22,13 +23,14 @@ struct RequestIDs: ~Copyable, Sendable {
 
     private func next() -> String {
         let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
+        let digits = Self.digits.utf8Start
         return String(unsafeUninitializedCapacity: Self.prefixDigits + Self.counterDigits) { buffer in
             for index in 0..<Self.prefixDigits {
-                buffer[index] = Self.digits[Int(prefix >> (UInt32(Self.prefixDigits - 1 - index) * 5)) & 31]
+                buffer[index] = digits[Int(prefix >> (UInt32(Self.prefixDigits - 1 - index) * 5)) & 31]
             }
             for index in 0..<Self.counterDigits {
                 let digit = Int(truncatingIfNeeded: number >> (UInt64(Self.counterDigits - 1 - index) * 5)) & 31
-                buffer[Self.prefixDigits + index] = Self.digits[digit]
+                buffer[Self.prefixDigits + index] = digits[digit]
             }
             return Self.prefixDigits + Self.counterDigits
         }

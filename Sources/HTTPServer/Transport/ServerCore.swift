@@ -21,36 +21,49 @@ final class ServerCore: Sendable {
 
     /// Takes a request over from the bridge: everything is copied out of C's memory here.
     /// - Returns: the exchange that answers later, retained; nil when the answer was queued.
-    func take(_ raw: borrowing cmhd_request) -> UnsafeMutableRawPointer? {
+    func take(_ raw: UnsafePointer<cmhd_request>) -> UnsafeMutableRawPointer? {
         let head = HTTPHead(raw)
         let method =
-            raw.head_length > 0
-            ? HTTPMethod(UnsafeBufferPointer(start: raw.head, count: Int(raw.method_length))) : .other("-")
-        let refusal = HTTPError(raw.refusal)
-        let decision = refusal.map { .refuse($0) } ?? router.decide(method, head)
-        var match = RouteMatch.none
-        if case .handle(let found) = decision { match = found }
-        let request = HTTPRequest(
-            id: ids.id(of: head), method: method, head: head,
-            body: raw.body_length == 0 ? [] : Array(UnsafeBufferPointer(start: raw.body, count: raw.body_length)),
-            peer: PeerAddress(raw.peer), match: match, receivedAt: Self.now(), worker: Int(raw.worker))
-        switch decision {
-        case .handle(let match):
-            guard let route = match.route, let connection = raw.connection else { return nil }
-            if let prompt = route.prompt, let response = respondPromptly(to: request, with: prompt) {
-                send(response, to: request, on: connection)
-                return nil
+            raw.pointee.head_length > 0
+            ? HTTPMethod(UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
+            : .other("-")
+        let connection = raw.pointee.connection
+        func request(_ match: RouteMatch) -> HTTPRequest {
+            HTTPRequest(
+                id: ids.id(of: head), method: method, head: head,
+                body: Array(UnsafeBufferPointer(start: raw.pointee.body, count: raw.pointee.body_length)),
+                peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: Self.now(),
+                worker: Int(raw.pointee.worker))
+        }
+        let decision =
+            if let refusal = HTTPError(raw.pointee.refusal) {
+                Router.Decision.refuse(refusal)
+            } else {
+                router.decide(method, head)
             }
-            let exchange = Exchange(request: request, core: self, connection: connection)
-            if let response = exchange.start(route.handler) {
-                send(response, to: request, on: connection)
-                return nil
-            }
-            return Unmanaged.passRetained(exchange).toOpaque()
-        case .respond(let response): send(response, to: request, on: raw.connection)
-        case .refuse(let error): send(errors.response(to: error, of: request), to: request, on: raw.connection)
+        switch consume decision {
+        case .handle(let match): return handle(request(match), on: connection)
+        case .respond(let response): send(response, to: request(.none), on: connection)
+        case .refuse(let error):
+            let request = request(.none)
+            send(errors.response(to: error, of: request), to: request, on: connection)
         }
         return nil
+    }
+
+    /// - Returns: see `take`.
+    private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
+        guard let route = request.match.route, let connection else { return nil }
+        if let prompt = route.prompt, let response = respondPromptly(to: request, with: prompt) {
+            send(response, to: request, on: connection)
+            return nil
+        }
+        let exchange = Exchange(request: request, core: self, connection: connection)
+        if let response = exchange.start(route.handler) {
+            send(response, to: request, on: connection)
+            return nil
+        }
+        return Unmanaged.passRetained(exchange).toOpaque()
     }
 
     func respond(to request: HTTPRequest, with handler: HTTPHandler) async -> HTTPResponse {

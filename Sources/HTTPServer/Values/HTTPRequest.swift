@@ -55,7 +55,9 @@ public final class HTTPRequest: Sendable {
     /// - Throws: `HTTPError` 400 `invalid_target` when an escape is broken or does not give UTF-8.
     public var query: QueryArguments {
         get throws(HTTPError) {
-            try QueryArguments(RequestTarget(fields.head.slice(fields.head.target)).query)
+            let start = fields.head.target.lowerBound
+            let query = fields.head.withTarget { RequestTarget($0).query }
+            return try QueryArguments(query.map { fields.head.slice($0.lowerBound + start..<$0.upperBound + start) })
         }
     }
 
@@ -72,6 +74,7 @@ public final class HTTPRequest: Sendable {
 
     /// What the parameter at that place of the route stands for, as it was sent, without making a string.
     public func parameterBytes(_ index: Int) -> ArraySlice<UInt8> {
-        fields.head.part(match.parameters[index])
+        let span = match.parameters[index]
+        return fields.head.slice(Int(span.lower)..<Int(span.upper))
     }
 }
