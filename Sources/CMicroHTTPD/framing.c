@@ -33,11 +33,14 @@ static const bool host_character[256] = {
     ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
 };
 
-static bool is_token(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (!token[(unsigned char)text[i]]) return false;
-    return length > 0;
+/// Whether the text has characters of that class only.
+static bool is_all(const bool class[256], const char *text, size_t length) {
+    bool all = true;
+    for (size_t i = 0; i < length; i++) all &= class[(unsigned char)text[i]];
+    return all;
 }
+
+static bool is_token(const char *text, size_t length) { return length > 0 && is_all(token, text, length); }
 
 /// RFC 9110, 7.2: uri-host [":" port]. An IP literal in brackets, or a name of unreserved and sub-delims.
 static bool is_host(const char *text, size_t length) {
@@ -118,9 +121,7 @@ static bool has_scheme(const char *target, size_t length, const char *scheme, si
 static cmhd_refusal check_target(const cmhd_connection *c, const char *method) {
     const char *target = c->target;
     size_t length = c->target_length;
-    bool odd = length == 0;
-    for (size_t i = 0; i < length; i++) odd |= !uri_character[(unsigned char)target[i]];
-    if (odd) return CMHD_REFUSAL_TARGET;
+    if (length == 0 || !is_all(uri_character, target, length)) return CMHD_REFUSAL_TARGET;
     if (target[0] != '/') {
         bool connect = c->method_length == 7 && memcmp(method, "CONNECT", 7) == 0;
         bool options = c->method_length == 7 && memcmp(method, "OPTIONS", 7) == 0;

@@ -113,12 +113,15 @@ public final class HTTPServer: @unchecked Sendable {
     public static var libraryVersion: String { String(cString: cmhd_library_version()) }
 
     /// No error and no trap crosses into C: what these call does not throw.
+    ///
+    /// `request` is called for each request on each worker, and borrows the core, which the server holds until its
+    /// workers have ended: a count that all of them touch would travel between processors all the time.
     private static var callbacks: cmhd_callbacks {
         cmhd_callbacks(
             context: nil,
             request: { context, request in
                 guard let context, let request else { return nil }
-                return Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue().take(request)
+                return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(request) }
             },
             suspended: { _, exchange in
                 guard let exchange else { return false }

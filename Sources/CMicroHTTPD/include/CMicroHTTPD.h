@@ -39,7 +39,7 @@ typedef enum {
 } cmhd_refusal;
 
 /// The names that nearly every request is asked for, in order of their length: where such fields are is noted while
-/// they are checked, so that nobody has to search for them. The table of their texts is in field_names.c.
+/// they are checked, so that nobody has to search for them. The table of their texts is in fields.c.
 typedef enum {
     CMHD_FIELD_OTHER = 0,
     CMHD_FIELD_HOST,
@@ -79,15 +79,7 @@ typedef struct {
 } cmhd_field;
 
 /// RFC 9110, 5.5: whether there is no control character but the tab.
-static inline bool cmhd_is_field_value(const uint8_t *text, size_t length) {
-    // Without a way out of the loop the compiler looks at many bytes at a time.
-    uint8_t bad = 0;
-    for (size_t i = 0; i < length; i++) {
-        uint8_t byte = text[i];
-        bad |= (uint8_t)((byte < 0x20) & (byte != '\t')) | (uint8_t)(byte == 0x7f);
-    }
-    return bad == 0;
-}
+bool cmhd_is_field_value(const uint8_t *text, size_t length);
 
 /// One whole request, or one that is refused. Every pointer is valid during the call that hands it over, only.
 typedef struct {

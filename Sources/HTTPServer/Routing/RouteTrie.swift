@@ -1,7 +1,7 @@
 /// Routes by their segments: built from nodes that grow, then frozen into flat tables, in which a request's path is
 /// looked up without counting a single reference.
 struct RouteTrie: Sendable {
-    /// What a node has, as ranges of the other tables.
+    /// What a node has, as ranges of the other tables. It has literals or a parameter, never both.
     private struct Node: Sendable {
         var literals: Range<Int>
         /// The node behind a parameter, and what the parameter takes; negative where there is none.
@@ -11,7 +11,9 @@ struct RouteTrie: Sendable {
     }
 
     private struct Literal: Sendable {
-        var text: Range<Int>
+        /// Where its text begins, and how long it is.
+        var start: Int
+        var count: Int
         var node: Int
     }
 
@@ -41,7 +43,7 @@ struct RouteTrie: Sendable {
         for node in tree.nodes {
             let firstLiteral = literals.count
             for literal in node.literals {
-                literals.append(Literal(text: text.count..<(text.count + literal.text.count), node: literal.node))
+                literals.append(Literal(start: text.count, count: literal.text.count, node: literal.node))
                 text += literal.text
             }
             let firstRoute = self.routes.count
@@ -58,73 +60,89 @@ struct RouteTrie: Sendable {
     /// - Parameter start: where the path begins in the head that it is a part of.
     func look(up method: HTTPMethod, path: UnsafeRawBufferPointer, at start: Int) -> Outcome {
         guard path.first == Self.slash else { return .notFound }
-        var match = RouteMatch.none
-        var parameters = 0
+        var parameters = RouteMatch.Parameters(repeating: .init())
+        var parameterCount = 0
         var node = 0
-        if path.count == 1 { return finish(node, method: method, match: &match) }
-        let isEscaped = path.offset(of: UInt8(ascii: "%")) != nil
-        var lower = 1
+        var lower = path.count == 1 ? 2 : 1
         while lower <= path.count {
+            if let literal = literal(of: node, in: path, at: lower) {
+                node = literal.node
+                lower += literal.count + 1
+                continue
+            }
             let upper = path.offset(of: Self.slash, from: lower) ?? path.count
             let segment = UnsafeRawBufferPointer(rebasing: path[lower..<upper])
-            var next: Step?
-            if isEscaped {
-                switch PathSegment.decode(segment) {
-                case .success(let decoded): next = decoded.withUnsafeBytes { step(from: node, segment: $0) }
-                case .failure(let problem): return .malformed(problem.sentence)
-                }
-            } else {
-                if PathSegment.isDots(segment) { return .malformed(PathSegment.dots.sentence) }
-                next = step(from: node, segment: segment)
-            }
-            guard let next else {
+            switch step(from: node, segment: segment) {
+            case .literal(let next): node = next
+            case .parameter:
+                parameters[parameterCount] = .init(lower: UInt32(start + lower), upper: UInt32(start + upper))
+                parameterCount += 1
+                node = nodes[node].parameter
+            case .nowhere:
                 // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
                 return PathSegment.firstProblem(path, from: upper + 1).map { .malformed($0.sentence) } ?? .notFound
+            case .malformed(let problem): return .malformed(problem.sentence)
             }
-            if next.isParameter {
-                match.parameters[parameters] = .init(lower: UInt32(start + lower), upper: UInt32(start + upper))
-                parameters += 1
-            }
-            node = next.node
             lower = upper + 1
         }
-        return finish(node, method: method, match: &match)
+        guard let index = route(of: node, for: method) else {
+            return nodes[node].routes.isEmpty ? .notFound : .wrongMethod(allow: allow[node])
+        }
+        return .found(RouteMatch(route: routes[index], parameters: parameters))
     }
 
-    private func finish(_ node: Int, method: HTTPMethod, match: inout RouteMatch) -> Outcome {
-        let range = nodes[node].routes
+    /// The literal of that node whose text, as it is, fills the segment that begins there: nothing in it can be wrong.
+    private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> Literal? {
+        for index in nodes[node].literals {
+            let literal = literals[index]
+            let upper = lower + literal.count
+            guard upper <= path.count, upper == path.count || path[upper] == Self.slash else { continue }
+            let isSame = text.withUnsafeBytes { text in
+                UnsafeRawBufferPointer(rebasing: text[literal.start..<literal.start + literal.count])
+                    .isSame(as: UnsafeRawBufferPointer(rebasing: path[lower..<upper]))
+            }
+            if isSame { return literal }
+        }
+        return nil
+    }
+
+    private enum Step {
+        case literal(Int)
+        case parameter
+        case nowhere
+        case malformed(PathSegment.Problem)
+    }
+
+    /// Where a segment leads that is none of the node's literals as it stands.
+    private func step(from node: Int, segment: UnsafeRawBufferPointer) -> Step {
+        guard segment.offset(of: UInt8(ascii: "%")) != nil else {
+            if PathSegment.isDots(segment) { return .malformed(PathSegment.dots) }
+            return takesParameter(node, segment) ? .parameter : .nowhere
+        }
+        switch PathSegment.decode(segment) {
+        case .failure(let problem): return .malformed(problem)
+        case .success(let decoded):
+            return decoded.withUnsafeBytes { decoded in
+                if let literal = literal(of: node, in: decoded, at: 0), literal.count == decoded.count {
+                    return .literal(literal.node)
+                }
+                return takesParameter(node, decoded) ? .parameter : .nowhere
+            }
+        }
+    }
+
+    private func takesParameter(_ node: Int, _ segment: UnsafeRawBufferPointer) -> Bool {
+        guard nodes[node].parameter >= 0, !segment.isEmpty else { return false }
+        return nodes[node].parameterKind == .any || Self.isInt(segment)
+    }
+
+    private func route(of node: Int, for method: HTTPMethod) -> Int? {
         let code = method.code
-        for index in range where methods[index] == code && (code != .other || routes[index].method == method) {
-            match.route = routes[index]
-            return .found(match)
+        for index in nodes[node].routes
+        where methods[index] == code && (code != .other || routes[index].method == method) {
+            return index
         }
-        guard !range.isEmpty else { return .notFound }
-        guard method == .head, let index = range.first(where: { methods[$0] == .get }) else {
-            return .wrongMethod(allow: allow[node])
-        }
-        match.route = routes[index]
-        return .found(match)
-    }
-
-    private struct Step {
-        let node: Int
-        let isParameter: Bool
-    }
-
-    private func step(from node: Int, segment: UnsafeRawBufferPointer) -> Step? {
-        let node = nodes[node]
-        for literal in node.literals where isSame(segment, literals[literal].text) {
-            return Step(node: literals[literal].node, isParameter: false)
-        }
-        guard node.parameter >= 0, !segment.isEmpty, node.parameterKind == .any || Self.isInt(segment) else {
-            return nil
-        }
-        return Step(node: node.parameter, isParameter: true)
-    }
-
-    private func isSame(_ segment: UnsafeRawBufferPointer, _ range: Range<Int>) -> Bool {
-        segment.count == range.count
-            && text.withUnsafeBytes { segment.isSame(as: UnsafeRawBufferPointer(rebasing: $0[range])) }
+        return code == .head ? nodes[node].routes.first { methods[$0] == .get } : nil
     }
 
     /// Digits only: `Int` would take a sign as well.

@@ -54,7 +54,7 @@ final class ServerCore: Sendable {
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let route = request.match.route, let connection else { return nil }
-        if let prompt = route.prompt, let response = respondPromptly(to: request, with: prompt) {
+        if let response = respondPromptly(to: request, on: route) {
             send(response, to: request, on: connection)
             return nil
         }
@@ -81,9 +81,9 @@ final class ServerCore: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    private func respondPromptly(to request: HTTPRequest, with prompt: PromptHandler) -> HTTPResponse? {
+    private func respondPromptly(to request: HTTPRequest, on route: Route) -> HTTPResponse? {
         do {
-            return try prompt(request)
+            return try route.prompt?(request)
         } catch {
             return errors.response(to: error, of: request)
         }

@@ -42,6 +42,24 @@ struct KnownNameTests {
         #expect(cmhd_field_name_text(CMHD_FIELD_NAMES) == nil)
     }
 
+    @Test("go with values that have no control character but the tab, wherever in them")
+    func values() {
+        for length in 0...40 {
+            let usual = [UInt8](repeating: 0x61, count: length)
+            #expect(cmhd_is_field_value(usual, length))
+            for index in usual.indices {
+                for byte in UInt8.min...UInt8.max {
+                    var value = usual
+                    value[index] = byte
+                    let isGood = byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
+                    if cmhd_is_field_value(value, length) != isGood { Issue.record("\(byte) at \(index) of \(length)") }
+                }
+            }
+        }
+        let odd: [UInt8] = [0xFF, 0x80, 0x20, 0x09, 0x7E, 0x21, 0x1F ^ 0x3F, 0xA0, 0x09, 0x81]
+        #expect(cmhd_is_field_value(odd, odd.count))
+    }
+
     @Test("are told to the constants of HTTPFieldName as C knows them")
     func constants() {
         for name in HTTPFieldName.named {

@@ -1,4 +1,6 @@
-// The well-known names of header fields.
+// What header fields are made of: the well-known names, and what a value may hold.
+#include <string.h>
+
 #include "CMicroHTTPD.h"
 
 static const char *const names[CMHD_FIELD_NAMES] = {
@@ -51,4 +53,27 @@ cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length) {
 
 const char *cmhd_field_name_text(cmhd_field_name name) {
     return name < CMHD_FIELD_NAMES ? names[name] : NULL;
+}
+
+static bool has_control_character(const uint8_t *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if ((text[i] < 0x20 && text[i] != '\t') || text[i] == 0x7f) return true;
+    return false;
+}
+
+/// Not zero when one of eight bytes may be a control character. The subtractions set the top bit of each byte that is
+/// below 0x20, and of DEL; they do so for a tab as well, and perhaps for the byte above one that borrows.
+static uint64_t suspects(const uint8_t *text) {
+    static const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+    uint64_t word;
+    memcpy(&word, text, 8);
+    uint64_t other_than_delete = word ^ ones * 0x7f;
+    return (((word - ones * 0x20) & ~word) | ((other_than_delete - ones) & ~other_than_delete)) & tops;
+}
+
+bool cmhd_is_field_value(const uint8_t *text, size_t length) {
+    if (length < 8) return !has_control_character(text, length);
+    uint64_t found = suspects(text + length - 8);
+    for (size_t i = 0; i + 8 < length && found == 0; i += 8) found = suspects(text + i);
+    return found == 0 || !has_control_character(text, length);
 }
