@@ -69,6 +69,8 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     cmhd_callbacks *callbacks = &w->server->callbacks;
     request->connection = c;
     request->worker = w->index;
+    // Each worker counts its own: one count for all would travel between processors.
+    request->number = w->handed_over++ * w->server->worker_count + w->index;
     request->refusal = c->refusal;
     request->body = c->body;
     request->body_length = c->refusal == CMHD_REFUSAL_NONE ? c->body_length : 0;

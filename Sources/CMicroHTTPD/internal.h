@@ -91,6 +91,7 @@ struct worker {
     bool quiesced;
     cmhd_field *fields;             ///< room for the fields of the request that is being looked at
     uint32_t field_count;
+    uint64_t handed_over;           ///< how many requests were
     cmhd_field_place places[CMHD_FIELD_NAMES];
     cmhd_connection *fields_owner;  ///< whose fields they are
 };

@@ -86,6 +86,7 @@ typedef struct {
     cmhd_connection *connection;
     cmhd_refusal refusal;
     unsigned worker;            ///< the index of the worker, below `cmhd_options.workers`
+    uint64_t number;            ///< no two requests of a server have the same
     bool http_1_0;
     const uint8_t *head;        ///< from the method to the end of the last field; `head_length` 0 when refused
     uint32_t head_length;

@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import Glibc
-import Synchronization
 
 /// What the callbacks of the bridge need: the frozen routes, and how errors look. One for each server.
 final class ServerCore: Sendable {
@@ -30,8 +29,9 @@ final class ServerCore: Sendable {
         let connection = raw.pointee.connection
         func request(_ match: RouteMatch) -> HTTPRequest {
             HTTPRequest(
-                id: ids.id(of: head), method: method, head: head,
-                body: Array(UnsafeBufferPointer(start: raw.pointee.body, count: raw.pointee.body_length)),
+                id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
+                body: raw.pointee.body_length == 0
+                    ? [] : Array(UnsafeBufferPointer(start: raw.pointee.body, count: raw.pointee.body_length)),
                 peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: Self.now(),
                 worker: Int(raw.pointee.worker))
         }
