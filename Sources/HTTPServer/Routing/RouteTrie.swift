@@ -42,7 +42,8 @@ struct RouteTrie: Sendable {
         for route in routes { try tree.insert(route) }
         for node in tree.nodes {
             let firstLiteral = literals.count
-            for literal in node.literals {
+            // Where most routes go, most requests are likely to.
+            for literal in node.literals.sorted(by: { tree.nodes[$0.node].traffic > tree.nodes[$1.node].traffic }) {
                 literals.append(Literal(start: text.count, count: literal.text.count, node: literal.node))
                 text += literal.text
             }

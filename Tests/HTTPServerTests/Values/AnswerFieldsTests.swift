@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import HTTPTestClient
 import Testing
 
@@ -6,6 +7,11 @@ import Testing
 /// The fields of an answer are one text on its way to the library, or, where its insides are not known, one by one.
 @Suite("An answer's fields, as one text and one by one,")
 struct AnswerFieldsTests {
+    @Test("are one text with the library that Debian 12 has", .enabled(if: HTTPServer.libraryVersion == "0.9.75"))
+    func linked() {
+        #expect(cmhd_can_link_fields())
+    }
+
     @Test("come out as they were set, in their order", arguments: [false, true])
     func comeOut(singly: Bool) async throws {
         let many = (0..<40).map { ("X-\($0)", String(repeating: "\($0)", count: $0 + 1)) }
