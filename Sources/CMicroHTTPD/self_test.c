@@ -54,11 +54,10 @@ static void *note(void *context, const cmhd_request *request) {
 }
 
 static bool is_answer(const char *text, bool closes) {
-    static const char end[] = "\r\n\r\nbody";
-    const char *body = strstr(text, end);
-    return strncmp(text, "HTTP/1.1 200 ", 13) == 0 && strstr(text, "\r\nX-First: 1\r\nX-Second: 2, \t3\r\n") != NULL &&
-           (strstr(text, "\r\nConnection: close\r\n") != NULL) == closes && body != NULL &&
-           body[sizeof end - 1] == '\0';
+    const char *end = strstr(text, "\r\n\r\n");
+    return strncmp(text, "HTTP/1.1 200 ", 13) == 0 && end != NULL && strcmp(end + 4, answer_body) == 0 &&
+           strstr(text, "\r\nX-First: 1\r\nX-Second: 2, \t3\r\n") != NULL &&
+           (strstr(text, "\r\nConnection: close\r\n") != NULL) == closes;
 }
 
 static const char *run(worker *w, const sample *sample, outcome *outcome) {
