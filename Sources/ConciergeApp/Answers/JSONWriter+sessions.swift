@@ -67,7 +67,7 @@ extension JSONWriter {
             quoted[0] = UInt8(ascii: "\"")
             write(UnsafeMutableRawBufferPointer(rebasing: quoted[1...length]))
             quoted[length + 1] = UInt8(ascii: "\"")
-            raw(quoted)
+            raw(UnsafeRawBufferPointer(quoted))
         }
     }
 }

@@ -39,7 +39,7 @@ extension Session {
             guard state.waitingWriters.isEmpty else { return state.waitingWriters.removeFirst() }
             state.isWriting = false
             // An empty array that grew keeps its room, a million times.
-            state.waitingWriters = []
+            if state.waitingWriters.capacity > 0 { state.waitingWriters = [] }
             return nil
         }
         next?.resume()
