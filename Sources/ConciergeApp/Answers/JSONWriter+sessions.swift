@@ -25,10 +25,7 @@ extension JSONWriter {
     /// The member that hands a token out.
     mutating func token(_ token: SessionToken) {
         name("token")
-        var text = token.text
-        text.withUTF8 { text in
-            plain(length: text.count) { $0.copyMemory(from: UnsafeRawBufferPointer(text)) }
-        }
+        plain(length: SessionToken.length) { token.write(into: $0) }
     }
 
     /// One line of a session's list of services.
