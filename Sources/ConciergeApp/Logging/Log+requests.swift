@@ -2,16 +2,16 @@ import HTTPServer
 import JSONDocument
 
 extension Log {
-    /// The line of a request that was answered.
-    func request(_ line: RequestLine) {
-        let level = line.level
-        guard writesRequest(level) else { return }
+    /// Writes the line of a request that was answered, whatever the level: see ``writesRequest(_:)``.
+    /// - Parameter time: of the answer, in nanoseconds of the monotonic clock.
+    func request(_ line: RequestLine, at time: UInt64) {
+        let isUrgent = line.level.isUrgent
         line.withJSON { json in
             switch form {
             // Nothing in it needs escaping but its labels, which are quoted by `JSONWriter`.
-            case .json: sink.append(UnsafeRawBufferPointer(rebasing: json[1...]), urgent: level.isUrgent)
+            case .json: sink.append(UnsafeRawBufferPointer(rebasing: json[1...]), at: time, urgent: isUrgent)
             case .text:
-                form.body(of: json.dropLast()).withUnsafeBytes { sink.append($0, urgent: level.isUrgent) }
+                form.body(of: json.dropLast()).withUnsafeBytes { sink.append($0, at: time, urgent: isUrgent) }
             }
         }
     }

@@ -5,8 +5,7 @@ import Sessions
 /// secrets, and an id of a session, which opens nothing, is all that tells whose request it was.
 struct RequestLine {
     let id: String
-    /// `"method":"GET","route":"/v1/session","listener":"public"`: the same for all requests of a route.
-    let labels: [UInt8]
+    let labels: RequestLabels
     let status: UInt16
     let microseconds: UInt64
     /// Of the body that is sent.
@@ -14,12 +13,13 @@ struct RequestLine {
     let sessionID: SessionID?
     let traceID: TraceID?
 
-    var level: Configuration.Log.Level { status >= 500 ? .error : .info }
+    var level: Configuration.Log.Level { .ofRequest(status: status) }
 
     /// Passes it as a JSON object that begins with `level` and `event`. Nearly always without any allocation.
+    @inline(__always)
     func withJSON(_ body: (UnsafeRawBufferPointer) -> Void) {
         // What is fixed or bounded takes 330 bytes at most.
-        let size = 400 + id.utf8.count + labels.count
+        let size = 400 + id.utf8.count + labels.bytes.count
         if size <= Self.stackBytes {
             withUnsafeTemporaryAllocation(byteCount: Self.stackBytes, alignment: 8) { body(write(into: $0)) }
         } else {
@@ -34,17 +34,18 @@ struct RequestLine {
 
     private func write(into memory: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
         var line = LineBuilder(memory)
-        line.append(level == .error ? "{\"level\":\"error\"" : "{\"level\":\"info\"")
-        line.append(",\"event\":\"request\",\"request_id\":\"")
+        if level == .error {
+            line.append("{\"level\":\"error\",\"event\":\"request\",\"request_id\":\"")
+        } else {
+            line.append("{\"level\":\"info\",\"event\":\"request\",\"request_id\":\"")
+        }
         line.appendToken(id)
-        line.append("\",")
-        line.append(labels)
-        line.append(",\"status\":")
+        line.append(labels.bytes)
         line.appendDecimal(UInt64(status))
         line.append(",\"duration_ms\":")
         line.appendDecimal(microseconds / 1_000)
         line.append(".")
-        line.appendThreeDigits(microseconds % 1_000)
+        line.appendDecimal(microseconds % 1_000, width: 3)
         line.append(",\"bytes\":")
         line.appendDecimal(UInt64(clamping: bytes))
         if let sessionID {
@@ -62,4 +63,9 @@ struct RequestLine {
         line.append("}\n")
         return line.bytes
     }
+}
+
+extension Configuration.Log.Level {
+    /// Of the line of a request that was answered so.
+    static func ofRequest(status: UInt16) -> Self { status >= 500 ? .error : .info }
 }
