@@ -81,6 +81,15 @@ struct LineBuilder {
         appendDecimal(low, width: 8)
     }
 
+    /// - Parameter value: 0 to 999.
+    @inline(__always)
+    mutating func appendThreeDigits(_ value: UInt32) {
+        let target = take(3).assumingMemoryBound(to: UInt8.self)
+        target[0] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 100)
+        target[1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 10 % 10)
+        target[2] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value % 10)
+    }
+
     /// Sixteen digits.
     mutating func appendHexadecimal(_ value: UInt64) {
         store(Self.hexadecimal(UInt32(truncatingIfNeeded: value >> 32)).bigEndian, count: 8)

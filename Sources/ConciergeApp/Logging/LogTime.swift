@@ -9,8 +9,9 @@ struct LogTime {
     private let form: LogForm
     /// The wall clock's time less that of the monotonic clock, in nanoseconds.
     private let wallOffset: @Sendable () -> Int64
-    /// When the second that `template` shows began. None has yet, if that is in the far future.
-    private var start = UInt64.max
+    /// When the second that `template` shows began, and how long it is: 0 before there is one.
+    private var start: UInt64 = 0
+    private var span: UInt64 = 0
     /// What is in front of a line, with the milliseconds still to come.
     private let template = UnsafeMutableRawPointer.allocate(byteCount: Self.room, alignment: 16)
     private(set) var length = 0
@@ -34,7 +35,7 @@ struct LogTime {
     /// - Returns: how many bytes count, of those written.
     mutating func put(_ time: UInt64, at target: UnsafeMutableRawPointer) -> Int {
         // A time before the second that is shown gives a huge number.
-        if time &- start >= Self.second { prepare(time) }
+        if time &- start >= span { prepare(time) }
         target.copyMemory(from: template, byteCount: Self.room)
         let fraction = UInt32(truncatingIfNeeded: time &- start) / 1_000_000
         let digits = (target + milliseconds).assumingMemoryBound(to: UInt8.self)
@@ -52,6 +53,7 @@ struct LogTime {
             fraction += Int64(Self.second)
         }
         start = time &- UInt64(fraction)
+        span = Self.second
         // 2026-01-31T09:05:07.000Z
         let text = Timestamp(millisecondsSince1970: second * 1_000).description
         let (prefix, suffix) =

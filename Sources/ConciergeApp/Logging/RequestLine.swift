@@ -3,9 +3,9 @@ import Sessions
 
 /// What a request's line says. Never the path as it was sent, the query, a field's value or a body: those may hold
 /// secrets, and an id of a session, which opens nothing, is all that tells whose request it was.
+///
+/// Here is what fits in registers; the request's id and labels are only ever lent.
 struct RequestLine {
-    let id: String
-    let labels: RequestLabels
     let status: UInt16
     let microseconds: UInt64
     /// Of the body that is sent.
@@ -15,24 +15,17 @@ struct RequestLine {
 
     var level: Configuration.Log.Level { .ofRequest(status: status) }
 
-    /// Passes it as a JSON object that begins with `level` and `event`. Nearly always without any allocation.
-    @inline(__always)
-    func withJSON(_ body: (UnsafeRawBufferPointer) -> Void) {
+    /// How many bytes `write` needs.
+    static func room(id: String, labels: RequestLabels) -> Int {
         // What is fixed or bounded takes 330 bytes at most.
-        let size = 400 + id.utf8.count + labels.bytes.count
-        if size <= Self.stackBytes {
-            withUnsafeTemporaryAllocation(byteCount: Self.stackBytes, alignment: 8) { body(write(into: $0)) }
-        } else {
-            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
-            defer { memory.deallocate() }
-            body(write(into: memory))
-        }
+        400 + id.utf8.count + labels.bytes.count
     }
 
-    /// The most that `withUnsafeTemporaryAllocation` takes from the stack without asking how much is left.
-    private static let stackBytes = 1024
-
-    private func write(into memory: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+    /// A JSON object that begins with `level` and `event`, and a line break.
+    /// - Parameter id: of the request.
+    func write(
+        id: String, labels: RequestLabels, into memory: UnsafeMutableRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
         var line = LineBuilder(memory)
         if level == .error {
             line.append("{\"level\":\"error\",\"event\":\"request\",\"request_id\":\"")
@@ -41,11 +34,11 @@ struct RequestLine {
         }
         line.appendToken(id)
         line.append(labels.bytes)
-        line.appendDecimal(UInt64(status))
+        line.appendThreeDigits(UInt32(min(status, 999)))
         line.append(",\"duration_ms\":")
         line.appendDecimal(microseconds / 1_000)
         line.append(".")
-        line.appendDecimal(microseconds % 1_000, width: 3)
+        line.appendThreeDigits(UInt32(microseconds % 1_000))
         line.append(",\"bytes\":")
         line.appendDecimal(UInt64(clamping: bytes))
         if let sessionID {

@@ -26,10 +26,9 @@ package final class RequestObserver: HTTPServerObserver {
         let isBare = request.method == .head || status == 204 || status == 304
         log.request(
             RequestLine(
-                id: request.id, labels: labels[row], status: status, microseconds: nanoseconds / 1_000,
-                bytes: isBare ? 0 : response.body.count, sessionID: request.note.map(SessionID.init),
-                traceID: TraceID(request.fields)),
-            at: request.receivedAt + nanoseconds)
+                status: status, microseconds: nanoseconds / 1_000, bytes: isBare ? 0 : response.body.count,
+                sessionID: request.note.map(SessionID.init), traceID: TraceID(request.fields)),
+            id: request.id, labels: labels[row], at: request.receivedAt + nanoseconds)
     }
 
     package func failed(_ request: HTTPRequest, _ problem: any Error) {

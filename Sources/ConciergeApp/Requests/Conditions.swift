@@ -34,6 +34,7 @@ enum Conditions {
 
     /// Whether a GET may be answered at all: `If-Match`, which is rare on reads.
     static func checkRead(_ request: HTTPRequest, service: String, _ current: ServiceETag) throws {
+        guard request.fields.bytes(of: .ifMatch) != nil else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
         throw SessionError.preconditionFailed(service: service, current: current)
     }
