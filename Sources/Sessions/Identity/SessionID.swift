@@ -45,8 +45,8 @@ extension SessionID {
     /// What tables hash by. An id is random already, and drawn here rather than by a client, so that nothing is won by
     /// mixing it once more, which would take most of the time of a look-up.
     package func _rawHashValue(seed: Int) -> Int {
-        // Not the low half, which tells the shards of the registry apart: in one of them much of it is the same.
-        Int(truncatingIfNeeded: high) ^ seed
+        // Without the low byte, which tells the shards of the registry apart: in one of them it is always the same.
+        Int(truncatingIfNeeded: high ^ low >> 8) ^ seed
     }
 }
 
