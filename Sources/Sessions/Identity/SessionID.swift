@@ -41,6 +41,15 @@ package struct SessionID: Sendable, Hashable {
     static let prefix = "ses_"
 }
 
+extension SessionID {
+    /// What tables hash by. An id is random already, and drawn here rather than by a client, so that nothing is won by
+    /// mixing it once more, which would take most of the time of a look-up.
+    package func _rawHashValue(seed: Int) -> Int {
+        // Without the low byte, which tells the shards of the registry apart: in one of them it is always the same.
+        Int(truncatingIfNeeded: high ^ low >> 8) ^ seed
+    }
+}
+
 extension SessionID: Comparable {
     package static func < (left: Self, right: Self) -> Bool {
         (left.high, left.low) < (right.high, right.low)
