@@ -123,9 +123,14 @@ extension HTTPResponse {
     /// A service's state with its version.
     fileprivate static func state(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
         var response = HTTPResponse(status, body: bytes)
-        if status == .ok { response.fields.add(.contentType, RequestBody.json) }
+        response.fields.add(contentsOf: status == .ok ? .state : .unmodifiedState)
         response.fields.add(.etag, etag.description)
-        response.fields.add(.cacheControl, "no-store")
         return response
     }
+}
+
+extension HTTPFields {
+    /// What every state goes out with, put together once.
+    fileprivate static let state: HTTPFields = [.contentType: RequestBody.json, .cacheControl: "no-store"]
+    fileprivate static let unmodifiedState: HTTPFields = [.cacheControl: "no-store"]
 }
