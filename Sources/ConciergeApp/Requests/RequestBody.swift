@@ -15,15 +15,35 @@ enum RequestBody {
     static func read(
         _ request: HTTPRequest, as types: [String] = [json]
     ) throws(Problem) -> (type: String, document: JSONDocument) {
+        let (type, content) = try check(request, as: types)
+        return (type, try document(of: content))
+    }
+
+    /// The same for JSON that nobody looks into at once.
+    static func check(
+        _ request: HTTPRequest, as types: [String] = [json]
+    ) throws(Problem) -> (type: String, content: CheckedJSON) {
         // Without a body there is nothing that a type could be missing for: it is just not JSON.
         let type = request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
         do {
-            return (type, try JSONDocument(parsing: request.body))
+            return (type, try CheckedJSON(checking: request.body))
         } catch {
-            throw Problem(
-                .invalidJSON, error.description,
-                errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
+            throw problem(error)
         }
+    }
+
+    static func document(of content: CheckedJSON) throws(Problem) -> JSONDocument {
+        do {
+            return try content.document()
+        } catch {
+            throw problem(error)
+        }
+    }
+
+    private static func problem(_ error: JSONParseError) -> Problem {
+        Problem(
+            .invalidJSON, error.description,
+            errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
     }
 
     /// The members of a body that must be an object, and may be left out altogether.
