@@ -58,14 +58,14 @@ struct ServiceEndpoints: Sendable {
     private func replace(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(request)
         let service = try service(of: request)
-        return try await write(.put(try RequestBody.check(request).content), to: service, of: session, request)
+        return try await write(
+            .put(try RequestBody.check(request, as: RequestBody.jsonOnly).content), to: service, of: session, request)
     }
 
     private func patch(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await session(request)
         let service = try service(of: request)
-        let (type, patch) = try RequestBody.check(
-            request, as: [RequestBody.mergePatch, RequestBody.jsonPatch, RequestBody.json])
+        let (type, patch) = try RequestBody.check(request, as: RequestBody.patches)
         let action: ServiceOperation.Action =
             type == RequestBody.jsonPatch ? .jsonPatch(try RequestBody.document(of: patch)) : .mergePatch(patch)
         return try await write(action, to: service, of: session, request)
