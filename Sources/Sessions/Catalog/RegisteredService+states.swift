@@ -18,10 +18,29 @@ extension RegisteredService {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        let bytes = document.serialized()
         // Most states fit, and of most texts that is seen at a fraction of the price.
-        if schema.merging(plain: bytes, into: nil) != nil { return try bounded(bytes, by: limit) }
-        if schema.accepts(document) { return try bounded(bytes, by: limit) }
+        if let bytes = schema.merging(plain: document.serialized(), into: nil) { return try bounded(bytes, by: limit) }
+        return try bytes(judging: document, limit: limit)
+    }
+
+    /// The same for a state as a client sends it.
+    func bytes(of content: CheckedJSON, limit: Int) throws(SessionError) -> [UInt8] {
+        guard let text = content.plainText else { return try bytes(of: try document(of: content), limit: limit) }
+        if let bytes = schema.merging(plain: text, into: nil) { return try bounded(bytes, by: limit) }
+        return try bytes(judging: try document(of: content), limit: limit)
+    }
+
+    /// The same for a merge patch of the bytes that were kept, or of the default when none were.
+    func bytes(merging patch: CheckedJSON, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
+        if let text = patch.plainText, let bytes = schema.merging(plain: text, into: kept ?? defaultBytes) {
+            return try bounded(bytes, by: limit)
+        }
+        let merged = try document(parsing: kept).merging(try document(of: patch))
+        return try patch.plainText == nil ? bytes(of: merged, limit: limit) : bytes(judging: merged, limit: limit)
+    }
+
+    private func bytes(judging document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
+        if schema.accepts(document) { return try bounded(document.serialized(), by: limit) }
         // Only what does not fit can lack a member that is required: what fits is not looked at again.
         let completed = completed(document)
         guard let completed, schema.accepts(completed) else {
@@ -29,22 +48,6 @@ extension RegisteredService {
             throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
         }
         return try bounded(completed.serialized(), by: limit)
-    }
-
-    /// The same for a state as a client sends it.
-    func bytes(of content: CheckedJSON, limit: Int) throws(SessionError) -> [UInt8] {
-        if let text = content.plainText, let bytes = schema.merging(plain: text, into: nil) {
-            return try bounded(bytes, by: limit)
-        }
-        return try bytes(of: try document(of: content), limit: limit)
-    }
-
-    /// The same for a merge patch of the bytes that were kept, or of the default when none were.
-    func bytes(merging patch: CheckedJSON, into bytes: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
-        if let text = patch.plainText, let merged = schema.merging(plain: text, into: bytes ?? defaultBytes) {
-            return try bounded(merged, by: limit)
-        }
-        return try self.bytes(of: try document(parsing: bytes).merging(try document(of: patch)), limit: limit)
     }
 
     private func bounded(_ bytes: [UInt8], by limit: Int) throws(SessionError) -> [UInt8] {
