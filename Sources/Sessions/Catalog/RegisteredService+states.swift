@@ -30,7 +30,9 @@ extension RegisteredService {
 
     /// The same for a merge patch of the bytes that were kept, or of the default when none were.
     func bytes(merging patch: JSONDocument, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
-        try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
+        if let bytes = schema.merging(patch, into: kept ?? defaultBytes) { return try bounded(bytes, by: limit) }
+        // What fits has taken the short way: this one completes it, or tells what is wrong.
+        return try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
     }
 
     private func bounded(_ bytes: [UInt8], by limit: Int) throws(SessionError) -> [UInt8] {
