@@ -9,15 +9,23 @@ enum RequestBody {
     static let mergePatch = "application/merge-patch+json"
     static let jsonPatch = "application/json-patch+json"
 
+    /// What a PUT takes, and what a PATCH.
+    static let jsonOnly = [json]
+    static let patches = [mergePatch, jsonPatch, json]
+
     /// The body as JSON.
     /// - Parameter types: what `Content-Type` may be, in lower case.
-    /// - Returns: the type that it is, and the document.
     /// - Throws: `Problem` 415 when the type is missing or another, 400 `invalid_json`.
-    static func read(
-        _ request: HTTPRequest, as types: [String] = [json]
+    static func read(_ request: HTTPRequest, as types: [String] = jsonOnly) throws(Problem) -> JSONDocument {
+        try readTyped(request, as: types).document
+    }
+
+    /// The same where the type tells what the document means.
+    /// - Returns: the type that it is, and the document.
+    static func readTyped(
+        _ request: HTTPRequest, as types: [String]
     ) throws(Problem) -> (type: String, document: JSONDocument) {
-        // Without a body there is nothing that a type could be missing for: it is just not JSON.
-        let type = request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
+        let type = try type(of: request, among: types)
         do {
             return (type, try JSONDocument(parsing: request.body))
         } catch {
@@ -33,7 +41,7 @@ enum RequestBody {
         _ request: HTTPRequest, known: [String], isOptional: Bool = false
     ) throws(Problem) -> [String: JSONDocument] {
         if isOptional, request.body.isEmpty { return [:] }
-        let document = try read(request).document
+        let document = try read(request)
         return try members(of: document, at: "", known: known)
     }
 
@@ -57,6 +65,11 @@ enum RequestBody {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
     }
 
+    private static func type(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
+        // Without a body there is nothing that a type could be missing for: it is just not JSON.
+        request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
+    }
+
     private static func mediaType(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
         func refuse(_ detail: String) -> Problem {
             let list = types.joined(separator: ", ")
@@ -67,6 +80,8 @@ enum RequestBody {
         guard case .one(let value) = request.fields.only(.contentType) else {
             throw refuse("A body needs exactly one Content-Type, of these")
         }
+        // What nearly every client sends.
+        if let type = types.first(where: value.isExactly) { return type }
         let end = value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
         let name = value[..<end].trimmed
         guard let type = types.first(where: { name.equals($0) }),
@@ -93,11 +108,15 @@ extension ArraySlice where Element == UInt8 {
     }
 
     /// Whether it is that text, byte for byte.
-    func isExactly(_ text: StaticString) -> Bool {
-        withUnsafeBytes { bytes in
-            guard bytes.count == text.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
-            return memcmp(start, text.utf8Start, bytes.count) == 0
+    func isExactly(_ text: String) -> Bool {
+        guard count == text.utf8.count else { return false }
+        let isEqual = text.utf8.withContiguousStorageIfAvailable { text in
+            withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress, let textStart = text.baseAddress else { return true }
+                return memcmp(start, textStart, bytes.count) == 0
+            }
         }
+        return isEqual ?? elementsEqual(text.utf8)
     }
 
     /// Whether it is that text, which is in lower case, whatever its own case.

@@ -87,11 +87,9 @@ package struct JSONWriter: Sendable {
 
     package mutating func document(_ document: JSONDocument) {
         comma()
-        guard let text = cjson_serialize(document.value) else { fatalError("Out of memory for JSON text.") }
-        defer { cjson_text_free(text) }
         var length = 0
-        let start = cjson_text_bytes(text, &length)
-        bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: length))
+        let text = cjson_serialize(document.value, &length)
+        bytes.append(contentsOf: JSONText.serialized(text, length))
     }
 
     private mutating func comma() {
@@ -122,7 +120,9 @@ package struct JSONWriter: Sendable {
                 bytes.append(contentsOf: utf8)
                 bytes.append(UInt8(ascii: "\""))
             } else {
-                bytes.append(contentsOf: JSONText.bytes(adopting: cjson_quote(utf8.baseAddress, utf8.count)))
+                var length = 0
+                let text = cjson_quote(utf8.baseAddress, utf8.count, &length)
+                bytes.append(contentsOf: JSONText.serialized(text, length))
             }
         }
     }

@@ -16,20 +16,10 @@ package final class RegisteredService: Sendable {
     package let concurrency: ServiceConcurrency
     package let isUserBound: Bool
     package let isReadOnly: Bool
-    private let completesFromDefault: Bool
-    private let schema: JSONSchema
+    let completesFromDefault: Bool
+    let schema: JSONSchema
     /// Makes the instance live in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
-    /// The document with the default's members where it has none of its own; nil when it is to stay as it is.
-    private func completed(_ document: JSONDocument) -> JSONDocument? {
-        guard completesFromDefault, let members = document.members, let defaults = self.default.members else {
-            return nil
-        }
-        // Not a merge patch of the default: that would take a null for a removal.
-        let missing = defaults.filter { document[member: $0.name] == nil }
-        guard !missing.isEmpty else { return nil }
-        return JSONDocument(members: members + missing)
-    }
 
     /// How many instances live, in all sessions.
     private let liveCount = Atomic<Int>(0)
@@ -50,41 +40,10 @@ package final class RegisteredService: Sendable {
         revive = definition.revive
     }
 
-    /// The document whose bytes were kept.
-    ///
-    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has not kept them as they were.
-    func document(parsing bytes: [UInt8]) throws(SessionError) -> JSONDocument {
-        do {
-            return try JSONDocument(parsing: bytes)
-        } catch {
-            throw .serviceFailed(service: name, reason: "What the store kept of it is not JSON: \(error)")
-        }
-    }
-
     /// Whether an instance made then has reached the end of its lifetime.
     func isOver(createdAt: Int64, now: Int64) -> Bool {
         guard let lifetime else { return false }
         return now - createdAt >= lifetime
-    }
-
-    /// Checks a state and gives the bytes that are kept of it.
-    ///
-    /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
-    func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        var document = document
-        if !schema.accepts(document) {
-            // Only what does not fit can lack a member that is required: what fits is not looked at again.
-            let completed = completed(document)
-            if let completed, schema.accepts(completed) {
-                document = completed
-            } else {
-                let violations = schema.violations(in: completed ?? document)
-                throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
-            }
-        }
-        let bytes = document.serialized()
-        guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
-        return bytes
     }
 
     /// How many instances live, in all sessions. One at the end of its lifetime counts until its session is written.

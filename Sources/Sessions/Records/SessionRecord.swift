@@ -27,6 +27,19 @@ package final class SessionRecord: Sendable {
         box = SessionDetailsBox.holding(details)
     }
 
+    /// The state after `former`.
+    init(
+        after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], changedDetails: SessionDetails?
+    ) {
+        id = former.id
+        self.token = token
+        createdAt = former.createdAt
+        expiresAt = former.expiresAt
+        revision = former.revision + 1
+        self.services = services
+        box = changedDetails.map(SessionDetailsBox.holding) ?? former.box
+    }
+
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
 
