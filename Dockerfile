@@ -23,7 +23,7 @@ RUN swift build --configuration release --product concierge --static-swift-stdli
 FROM debian:bookworm-slim
 
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libmicrohttpd12 libssl3 libstdc++6 \
+    && apt-get install --yes --no-install-recommends libmicrohttpd12 libmimalloc2.0 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt/* /var/log/dpkg.log
 
 COPY --from=build /out/ /
