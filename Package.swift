@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "concierge", targets: ["concierge"]),
         .library(name: "ServiceLocator", targets: ["ServiceLocator"]),
         .library(name: "HTTPServer", targets: ["HTTPServer"]),
+        .library(name: "Navigation", targets: ["Navigation", "JSONDocument"]),
     ],
     targets: [
         // C and C++
@@ -35,6 +36,7 @@ let package = Package(
         // The house
         .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
+        .target(name: "Navigation", dependencies: ["JSONDocument"]),
         .target(name: "ServiceLocator"),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"],
@@ -52,6 +54,7 @@ let package = Package(
             path: "Tests/Support"),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
+        .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
         .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),

@@ -1,0 +1,19 @@
+/// One thing that is wrong with a flow file, or questionable.
+public struct FlowProblem: Sendable, Equatable {
+    public let file: String
+    /// JSON Pointer to the place in the file.
+    public let pointer: String
+    public let code: FlowProblemCode
+    /// A sentence without its full stop: what is wrong, what is allowed.
+    public let message: String
+    /// The name that was probably meant.
+    public let guess: String?
+
+    public var severity: Severity { code.severity }
+
+    public enum Severity: String, Sendable {
+        /// Stops the start.
+        case error
+        case warning
+    }
+}

@@ -1,0 +1,39 @@
+import JSONDocument
+
+/// A running flow of one session, as a value: where it is, and all that is needed to go on.
+///
+/// A journey knows states by their ids and not by definitions, so that it can be read, listed and stored on its own.
+/// ``FlowEngine`` makes it and makes the next one of it.
+public struct Journey: Sendable, Equatable {
+    public let id: String
+    public internal(set) var status: JourneyStatus
+    /// Raised by each step, also by starting over: the journey's entity tag.
+    public internal(set) var step: UInt64
+    /// From the bottom to the screen that is looked at; empty once the journey is over.
+    public internal(set) var frames: [Frame]
+    /// Parents before their children, the journey's own flow first; empty once the journey is over.
+    public internal(set) var coordinators: [Coordinator]
+    /// The flow that it runs or ran.
+    public internal(set) var flow: String
+    public internal(set) var version: Int
+    public internal(set) var outcome: String?
+    public internal(set) var output: JSONDocument?
+    /// When the flow started, or started over. All times are milliseconds since 1970.
+    public internal(set) var startedAt: Int64
+    /// The last step.
+    public internal(set) var movedAt: Int64
+    /// Since when the current screen is looked at.
+    public internal(set) var enteredAt: Int64
+    /// When the journey is over unless it moves; nil: never.
+    public internal(set) var expiresAt: Int64?
+    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: it expires, a child
+    /// expires, or the screen's time is over.
+    public internal(set) var dueAt: Int64?
+
+    public var isActive: Bool { status == .active }
+
+    /// The screen that is looked at.
+    public var top: Frame? { frames.last }
+
+    public func coordinator(_ id: Int) -> Coordinator? { coordinators.first { $0.id == id } }
+}
