@@ -81,15 +81,15 @@ struct ServiceEndpoints: Sendable {
 
     @Sendable private func replacing(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
-        let state = try RequestBody.read(request).document
+        let state = try RequestBody.check(request, as: RequestBody.jsonOnly).content
         return ServiceOperation(.put(state), on: service, condition: try Conditions.ofWrite(request))
     }
 
     @Sendable private func patching(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
-        let (type, patch) = try RequestBody.read(
-            request, as: [RequestBody.mergePatch, RequestBody.jsonPatch, RequestBody.json])
-        let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
+        let (type, patch) = try RequestBody.check(request, as: RequestBody.patches)
+        let action: ServiceOperation.Action =
+            type == RequestBody.jsonPatch ? .jsonPatch(try RequestBody.document(of: patch)) : .mergePatch(patch)
         return ServiceOperation(action, on: service, condition: try Conditions.ofWrite(request))
     }
 

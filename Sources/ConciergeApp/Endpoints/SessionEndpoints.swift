@@ -81,7 +81,7 @@ struct SessionEndpoints: Sendable {
 
     private func update(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let (_, patch) = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
+        let patch = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
         let summary = try session.read(\.summary)
