@@ -1,9 +1,8 @@
+#include "CompiledSchema.hpp"
 #include "Normalise.hpp"
-#include "SchemaChecker.hpp"
 #include "SchemaExplainer.hpp"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validation_visitor.hpp>
 
@@ -11,16 +10,12 @@
 
 // Compiling schemas and validating documents.
 
+using cjson::CompiledSchema;
 using cjson::json;
 
 namespace {
 
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
-
-struct CompiledSchema {
-    cjson::CheckedSchema checked;
-    valijson::Schema schema;
-};
 
 const char *const cannot_be_checked = "cannot be checked against the schema";
 
@@ -94,6 +89,7 @@ cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_fai
         cjson::SchemaChecker::check(compiled->checked);
         valijson::SchemaParser parser;
         parser.populateSchema(Adapter(compiled->checked.document), compiled->schema);
+        compiled->plain.prepare(compiled->checked);
         return reinterpret_cast<cjson_schema *>(compiled.release());
     } catch (cjson::SchemaProblem &problem) {
         failure->pointer = cjson::make_text(std::move(problem.pointer));
@@ -110,7 +106,7 @@ void cjson_schema_free(cjson_schema *schema) { delete reinterpret_cast<CompiledS
 
 bool cjson_schema_validate(
     const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report) {
-    const CompiledSchema &compiled = *reinterpret_cast<const CompiledSchema *>(schema);
+    const CompiledSchema &compiled = cjson::unwrap(schema);
     const json &value = cjson::unwrap(document);
     try {
         if (!cjson::needs_normalising(value)) {

@@ -192,6 +192,23 @@ typedef void (*cjson_report)(
 bool cjson_schema_validate(
     const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report);
 
+// MARK: Plain text
+
+// The short way round the above for what is nearly always sent and kept: text that is *plain* (PlainText.hpp says what
+// that is), a schema of common keywords, and a result that fits it. No value is made and nothing allocated. It says yes
+// or nothing: what it does not do is to be done with values, which also tells what is wrong.
+
+/// Whether text is plain, and with that, sound: `cjson_parse` would take it.
+bool cjson_is_plain(const uint8_t *bytes, size_t length);
+
+/// Writes `patch` merged into `target` (RFC 7396), or `patch` itself when `target` is NULL, as `cjson_serialize` would,
+/// when both are plain and the result surely fits the schema.
+///
+/// Returns the length of the result, which has room for both texts; 0 when it was not done.
+size_t cjson_schema_merge_plain(
+    const cjson_schema *schema, const uint8_t *target, size_t target_length, const uint8_t *patch, size_t patch_length,
+    uint8_t *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,26 +4,19 @@ import Sessions
 extension JSONWriter {
     /// A session as clients see it: API, section 3.
     mutating func session(_ session: SessionSummary) {
-        beginObject()
-        name("id")
-        string(session.id.description)
-        name("created_at")
-        time(session.createdAt)
-        name("last_used_at")
-        time(session.lastUsedAt)
-        name("idle_expires_at")
-        time(session.idleExpiresAt)
-        name("expires_at")
-        time(session.expiresAt)
-        name("user_id")
-        if let user = session.userID { string(user) } else { null() }
-        name("labels")
-        beginObject()
-        for label in session.labels.items {
-            name(label.name)
-            string(label.value)
+        let isPlain = session.userID == nil && session.labels.isEmpty
+        SessionText.template.withCopy(for: session, isPlain: isPlain) { raw($0) }
+        if !isPlain {
+            name("user_id")
+            if let user = session.userID { string(user) } else { null() }
+            name("labels")
+            beginObject()
+            for label in session.labels.items {
+                name(label.name)
+                string(label.value)
+            }
+            endObject()
         }
-        endObject()
         name("revision")
         uint(session.revision)
         endObject()

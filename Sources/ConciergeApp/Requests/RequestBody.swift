@@ -1,3 +1,4 @@
+import Glibc
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -8,22 +9,47 @@ enum RequestBody {
     static let mergePatch = "application/merge-patch+json"
     static let jsonPatch = "application/json-patch+json"
 
+    /// What a PUT takes, and what a PATCH.
+    static let jsonOnly = [json]
+    static let patches = [mergePatch, jsonPatch, json]
+
     /// The body as JSON.
     /// - Parameter types: what `Content-Type` may be, in lower case.
-    /// - Returns: the type that it is, and the document.
     /// - Throws: `Problem` 415 when the type is missing or another, 400 `invalid_json`.
-    static func read(
-        _ request: HTTPRequest, as types: [String] = [json]
-    ) throws(Problem) -> (type: String, document: JSONDocument) {
-        // Without a body there is nothing that a type could be missing for: it is just not JSON.
-        let type = request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
+    static func read(_ request: HTTPRequest, as types: [String] = jsonOnly) throws(Problem) -> JSONDocument {
+        _ = try type(of: request, among: types)
         do {
-            return (type, try JSONDocument(parsing: request.body))
+            return try JSONDocument(parsing: request.body)
         } catch {
-            throw Problem(
-                .invalidJSON, error.description,
-                errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
+            throw problem(error)
         }
+    }
+
+    /// The same for JSON that nobody looks into yet.
+    /// - Returns: the type that it is, and the JSON.
+    static func check(
+        _ request: HTTPRequest, as types: [String]
+    ) throws(Problem) -> (type: String, content: CheckedJSON) {
+        let type = try type(of: request, among: types)
+        do {
+            return (type, try CheckedJSON(checking: request.body))
+        } catch {
+            throw problem(error)
+        }
+    }
+
+    static func document(of content: CheckedJSON) throws(Problem) -> JSONDocument {
+        do {
+            return try content.document()
+        } catch {
+            throw problem(error)
+        }
+    }
+
+    private static func problem(_ error: JSONParseError) -> Problem {
+        Problem(
+            .invalidJSON, error.description,
+            errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
     }
 
     /// The members of a body that must be an object, and may be left out altogether.
@@ -32,7 +58,7 @@ enum RequestBody {
         _ request: HTTPRequest, known: [String], isOptional: Bool = false
     ) throws(Problem) -> [String: JSONDocument] {
         if isOptional, request.body.isEmpty { return [:] }
-        let document = try read(request).document
+        let document = try read(request)
         return try members(of: document, at: "", known: known)
     }
 
@@ -56,6 +82,11 @@ enum RequestBody {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
     }
 
+    private static func type(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
+        // Without a body there is nothing that a type could be missing for: it is just not JSON.
+        request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
+    }
+
     private static func mediaType(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
         func refuse(_ detail: String) -> Problem {
             let list = types.joined(separator: ", ")
@@ -66,6 +97,8 @@ enum RequestBody {
         guard case .one(let value) = request.fields.only(.contentType) else {
             throw refuse("A body needs exactly one Content-Type, of these")
         }
+        // What nearly every client sends.
+        if let type = types.first(where: value.isExactly) { return type }
         let end = value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
         let name = value[..<end].trimmed
         guard let type = types.first(where: { name.equals($0) }),
@@ -89,6 +122,18 @@ extension ArraySlice where Element == UInt8 {
         var slice = drop(while: isBlank)
         while let last = slice.last, isBlank(last) { slice.removeLast() }
         return slice
+    }
+
+    /// Whether it is that text, byte for byte.
+    func isExactly(_ text: String) -> Bool {
+        guard count == text.utf8.count else { return false }
+        let isEqual = text.utf8.withContiguousStorageIfAvailable { text in
+            withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress, let textStart = text.baseAddress else { return true }
+                return memcmp(start, textStart, bytes.count) == 0
+            }
+        }
+        return isEqual ?? elementsEqual(text.utf8)
     }
 
     /// Whether it is that text, which is in lower case, whatever its own case.

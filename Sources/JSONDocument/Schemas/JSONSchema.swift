@@ -22,7 +22,7 @@ package final class JSONSchema: Sendable {
     package let document: JSONDocument
 
     /// Not changed once it is compiled.
-    private nonisolated(unsafe) let compiled: OpaquePointer
+    nonisolated(unsafe) let compiled: OpaquePointer
 
     /// Compiles a schema.
     ///

@@ -50,10 +50,11 @@ package final class RegisteredService: Sendable {
         revive = definition.revive
     }
 
-    /// The document whose bytes were kept.
+    /// The document whose bytes were kept; the default when none were.
     ///
     /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has not kept them as they were.
-    func document(parsing bytes: [UInt8]) throws(SessionError) -> JSONDocument {
+    func document(parsing bytes: [UInt8]?) throws(SessionError) -> JSONDocument {
+        guard let bytes else { return self.default }
         do {
             return try JSONDocument(parsing: bytes)
         } catch {
@@ -82,9 +83,36 @@ package final class RegisteredService: Sendable {
                 throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
             }
         }
-        let bytes = document.serialized()
+        return try checked(document.serialized(), limit: limit)
+    }
+
+    /// The same for a state as a client sends it.
+    func bytes(of content: CheckedJSON, limit: Int) throws(SessionError) -> [UInt8] {
+        if let text = content.plainText, let bytes = schema.merging(plain: text, into: nil) {
+            return try checked(bytes, limit: limit)
+        }
+        return try bytes(of: try document(of: content), limit: limit)
+    }
+
+    /// The same for a merge patch of the bytes that were kept, or of the default when none were.
+    func bytes(merging patch: CheckedJSON, into bytes: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
+        if let text = patch.plainText, let merged = schema.merging(plain: text, into: bytes ?? defaultBytes) {
+            return try checked(merged, limit: limit)
+        }
+        return try self.bytes(of: try document(parsing: bytes).merging(try document(of: patch)), limit: limit)
+    }
+
+    private func checked(_ bytes: [UInt8], limit: Int) throws(SessionError) -> [UInt8] {
         guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
         return bytes
+    }
+
+    private func document(of content: CheckedJSON) throws(SessionError) -> JSONDocument {
+        do {
+            return try content.document()
+        } catch {
+            throw .serviceFailed(service: name, reason: "What was sent cannot be read: \(error)")
+        }
     }
 
     /// How many instances live, in all sessions. One at the end of its lifetime counts until its session is written.

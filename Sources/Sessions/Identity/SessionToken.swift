@@ -6,6 +6,8 @@ package struct SessionToken: Sendable {
     package let sessionID: SessionID
     /// What a client sends. A secret.
     package let text: String
+    /// All that the server keeps of it.
+    let digest: TokenDigest
 
     /// A fresh token for `sessionID`, with 256 bits from `random`.
     init(for sessionID: SessionID, random: some RandomSource) {
@@ -13,19 +15,15 @@ package struct SessionToken: Sendable {
         // The id in big-endian order, so that the bytes are ordered as ids are.
         var content: TokenContent = (sessionID.high.bigEndian, sessionID.low.bigEndian, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &content) { random.fill(.init(rebasing: $0[16...])) }
-        text = String(unsafeUninitializedCapacity: Self.length) { buffer in
-            let output = UnsafeMutableRawBufferPointer(buffer)
-            output.copyBytes(from: Self.prefix)
-            withUnsafeBytes(of: &content) { Base64URL.encode($0, into: .init(rebasing: output[3..<Self.length])) }
-            return Self.length
+        (text, digest) = withUnsafeTemporaryAllocation(byteCount: Self.length, alignment: 8) { text in
+            text.copyBytes(from: Self.prefix)
+            withUnsafeBytes(of: &content) { Base64URL.encode($0, into: .init(rebasing: text[Self.prefix.count...])) }
+            return (String(decoding: text, as: UTF8.self), TokenDigest(of: UnsafeRawBufferPointer(text)))
         }
     }
 
     /// What a request with this token presents.
-    package var presented: PresentedToken {
-        // A token made here is well-formed; were it not, it would open nothing.
-        PresentedToken(text) ?? PresentedToken(sessionID: sessionID, digest: TokenDigest(words: (0, 0, 0, 0)))
-    }
+    package var presented: PresentedToken { PresentedToken(sessionID: sessionID, digest: digest) }
 
     static let prefix: [UInt8] = Array("cg_".utf8)
     static let length = 67

@@ -27,10 +27,7 @@ package struct SessionDetails: Sendable {
 final class SessionDetailsBox: Sendable {
     let details: SessionDetails
 
-    init?(_ details: SessionDetails) {
-        guard !details.isEmpty else { return nil }
-        self.details = details
-    }
+    init(_ details: SessionDetails) { self.details = details }
 }
 
 /// How a client carries its token.

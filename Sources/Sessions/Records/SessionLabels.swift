@@ -7,13 +7,15 @@ package struct SessionLabels: Sendable, Equatable {
         package let value: String
     }
 
-    package init(_ labels: [String: String] = [:]) {
+    package init(_ labels: [String: String]) {
         items = labels.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
             Label(name: $0.key, value: $0.value)
         }
     }
 
-    package static var none: Self { .init() }
+    private init() { items = [] }
+
+    package static let none = Self()
 
     package var isEmpty: Bool { items.isEmpty }
     package var count: Int { items.count }

@@ -24,7 +24,24 @@ package final class SessionRecord: Sendable {
         self.expiresAt = expiresAt
         self.revision = revision
         self.services = services
-        box = SessionDetailsBox(details)
+        box = details.isEmpty ? nil : SessionDetailsBox(details)
+    }
+
+    /// The state after `former`.
+    init(
+        after former: SessionRecord, token: TokenDigest, services: [ServiceDocument], changedDetails: SessionDetails?
+    ) {
+        id = former.id
+        self.token = token
+        createdAt = former.createdAt
+        expiresAt = former.expiresAt
+        revision = former.revision + 1
+        self.services = services
+        if let changedDetails {
+            box = changedDetails.isEmpty ? nil : SessionDetailsBox(changedDetails)
+        } else {
+            box = former.box
+        }
     }
 
     package var details: SessionDetails { box?.details ?? .none }

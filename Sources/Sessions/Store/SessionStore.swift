@@ -33,6 +33,22 @@ package protocol SessionStore: Sendable {
     func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession]
 }
 
+/// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.
+///
+/// It spares the task that waiting needs. A store that writes to a disk or a network is none.
+package protocol PromptSessionStore: SessionStore {
+    /// As ``SessionStore/create(_:)``.
+    func createAtOnce(_ session: StoredSession) throws(StoreError)
+
+    /// As ``SessionStore/commit(_:)``.
+    func commitAtOnce(_ commit: SessionCommit) throws(StoreError)
+}
+
+extension PromptSessionStore {
+    package func create(_ session: StoredSession) async throws(StoreError) { try createAtOnce(session) }
+    package func commit(_ commit: SessionCommit) async throws(StoreError) { try commitAtOnce(commit) }
+}
+
 /// A session as a store keeps it.
 package struct StoredSession: Sendable {
     package let record: SessionRecord

@@ -11,10 +11,10 @@ extension PendingState {
         guard caller == .admin || !service.isReadOnly else { throw .readOnly(service: service.name) }
         try check(operation)
         switch operation.action {
-        case .put(let document):
-            write(service, try service.bytes(of: document, limit: limit))
+        case .put(let content):
+            write(service, try service.bytes(of: content, limit: limit))
         case .mergePatch(let patch):
-            write(service, try service.bytes(of: try current(service).merging(patch), limit: limit))
+            write(service, try service.bytes(merging: patch, into: document(of: service)?.bytes, limit: limit))
         case .jsonPatch(let patch):
             write(service, try service.bytes(of: try patched(service, patch, limit), limit: limit))
         case .clear: clear(service)
@@ -49,15 +49,10 @@ extension PendingState {
         }
     }
 
-    private func current(_ service: RegisteredService) throws(SessionError) -> JSONDocument {
-        guard let document = document(of: service) else { return service.default }
-        return try service.document(parsing: document.bytes)
-    }
-
     private func patched(
         _ service: RegisteredService, _ patch: JSONDocument, _ limit: Int
     ) throws(SessionError) -> JSONDocument {
-        let current = try current(service)
+        let current = try service.document(parsing: document(of: service)?.bytes)
         do {
             return try current.applying(patch, maximumSize: limit)
         } catch {

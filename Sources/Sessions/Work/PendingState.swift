@@ -4,22 +4,26 @@ struct PendingState: Sendable {
     let catalog: ServiceCatalog
     let now: Int64
     var token: TokenDigest { didSet { isRecordChanged = true } }
-    var details: SessionDetails { didSet { isRecordChanged = true } }
-    /// What lives, oldest first.
-    private(set) var instances: [Instance] = []
+    /// What was written and lives, oldest first: the base's own array until something is written.
+    private(set) var documents: [ServiceDocument]
+    /// What lives and was never written, oldest first.
+    private(set) var unwritten: [UnwrittenInstance]
     /// What was done, in order.
     private(set) var changes: [Change] = []
     /// Whether there is something for the store: making or removing an instance that was never written is not.
     private(set) var isRecordChanged = false
     /// Instances at the end of their lifetime leave with the next commit.
     private var expired: [UInt16] = []
+    /// nil as long as they are the base's.
+    private var changedDetails: SessionDetails?
     private var nextBirth: UInt64 = 0
 
+    /// Something that lives, written or not.
     struct Instance: Sendable {
         let service: UInt16
         let birth: UInt64
         let createdAt: Int64
-        var document: ServiceDocument?
+        let document: ServiceDocument?
     }
 
     struct Change: Sendable {
@@ -34,41 +38,52 @@ struct PendingState: Sendable {
         self.catalog = catalog
         self.now = now
         token = base.token
-        details = base.details
-        instances.reserveCapacity(base.services.count + unwritten.count + 1)
+        documents = base.services
+        self.unwritten = unwritten
         for document in base.services {
             nextBirth = max(nextBirth, document.birth + 1)
             if catalog.services[Int(document.service)].isOver(createdAt: document.createdAt, now: now) {
                 expired.append(document.service)
-            } else {
-                instances.append(
-                    Instance(
-                        service: document.service, birth: document.birth, createdAt: document.createdAt,
-                        document: document))
             }
+        }
+        if !expired.isEmpty {
+            documents.removeAll { catalog.services[Int($0.service)].isOver(createdAt: $0.createdAt, now: now) }
         }
         guard !unwritten.isEmpty else { return }
-        for instance in unwritten {
-            nextBirth = max(nextBirth, instance.birth + 1)
-            guard !catalog.services[Int(instance.service)].isOver(createdAt: instance.createdAt, now: now) else {
-                continue
-            }
-            instances.append(
-                Instance(
-                    service: instance.service, birth: instance.birth, createdAt: instance.createdAt, document: nil))
-        }
-        instances.sort { $0.birth < $1.birth }
+        for instance in unwritten { nextBirth = max(nextBirth, instance.birth + 1) }
+        self.unwritten.removeAll { catalog.services[Int($0.service)].isOver(createdAt: $0.createdAt, now: now) }
+        self.unwritten.sort { $0.birth < $1.birth }
     }
 
     /// What the state will have as its revision.
     var revision: UInt64 { base.revision + 1 }
 
+    var details: SessionDetails {
+        get { changedDetails ?? base.details }
+        set {
+            changedDetails = newValue
+            isRecordChanged = true
+        }
+    }
+
+    /// Everything that lives, oldest first.
+    var instances: [Instance] {
+        let written = documents.map {
+            Instance(service: $0.service, birth: $0.birth, createdAt: $0.createdAt, document: $0)
+        }
+        let others = unwritten.map {
+            Instance(service: $0.service, birth: $0.birth, createdAt: $0.createdAt, document: nil)
+        }
+        return (written + others).sorted { $0.birth < $1.birth }
+    }
+
     func document(of service: RegisteredService) -> ServiceDocument? {
-        instances.first { $0.service == service.index }?.document
+        for document in documents where document.service == service.index { return document }
+        return nil
     }
 
     func isLive(_ service: RegisteredService) -> Bool {
-        instances.contains { $0.service == service.index }
+        documents.contains { $0.service == service.index } || unwritten.contains { $0.service == service.index }
     }
 
     func etag(of service: RegisteredService) -> ServiceETag {
@@ -77,7 +92,8 @@ struct PendingState: Sendable {
 
     /// Makes the instance if there is none; writes nothing.
     mutating func create(_ service: RegisteredService) {
-        _ = place(of: service)
+        guard !isLive(service) else { return }
+        unwritten.append(bear(service))
     }
 
     /// A write raises the revision also when the content stays the same: who wrote learns an entity tag that nobody
@@ -94,10 +110,16 @@ struct PendingState: Sendable {
 
     /// Takes the instance out, if one lives.
     mutating func remove(_ service: RegisteredService) {
-        guard let place = instances.firstIndex(where: { $0.service == service.index }) else { return }
-        let instance = instances.remove(at: place)
+        let birth: UInt64
+        if let place = documents.firstIndex(where: { $0.service == service.index }) {
+            birth = documents.remove(at: place).birth
+        } else if let place = unwritten.firstIndex(where: { $0.service == service.index }) {
+            birth = unwritten.remove(at: place).birth
+        } else {
+            return
+        }
         if base.document(of: service.index) != nil { isRecordChanged = true }
-        changes.append(Change(service: service.index, birth: instance.birth, kind: .removed))
+        changes.append(Change(service: service.index, birth: birth, kind: .removed))
     }
 
     /// Removes what `isLeaving` says, newest first.
@@ -109,33 +131,39 @@ struct PendingState: Sendable {
     }
 
     private mutating func write(_ service: RegisteredService, _ bytes: [UInt8], as kind: Change.Kind) {
-        let place = place(of: service)
-        let instance = instances[place]
-        instances[place].document = ServiceDocument(
-            service: service.index, birth: instance.birth, revision: revision, createdAt: instance.createdAt,
-            updatedAt: now, bytes: bytes)
-        changes.append(Change(service: service.index, birth: instance.birth, kind: kind))
+        let birth: UInt64
+        if let place = documents.firstIndex(where: { $0.service == service.index }) {
+            let former = documents[place]
+            birth = former.birth
+            documents[place] = ServiceDocument(
+                service: service.index, birth: birth, revision: revision, createdAt: former.createdAt, updatedAt: now,
+                bytes: bytes)
+        } else {
+            let instance = takeUnwritten(service) ?? bear(service)
+            birth = instance.birth
+            documents.insert(
+                ServiceDocument(
+                    service: service.index, birth: birth, revision: revision, createdAt: instance.createdAt,
+                    updatedAt: now, bytes: bytes),
+                at: documents.firstIndex { $0.birth > birth } ?? documents.endIndex)
+        }
+        changes.append(Change(service: service.index, birth: birth, kind: kind))
         isRecordChanged = true
     }
 
-    private mutating func place(of service: RegisteredService) -> Int {
-        if let place = instances.firstIndex(where: { $0.service == service.index }) { return place }
-        instances.append(Instance(service: service.index, birth: nextBirth, createdAt: now, document: nil))
+    private mutating func takeUnwritten(_ service: RegisteredService) -> UnwrittenInstance? {
+        unwritten.firstIndex { $0.service == service.index }.map { unwritten.remove(at: $0) }
+    }
+
+    private mutating func bear(_ service: RegisteredService) -> UnwrittenInstance {
+        defer { nextBirth += 1 }
         changes.append(Change(service: service.index, birth: nextBirth, kind: .created))
-        nextBirth += 1
-        return instances.count - 1
+        return UnwrittenInstance(service: service.index, birth: nextBirth, createdAt: now)
     }
 
     /// The state, ready for the store.
     func commit() -> SessionCommit {
-        var services: [ServiceDocument] = []
-        services.reserveCapacity(instances.count)
-        for instance in instances {
-            if let document = instance.document { services.append(document) }
-        }
-        let record = SessionRecord(
-            id: base.id, token: token, createdAt: base.createdAt, expiresAt: base.expiresAt, revision: revision,
-            services: services, details: details)
+        let record = SessionRecord(after: base, token: token, services: documents, changedDetails: changedDetails)
         var changed = expired
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
