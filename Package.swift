@@ -43,7 +43,7 @@ let package = Package(
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
-            dependencies: ["HTTPServer", "JSONDocument", "ServiceLocator", "Sessions", "CCrypto"],
+            dependencies: ["HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto"],
             swiftSettings: onCallersExecutor),
         .executableTarget(name: "concierge", dependencies: ["ConciergeApp"]),
 

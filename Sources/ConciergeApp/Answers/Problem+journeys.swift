@@ -1,0 +1,98 @@
+import HTTPServer
+import JSONDocument
+import Navigation
+import Sessions
+
+extension Problem {
+    /// What a client is told when something could not be done with a journey at all.
+    init(_ error: JourneyError) {
+        switch error {
+        case .notFound: self.init(.journeyNotFound, error.description)
+        case .preconditionFailed(let current):
+            // A journey that is not there has no entity tag.
+            self.init(
+                .preconditionFailed, error.description,
+                fields: current == 0 ? [:] : [.etag: ServiceETag(revision: current).description])
+        case .tooMany: self.init(.tooManyJourneys, error.description)
+        case .noMainFlow:
+            self.init(
+                .invalidInput, error.description,
+                errors: [InvalidInput(pointer: "/flow", detail: "is needed: the journey ran none yet")])
+        }
+    }
+
+    /// What a client is told when the journey's flow does not allow what it asked for. Nothing has happened then.
+    init(_ refusal: JourneyRefusal, of request: HTTPRequest) {
+        switch refusal {
+        case .eventNotAccepted(let event, let accepted):
+            self.init(
+                .eventNotAccepted, "The event \(Self.quoted(event)) is not accepted here.",
+                members: [(name: "accepted", value: JSONDocument(accepted.map { JSONDocument($0) }))])
+        case .guardNotMet(let places):
+            self.init(.guardNotMet, "That is not possible as things are.", errors: Self.errors(places))
+        case .eventDataInvalid(let places):
+            self.init(
+                .invalidInput, "The data is not what the event takes here.", errors: Self.errors(places, in: "/data"))
+        case .inputInvalid(let flow, let places):
+            self.init(
+                .invalidInput, "The input is not what the flow \(Self.quoted(flow)) takes.",
+                errors: Self.errors(places, in: "/input"))
+        case .unknownFlow(let flow, let version):
+            self.init(
+                .flowNotFound,
+                version.map { "There is no version \($0) of a flow \(Self.quoted(flow))." }
+                    ?? "There is no flow \(Self.quoted(flow)).")
+        case .actionFailed(let place):
+            self.init(.actionFailed, errors: Self.errors([place]))
+        case .serviceInvalid(let service, let places):
+            self.init(
+                .invalidState, "The state of service \(Self.quoted(service)) would not fit its schema.",
+                errors: Self.errors(places))
+        case .finished(let outcome):
+            let end = outcome.map { "The journey is finished, with the outcome \(Self.quoted($0))." }
+            self.init(
+                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence,
+                members: Self.startAgain(request))
+        case .expired:
+            self.init(
+                .journeyExpired, "The time of the journey is over." + Self.startAgainSentence,
+                members: Self.startAgain(request))
+        case .due: self.init(.contention, fields: [.retryAfter: "1"])
+        case .endless: self.init(.endlessFlow)
+        case .stackFull: self.init(.stackFull)
+        case .orphaned(let flow, let version):
+            self.init(
+                .journeyOrphaned,
+                "The journey is on version \(version) of \(Self.quoted(flow)), which is not loaded any more."
+                    + Self.startAgainSentence, members: Self.startAgain(request))
+        }
+    }
+
+    private static let startAgainSentence = " start_again says how to begin anew."
+
+    /// The request that starts the journey over, as data.
+    private static func startAgain(_ request: HTTPRequest) -> [(name: String, value: JSONDocument)] {
+        guard let names = request.match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else {
+            return []
+        }
+        // As the client wrote them, so that the path is one that works for it.
+        let session = String(decoding: request.parameterBytes(0), as: UTF8.self)
+        let journey = String(decoding: request.parameterBytes(1), as: UTF8.self)
+        return [
+            (
+                name: "start_again",
+                value: [
+                    "method": "PUT", "href": JSONDocument("/v1/sessions/\(session)/journeys/\(journey)"),
+                    "body": .emptyObject,
+                ]
+            )
+        ]
+    }
+
+    private static func errors(_ places: [JSONViolation], in pointer: String = "") -> [InvalidInput] {
+        places.map { InvalidInput(pointer: pointer + $0.pointer, detail: $0.detail) }
+    }
+
+    /// What the client sent, as it can stand in a sentence.
+    private static func quoted(_ text: String) -> String { WrittenValue.quoted(text) }
+}
