@@ -39,11 +39,11 @@ let package = Package(
         .target(name: "Navigation", dependencies: ["JSONDocument"]),
         .target(name: "ServiceLocator"),
         .target(
-            name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"],
+            name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
-            dependencies: ["HTTPServer", "JSONDocument", "ServiceLocator", "Sessions", "CCrypto"],
+            dependencies: ["HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto"],
             swiftSettings: onCallersExecutor),
         .executableTarget(name: "concierge", dependencies: ["ConciergeApp"]),
 
