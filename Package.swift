@@ -39,7 +39,7 @@ let package = Package(
         .target(name: "Navigation", dependencies: ["JSONDocument"]),
         .target(name: "ServiceLocator"),
         .target(
-            name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"],
+            name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
@@ -57,7 +57,7 @@ let package = Package(
         .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
-        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
+        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],

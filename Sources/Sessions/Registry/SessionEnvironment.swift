@@ -1,3 +1,4 @@
+import JSONDocument
 import ServiceLocator
 
 /// What all sessions of a process share. Immutable; the things in it look after themselves.
@@ -12,10 +13,12 @@ final class SessionEnvironment: Sendable {
     /// Where the services of the process live.
     let parent: ServiceLocator?
     let observers: [any SessionObserver]
+    let journeys: JourneySettings
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
-        random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver]
+        random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver],
+        journeys: JourneySettings
     ) {
         self.settings = settings
         self.catalog = catalog
@@ -25,6 +28,7 @@ final class SessionEnvironment: Sendable {
         self.random = random
         self.parent = parent
         self.observers = observers
+        self.journeys = journeys
     }
 
     func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {
