@@ -22,7 +22,9 @@ extension Problem {
     }
 
     /// What a client is told when the journey's flow does not allow what it asked for. Nothing has happened then.
-    init(_ refusal: JourneyRefusal, of request: HTTPRequest) {
+    ///
+    /// - Parameter path: the journey's, where there is one to start over.
+    init(_ refusal: JourneyRefusal, ofJourneyAt path: String?) {
         switch refusal {
         case .eventNotAccepted(let event, let accepted):
             self.init(
@@ -52,11 +54,11 @@ extension Problem {
             let end = outcome.map { "The journey is finished, with the outcome \(Self.quoted($0))." }
             self.init(
                 .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence,
-                members: Self.startAgain(request))
+                members: Self.startAgain(path))
         case .expired:
             self.init(
                 .journeyExpired, "The time of the journey is over." + Self.startAgainSentence,
-                members: Self.startAgain(request))
+                members: Self.startAgain(path))
         case .due: self.init(.contention, fields: [.retryAfter: "1"])
         case .endless: self.init(.endlessFlow)
         case .stackFull: self.init(.stackFull)
@@ -64,29 +66,16 @@ extension Problem {
             self.init(
                 .journeyOrphaned,
                 "The journey is on version \(version) of \(Self.quoted(flow)), which is not loaded any more."
-                    + Self.startAgainSentence, members: Self.startAgain(request))
+                    + Self.startAgainSentence, members: Self.startAgain(path))
         }
     }
 
     private static let startAgainSentence = " start_again says how to begin anew."
 
     /// The request that starts the journey over, as data.
-    private static func startAgain(_ request: HTTPRequest) -> [(name: String, value: JSONDocument)] {
-        guard let names = request.match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else {
-            return []
-        }
-        // As the client wrote them, so that the path is one that works for it.
-        let session = String(decoding: request.parameterBytes(0), as: UTF8.self)
-        let journey = String(decoding: request.parameterBytes(1), as: UTF8.self)
-        return [
-            (
-                name: "start_again",
-                value: [
-                    "method": "PUT", "href": JSONDocument("/v1/sessions/\(session)/journeys/\(journey)"),
-                    "body": .emptyObject,
-                ]
-            )
-        ]
+    private static func startAgain(_ path: String?) -> [(name: String, value: JSONDocument)] {
+        guard let path else { return [] }
+        return [(name: "start_again", value: ["method": "PUT", "href": JSONDocument(path), "body": .emptyObject])]
     }
 
     private static func errors(_ places: [JSONViolation], in pointer: String = "") -> [InvalidInput] {
@@ -95,4 +84,14 @@ extension Problem {
 
     /// What the client sent, as it can stand in a sentence.
     private static func quoted(_ text: String) -> String { WrittenValue.quoted(text) }
+}
+
+extension HTTPRequest {
+    /// The path of the journey that the request is about, as the client wrote it, so that it is one that works for it.
+    var journeyPath: String? {
+        guard let names = match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else { return nil }
+        let session = String(decoding: parameterBytes(0), as: UTF8.self)
+        let journey = String(decoding: parameterBytes(1), as: UTF8.self)
+        return "/v1/sessions/\(session)/journeys/\(journey)"
+    }
 }

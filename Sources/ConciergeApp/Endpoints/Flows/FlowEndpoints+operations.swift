@@ -24,7 +24,7 @@ extension FlowEndpoints {
     private static func graph(path: String, id: String, summary: String) -> APIOperation {
         APIOperation(
             method: .get, path: path, id: id, summary: summary, access: .anyone,
-            parameters: [.accept, .ifNoneMatch],
+            parameters: [.ifNoneMatch],
             answers: [
                 APIAnswer(
                     status: .ok, meaning: "The graph, in the form that `Accept` likes best.",
