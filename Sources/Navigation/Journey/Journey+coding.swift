@@ -1,10 +1,28 @@
 import JSONDocument
 
-/// How journeys are kept: as an array of values by their place, which is short, and quick to read at each step.
-///
-/// A later version may add values at the end of an array; where one is missing, the text is older than that.
+/// How journeys are kept: as an array of values by their place, which is short, for there is one in every session, and
+/// quick to read, for that is done at each step.
 extension Journey {
-    package func write(into json: inout JSONWriter) {
+    public var document: JSONDocument {
+        // What the writer makes is JSON.
+        (try? JSONDocument(parsing: json)) ?? .null
+    }
+
+    /// The text of ``document``.
+    public var json: [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 256)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    /// Nil when the document is not that of a journey.
+    public init?(_ document: JSONDocument) {
+        var reader = JSONReader(document.serialized())
+        guard let journey = try? Journey(reading: &reader) else { return nil }
+        self = journey
+    }
+
+    package func write(to json: inout JSONWriter) {
         json.beginArray()
         json.string(id)
         json.int(status.code)
@@ -12,10 +30,10 @@ extension Journey {
         json.string(flow)
         json.int(version)
         json.beginArray()
-        for frame in frames { frame.write(into: &json) }
+        for frame in frames { frame.write(to: &json) }
         json.endArray()
         json.beginArray()
-        for coordinator in coordinators { coordinator.write(into: &json) }
+        for coordinator in coordinators { coordinator.write(to: &json) }
         json.endArray()
         json.optional(outcome) { $0.string($1) }
         json.optional(output) { $0.document($1) }
@@ -27,7 +45,7 @@ extension Journey {
         json.endArray()
     }
 
-    /// - Throws: when it is not what ``write(into:)`` wrote.
+    /// - Throws: when it is not what ``write(to:)`` wrote.
     package init(reading json: inout JSONReader) throws(JSONReadError) {
         try json.beginArray()
         id = try json.string()
@@ -53,7 +71,7 @@ extension Journey {
 }
 
 extension Frame {
-    fileprivate func write(into json: inout JSONWriter) {
+    fileprivate func write(to json: inout JSONWriter) {
         json.beginArray()
         json.int(coordinator)
         json.string(state)
@@ -74,7 +92,7 @@ extension Frame {
 }
 
 extension Coordinator {
-    fileprivate func write(into json: inout JSONWriter) {
+    fileprivate func write(to json: inout JSONWriter) {
         json.beginArray()
         json.int(id)
         json.string(flow)

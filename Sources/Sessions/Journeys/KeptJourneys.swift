@@ -49,7 +49,7 @@ extension KeptJourneys {
         json.beginObject()
         json.name("journeys")
         json.beginArray()
-        for journey in journeys { journey.write(into: &json) }
+        for journey in journeys { journey.write(to: &json) }
         json.endArray()
         if formerStep > 0 {
             json.name("step")
