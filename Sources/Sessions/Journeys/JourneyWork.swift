@@ -32,8 +32,10 @@ struct JourneyWork {
     private var engine: FlowEngine { environment.journeys.engine }
     private var limit: Int { environment.settings.maxDocumentSize }
 
-    func journey(_ id: String) throws(JourneyError) -> Journey {
+    /// The journey of that id, if it stands where the caller expects it.
+    func journey(_ id: String, if condition: JourneyCondition = .none) throws(JourneyError) -> Journey {
         guard let journey = kept[id] else { throw .notFound(id) }
+        guard condition.holds(at: journey.step) else { throw .preconditionFailed(current: journey.step) }
         return journey
     }
 
@@ -43,13 +45,15 @@ struct JourneyWork {
         return engine.isDue(journey, now: pending.now)
     }
 
-    /// Does what time has done to the journey, or begins `main`.
-    mutating func settle(_ id: String) throws {
-        guard let journey = kept[id] else {
-            if id == JourneySettings.mainID, let flow = settings.mainFlow { try start(id, flow: flow) }
-            return
+    /// Does what time has done to the journey.
+    ///
+    /// - Parameter begins: whether `main` is begun when it is not there.
+    mutating func settle(_ id: String, begins: Bool) throws {
+        if let journey = kept[id] {
+            try advance(journey)
+        } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
+            try start(id, flow: flow)
         }
-        try advance(journey)
     }
 
     /// Does what time has done to a journey.
@@ -62,7 +66,7 @@ struct JourneyWork {
 
     @discardableResult
     mutating func start(
-        _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil
+        _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) throws -> Journey {
         try kept.makeRoom(limit: settings.maxJourneys)
         return try take(
@@ -98,9 +102,9 @@ struct JourneyWork {
         let view = try engine.view(journey, services: documents, now: pending.now)
         if let failure = documents.failure { throw failure }
         return ShownJourney(
-            view: view, revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min(),
-            startedAt: environment.timestamp(view.startedAt), expiresAt: view.expiresAt.map(environment.timestamp))
+            view: view.timesMoved(by: environment.timestamp(pending.now).millisecondsSince1970 - pending.now),
+            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
+            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min())
     }
 
     /// Does a step: what it does to services, and to the journey.
@@ -111,12 +115,11 @@ struct JourneyWork {
         if let failure = documents.failure { throw failure }
         for change in step.changes { try make(change) }
         let journey = kept.keep(step.journey)
-        tell(
-            switch journey.status {
-            case .active: .journeyMoved(id: journey.id, step: journey.step)
-            case .finished: .journeyFinished(id: journey.id, step: journey.step)
-            case .expired: .journeyExpired(id: journey.id, step: journey.step)
-            })
+        switch journey.status {
+        case .active: tell(.journeyMoved(id: journey.id, step: journey.step))
+        case .finished: tell(.journeyFinished(id: journey.id, step: journey.step))
+        case .expired: tell(.journeyExpired(id: journey.id, step: journey.step))
+        }
         try keep()
         return journey
     }

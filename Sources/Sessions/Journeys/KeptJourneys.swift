@@ -8,6 +8,9 @@ struct KeptJourneys: Sendable {
     /// never comes back. Other ids do not come back either.
     private var formerStep: UInt64 = 0
 
+    /// Whether nothing would be missed without it.
+    var isEmpty: Bool { journeys.isEmpty && formerStep == 0 }
+
     subscript(id: String) -> Journey? { journeys.first { $0.id == id } }
 
     /// Keeps a journey, in the place of the one of the same id.
