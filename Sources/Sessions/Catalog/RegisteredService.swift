@@ -17,7 +17,8 @@ package final class RegisteredService: Sendable {
     package let isUserBound: Bool
     package let isReadOnly: Bool
     private let completesFromDefault: Bool
-    private let schema: JSONSchema
+    private let presentation: ServicePresentation?
+    let schema: JSONSchema
     /// Makes the instance live in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
     /// The document with the default's members where it has none of its own; nil when it is to stay as it is.
@@ -46,6 +47,7 @@ package final class RegisteredService: Sendable {
         isUserBound = definition.isUserBound
         isReadOnly = definition.isReadOnly
         completesFromDefault = definition.completesFromDefault
+        presentation = definition.presentation
         self.schema = schema
         revive = definition.revive
     }
@@ -62,6 +64,15 @@ package final class RegisteredService: Sendable {
         }
     }
 
+    /// Whether what goes out of it is not what is kept: then the program alone writes it.
+    var isKeptOtherwise: Bool { presentation != nil }
+
+    /// What goes out of the bytes that were kept.
+    func shown(_ bytes: [UInt8], _ environment: SessionEnvironment) -> [UInt8] {
+        guard let presentation else { return bytes }
+        return presentation.show(bytes, environment.timestamp) ?? defaultBytes
+    }
+
     /// Whether an instance made then has reached the end of its lifetime.
     func isOver(createdAt: Int64, now: Int64) -> Bool {
         guard let lifetime else { return false }
@@ -72,18 +83,19 @@ package final class RegisteredService: Sendable {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        var document = document
-        if !schema.accepts(document) {
-            // Only what does not fit can lack a member that is required: what fits is not looked at again.
-            let completed = completed(document)
-            if let completed, schema.accepts(completed) {
-                document = completed
-            } else {
-                let violations = schema.violations(in: completed ?? document)
-                throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
-            }
+        let (state, violations) = fit(document)
+        guard violations.isEmpty else {
+            throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
         }
-        return try checked(document.serialized(), limit: limit)
+        return try checked(state.serialized(), limit: limit)
+    }
+
+    /// The document as a state of the service, completed where it may be, and what is wrong with it even so.
+    func fit(_ document: JSONDocument) -> (state: JSONDocument, violations: [JSONViolation]) {
+        // Only what does not fit can lack a member that is required: what fits is not looked at again.
+        if schema.accepts(document) { return (document, []) }
+        let state = completed(document) ?? document
+        return (state, schema.violations(in: state))
     }
 
     /// The same for a state as a client sends it.
@@ -102,7 +114,8 @@ package final class RegisteredService: Sendable {
         return try self.bytes(of: try document(parsing: bytes).merging(try document(of: patch)), limit: limit)
     }
 
-    private func checked(_ bytes: [UInt8], limit: Int) throws(SessionError) -> [UInt8] {
+    /// - Throws: ``SessionError/tooLarge(service:limit:)``.
+    func checked(_ bytes: [UInt8], limit: Int) throws(SessionError) -> [UInt8] {
         guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
         return bytes
     }

@@ -71,7 +71,8 @@ extension Session {
         return SessionError(error)
     }
 
-    private func pendingState() throws(SessionError) -> PendingState {
+    /// A copy to work on.
+    func pendingState() throws(SessionError) -> PendingState {
         let now = environment.clock.now()
         return try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }

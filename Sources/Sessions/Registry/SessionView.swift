@@ -20,7 +20,7 @@ package struct SessionView {
     /// Nothing is encoded, allocated or waited for.
     package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
         if let document = record.document(of: service.index), !isOver(document, service) {
-            return (document.bytes, ServiceETag(revision: document.revision))
+            return (service.shown(document.bytes, session.environment), ServiceETag(revision: document.revision))
         }
         session.live(service)
         return (service.defaultBytes, .unwritten)
@@ -31,8 +31,9 @@ package struct SessionView {
     /// - Throws: ``SessionError``.
     package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
         let service = try session.environment.catalog.service(named: key.name)
-        let (bytes, _) = document(of: service)
-        return Service(state: ServiceState(of: service, document: try service.document(parsing: bytes)))
+        let kept = record.document(of: service.index).flatMap { isOver($0, service) ? nil : $0 }
+        if kept == nil { session.live(service) }
+        return Service(state: ServiceState(of: service, document: try service.document(parsing: kept?.bytes)))
     }
 
     package var summary: SessionSummary {

@@ -1,0 +1,76 @@
+import JSONDocument
+import Navigation
+
+/// The journeys of a session, the first that was started first: what the `coordinator` service keeps.
+struct KeptJourneys: Sendable {
+    private(set) var journeys: [Journey] = []
+    /// The last step of a journey `main` that was given up. The next one of that id goes on from there: an entity tag
+    /// never comes back. Other ids do not come back either.
+    private var formerStep: UInt64 = 0
+
+    /// Whether nothing would be missed without it.
+    var isEmpty: Bool { journeys.isEmpty && formerStep == 0 }
+
+    subscript(id: String) -> Journey? { journeys.first { $0.id == id } }
+
+    /// Keeps a journey, in the place of the one of the same id.
+    ///
+    /// - Returns: the journey as it is kept.
+    mutating func keep(_ journey: Journey) -> Journey {
+        if let place = journeys.firstIndex(where: { $0.id == journey.id }) {
+            journeys[place] = journey
+            return journey
+        }
+        let new = journey.id == JourneySettings.mainID ? journey.continuing(after: formerStep) : journey
+        journeys.append(new)
+        return new
+    }
+
+    mutating func forget(_ id: String) {
+        guard let place = journeys.firstIndex(where: { $0.id == id }) else { return }
+        let journey = journeys.remove(at: place)
+        if id == JourneySettings.mainID { formerStep = journey.step }
+    }
+
+    /// Makes room for one more: what has been over for the longest time goes.
+    ///
+    /// - Throws: ``JourneyError/tooMany(limit:)``.
+    mutating func makeRoom(limit: Int) throws(JourneyError) {
+        while journeys.count >= limit {
+            guard let oldest = journeys.filter({ !$0.isActive }).min(by: { $0.movedAt < $1.movedAt }) else {
+                throw .tooMany(limit: limit)
+            }
+            forget(oldest.id)
+        }
+    }
+}
+
+extension KeptJourneys {
+    /// The service's document. Members are in the order of their names, as a document has them.
+    var bytes: [UInt8] {
+        var json = JSONWriter(reservingCapacity: 512)
+        json.beginObject()
+        json.name("journeys")
+        json.beginArray()
+        for journey in journeys { journey.write(to: &json) }
+        json.endArray()
+        if formerStep > 0 {
+            json.name("step")
+            json.uint(formerStep)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    init(reading bytes: [UInt8]) throws(JSONReadError) {
+        var json = JSONReader(bytes)
+        try json.beginObject()
+        try json.name("journeys")
+        try json.beginArray()
+        while !json.endsArray() { journeys.append(try Journey(reading: &json)) }
+        guard !json.endsObject() else { return }
+        try json.name("step")
+        formerStep = UInt64(clamping: try json.int())
+        try json.endObject()
+    }
+}
