@@ -57,7 +57,7 @@ let package = Package(
         .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
-        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
+        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],

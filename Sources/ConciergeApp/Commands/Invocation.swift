@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// A command line, understood. Values of keys are not looked at here: a bad one is a problem of the configuration and
 /// is reported with all the others.
 package struct Invocation: Sendable, Equatable {

@@ -17,3 +17,12 @@ public struct FlowProblem: Sendable, Equatable {
         case warning
     }
 }
+
+extension FlowProblem: CustomStringConvertible {
+    /// One line: `checkout.json: error: /states/pay/on/next/target unknown_state: …; did you mean "payment"?`
+    public var description: String {
+        let guess = guess.map { "; did you mean \"\($0)\"?" } ?? ""
+        let place = pointer.isEmpty ? "" : "\(pointer) "
+        return "\(file): \(severity.rawValue): \(place)\(code.rawValue): \(message)\(guess)"
+    }
+}

@@ -18,6 +18,8 @@ public final class FlowDefinition: Sendable {
     public let guards: [NamedGuard]
     /// What may happen on every screen of the flow and of its children, sorted by name.
     public let events: [EventRule]
+    /// The shapes of the data of events, where the screen says nothing of them, sorted by name.
+    public let accepts: [EventShape]
     /// What is done when the flow starts.
     public let entry: [Action]
     /// What is done when the flow ends, in whatever way.
@@ -33,7 +35,8 @@ public final class FlowDefinition: Sendable {
 
     init(
         id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
-        guards: [NamedGuard], events: [EventRule], entry: [Action], exit: [Action], input: ShapeRule?,
+        guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
+        input: ShapeRule?,
         timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration]
     ) {
         self.id = id
@@ -44,6 +47,7 @@ public final class FlowDefinition: Sendable {
         self.initial = initial
         self.guards = guards
         self.events = events
+        self.accepts = accepts
         self.entry = entry
         self.exit = exit
         self.input = input
@@ -60,4 +64,6 @@ public final class FlowDefinition: Sendable {
 
     /// What the flow does on every screen when the event comes.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
+
+    public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }

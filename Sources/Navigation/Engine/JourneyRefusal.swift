@@ -23,6 +23,8 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
     case due
     /// Choices, or child flows that end at once, went on without ever coming to a screen.
     case endless(flow: String, state: String)
+    /// There are more screens on the stack than a journey may have.
+    case stackFull
     /// The journey is on a version of a flow, or on a state of it, that is not loaded.
     case orphaned(flow: String, version: Int)
 }

@@ -30,6 +30,34 @@ public struct Journey: Sendable, Equatable {
     /// expires, or the screen's time is over.
     public internal(set) var dueAt: Int64?
 
+    /// One that has not begun.
+    init(id: String, flow: FlowDefinition, now: Int64, step: UInt64 = 0) {
+        self.init(
+            id: id, status: .active, step: step, frames: [], coordinators: [], flow: flow.id, version: flow.version,
+            outcome: nil, output: nil, startedAt: now, movedAt: now, enteredAt: now, expiresAt: nil, dueAt: nil)
+    }
+
+    init(
+        id: String, status: JourneyStatus, step: UInt64, frames: [Frame], coordinators: [Coordinator], flow: String,
+        version: Int, outcome: String?, output: JSONDocument?, startedAt: Int64, movedAt: Int64, enteredAt: Int64,
+        expiresAt: Int64?, dueAt: Int64?
+    ) {
+        self.id = id
+        self.status = status
+        self.step = step
+        self.frames = frames
+        self.coordinators = coordinators
+        self.flow = flow
+        self.version = version
+        self.outcome = outcome
+        self.output = output
+        self.startedAt = startedAt
+        self.movedAt = movedAt
+        self.enteredAt = enteredAt
+        self.expiresAt = expiresAt
+        self.dueAt = dueAt
+    }
+
     public var isActive: Bool { status == .active }
 
     /// The screen that is looked at.

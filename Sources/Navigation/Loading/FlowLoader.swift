@@ -1,4 +1,11 @@
+import JSONDocument
+
 /// Reads flow files into a catalog and finds everything that is wrong with all of them.
+///
+/// ```swift
+/// let (catalog, problems) = FlowLoader(services: directory).load(files)
+/// for problem in problems { print(problem) }
+/// ```
 public struct FlowLoader: Sendable {
     public let services: ServiceDirectory
 
@@ -6,6 +13,57 @@ public struct FlowLoader: Sendable {
 
     /// - Returns: the catalog, unless a problem is an error; and all problems in the order of the files.
     public func load(_ files: [FlowFile]) -> (catalog: FlowCatalog?, problems: [FlowProblem]) {
-        fatalError("to come")
+        var loaded: [LoadedFlow] = []
+        var problems: [[FlowProblem]] = []
+        var seen: [String: String] = [:]
+        for file in files {
+            var reader = FlowReader(file: file.name, services: services)
+            do {
+                let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))
+                var isRepeated = false
+                if let heading {
+                    let key = "\(heading.id) \(heading.version)"
+                    if let first = seen[key] {
+                        isRepeated = true
+                        reader.report(
+                            JSONPointer(["id"]), .duplicateFlow,
+                            "version \(heading.version) of \(heading.id) is in \(first) already")
+                    }
+                    seen[key] = seen[key] ?? file.name
+                }
+                // Ways through a flow in which something is wrong already would only repeat that in other words.
+                let isWhole = !reader.problems.contains { $0.severity == .error }
+                if let flow, !isRepeated {
+                    loaded.append(LoadedFlow(file: file.name, order: problems.count, flow: flow, isWhole: isWhole))
+                }
+            } catch {
+                let place = JSONSourceLocation(offset: error.offset, in: file.bytes)
+                let pointer = error.pointer.flatMap { JSONPointer(parsing: $0) } ?? .root
+                reader.report(pointer, .notJSON, "\(place): \(error)".trimmingFullStop)
+            }
+            problems.append(reader.problems)
+        }
+        let catalog = FlowCatalog(loaded.map(\.flow))
+        let check = CatalogCheck(
+            catalog: catalog, known: Set(seen.keys.compactMap { $0.split(separator: " ").first.map(String.init) }))
+        for flow in loaded {
+            problems[flow.order] += check.problems(of: flow)
+        }
+        let all = problems.flatMap { $0 }
+        return (all.contains { $0.severity == .error } ? nil : catalog, all)
     }
+}
+
+/// A flow that could be read, and from where.
+struct LoadedFlow {
+    let file: String
+    /// The place of its file among all.
+    let order: Int
+    let flow: FlowDefinition
+    /// Whether nothing is wrong with it by itself.
+    let isWhole: Bool
+}
+
+extension String {
+    fileprivate var trimmingFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

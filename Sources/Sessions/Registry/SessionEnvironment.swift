@@ -1,3 +1,4 @@
+import JSONDocument
 import ServiceLocator
 
 /// What all sessions of a process share. Immutable; the things in it look after themselves.
