@@ -38,9 +38,9 @@ extension JSONWriter {
         name("output")
         if let output = journey.output { document(output) } else { null() }
         name("started_at")
-        time(shown.startedAt)
+        time(Timestamp(millisecondsSince1970: journey.startedAt))
         name("expires_at")
-        if let expiresAt = shown.expiresAt { time(expiresAt) } else { null() }
+        if let expiresAt = journey.expiresAt { time(Timestamp(millisecondsSince1970: expiresAt)) } else { null() }
         more(&self)
         endObject()
     }

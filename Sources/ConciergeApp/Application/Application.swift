@@ -119,7 +119,7 @@ package actor Application {
 
     /// Looks whether the journeys in the store can go on with the flows that are loaded.
     private func checkJourneys() async throws {
-        let missing = JourneyImpact(of: flows, on: try await sessions.runningJourneys()).missing
+        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: try await sessions.runningJourneys()).missing
         guard !missing.isEmpty else { return }
         let error = OrphanedJourneysError(versions: missing)
         guard configuration.orphanedJourneys == .restart else { throw error }
@@ -133,6 +133,9 @@ package actor Application {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
+        let journeys = JourneyEndpoints(
+            caller: caller, restless: Set(flows.flows.filter(\.looksAtTime).map(\.id)),
+            writesAtOnce: sessions.writesAtOnce)
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
@@ -142,14 +145,12 @@ package actor Application {
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
-            JourneyEndpoints(
-                caller: caller, restless: Set(flows.flows.filter(\.looksAtTime).map(\.id)),
-                writesAtOnce: sessions.writesAtOnce
-            ).add(to: &routes)
+            journeys.add(to: &routes)
         }
+        let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
         FlowEndpoints(
             pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
-            checkCaller: configuration.flowsPublic ? nil : { _ = try await caller.session(of: $0) }
+            checkCaller: configuration.flowsPublic ? nil : checkCaller
         ).add(to: &routes)
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.sessionInPath,
@@ -192,7 +193,8 @@ package actor Application {
 
     /// Nil where the tool that draws is not installed.
     private static var drawing: FlowGraphs.Drawing? {
-        nil
+        guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
+        return { try await tool.svg(of: $0) }
     }
 
     /// As a client on this machine writes it.

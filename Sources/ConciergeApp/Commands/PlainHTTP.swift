@@ -46,7 +46,7 @@ struct PlainHTTP {
         var head = "GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n"
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         let request = Array((head + "\r\n").utf8)
-        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL.rawValue)) == request.count else { return nil }
+        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
         return Self.answer(everything(from: descriptor))
     }
 

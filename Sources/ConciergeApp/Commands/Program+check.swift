@@ -1,3 +1,5 @@
+import Navigation
+
 extension Program {
     /// Problems on standard error, the closing lines on standard output.
     static func check(_ loaded: LoadedConfiguration, against url: String?, _ output: ProgramOutput) -> Int32 {
@@ -19,7 +21,7 @@ extension Program {
         do {
             let census = try ImpactReport.census(at: url, key: loaded.configuration.admin.key)
             let report = ImpactReport(
-                JourneyImpact(of: loaded.flows, on: census), orphans: loaded.configuration.orphanedJourneys)
+                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), orphans: loaded.configuration.orphanedJourneys)
             for line in report.lines { output.result("\(line)\n") }
             output.result("\(report.summary)\n")
             return report.losesJourneys ? ExitStatus.usage : ExitStatus.success

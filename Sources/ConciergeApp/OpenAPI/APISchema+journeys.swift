@@ -114,10 +114,11 @@ extension APISchema {
                 "flow": textType, "version": versionType, "state": textType,
                 "count": [
                     "type": "integer", "minimum": 0,
-                    "description": "Journeys that show the screen, or run the child flow that the state is.",
+                    "description": "Journeys that show the screen.",
                 ],
-                "on_stack": [
-                    "type": "integer", "minimum": 0, "description": "Journeys that have it somewhere on their stack.",
+                "in_use": [
+                    "type": "integer", "minimum": 0,
+                    "description": "Journeys that have it on their stack, or run the child flow that the state is.",
                 ],
             ]),
         ]

@@ -90,7 +90,7 @@ extension FlowEngine {
     }
 
     /// The way over migrations, with as few as can be had by always taking the one that leads highest.
-    private func hops(
+    package func hops(
         from version: Int, to newest: FlowDefinition, among versions: [FlowDefinition]
     ) -> [(flow: FlowDefinition, migration: Migration)]? {
         if version == newest.version { return [] }

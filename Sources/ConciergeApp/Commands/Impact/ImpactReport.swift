@@ -18,14 +18,14 @@ struct ImpactReport {
     init(_ impact: JourneyImpact, orphans: Configuration.OrphanedJourneys) {
         lines = impact.rows.compactMap { row, fate in
             Self.sentence(fate, orphans).map { sentence in
-                "\(row.flow) \(row.version), \(row.state): \(Self.counted(row.count)) \(sentence)"
+                "\(row.flow) \(row.version), \(row.state): \(Self.counted(row.inUse)) \(sentence)"
             }
         }
-        let lost = orphans == .refuse ? impact.rows.filter(\.fate.isLost).map(\.row.count).reduce(0, +) : 0
+        // Each journey shows one screen: what shows is counted once.
         let all = impact.rows.map(\.row.count).reduce(0, +)
         let staying = impact.rows.filter { $0.fate == .stay }.map(\.row.count).reduce(0, +)
-        summary = "\(Self.counted(all)): \(staying) as they are, \(all - staying - lost) moved on, \(lost) lost"
-        losesJourneys = lost > 0
+        summary = "\(Self.counted(all)) running, \(staying) on screens that stay as they are"
+        losesJourneys = orphans == .refuse && !impact.missing.isEmpty
     }
 
     /// Asks a running server what its journeys stand on.
@@ -56,9 +56,9 @@ struct ImpactReport {
         let rows = items.compactMap { item -> JourneyCensusRow? in
             guard let flow = item[member: "flow"]?.string, let version = item[member: "version"]?.int,
                 let state = item[member: "state"]?.string, let count = item[member: "count"]?.int,
-                let onStack = item[member: "on_stack"]?.int
+                let inUse = item[member: "in_use"]?.int
             else { return nil }
-            return JourneyCensusRow(flow: flow, version: version, state: state, count: count, onStack: onStack)
+            return JourneyCensusRow(flow: flow, version: version, state: state, count: count, inUse: inUse)
         }
         return rows.count == items.count ? rows : nil
     }
@@ -71,9 +71,9 @@ struct ImpactReport {
         case .stay: return nil
         case .migrate(let version, let state): return "would go on in version \(version), on \(state)"
         case .restart: return "would start over"
-        case .orphaned: return "need this version: it is not loaded, and no migration leads from it\(end)"
+        case .orphaned: return "would be lost: this version is not loaded, and no migration leads from it\(end)"
         case .stateGone(let version, let state):
-            return "would stand nowhere: version \(version) has no state \(WrittenValue.quoted(state))\(end)"
+            return "would lose it: version \(version) has no state \(WrittenValue.quoted(state))\(end)"
         }
     }
 

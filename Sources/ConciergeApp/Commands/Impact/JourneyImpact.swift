@@ -29,40 +29,48 @@ struct JourneyImpact {
 
     let rows: [(row: JourneyCensusRow, fate: Fate)]
 
-    init(of catalog: FlowCatalog, on census: [JourneyCensusRow]) {
-        rows = census.map { ($0, Self.fate(of: $0, in: catalog)) }
+    init(of engine: FlowEngine, on census: [JourneyCensusRow]) {
+        rows = census.map { ($0, Self.fate(of: $0, engine)) }
     }
 
-    /// How many flows run in a way that cannot go on: a journey for each, and one more for each child flow in it.
-    func lost(flow: String, version: Int) -> Int {
-        rows.filter { $0.fate.isLost && $0.row.flow == flow && $0.row.version == version }.map(\.row.count).reduce(0, +)
-    }
-
-    /// Versions that are needed and cannot be had, in the order of the census.
+    /// Versions that journeys cannot go on without, with how many need each, in the order of the census.
+    ///
+    /// A state that is gone from a version that is there only matters to those that show it: what lies below on their
+    /// stacks is passed over when they go back.
     var missing: [(flow: String, version: Int, count: Int)] {
         var missing: [(flow: String, version: Int, count: Int)] = []
         for (row, fate) in rows where fate.isLost {
-            guard !missing.contains(where: { $0.flow == row.flow && $0.version == row.version }) else { continue }
-            missing.append((row.flow, row.version, lost(flow: row.flow, version: row.version)))
+            let needing = fate == .orphaned ? row.inUse : row.count
+            guard needing > 0 else { continue }
+            // A journey that is in several rows is one journey: the most that one row has are there at least.
+            if let place = missing.firstIndex(where: { $0.flow == row.flow && $0.version == row.version }) {
+                missing[place].count = max(missing[place].count, needing)
+            } else {
+                missing.append((row.flow, row.version, needing))
+            }
         }
         return missing
     }
 
-    private static func fate(of row: JourneyCensusRow, in catalog: FlowCatalog) -> Fate {
+    private static func fate(of row: JourneyCensusRow, _ engine: FlowEngine) -> Fate {
+        let catalog = engine.catalog
         let own = catalog.flow(row.flow, version: row.version)
+        var gone: (version: Int, state: String)?
         if let newest = catalog.flow(row.flow), newest.version > row.version {
-            switch newest.inFlight {
-            case .restart: return .restart
-            case .migrate:
-                guard let migration = newest.migrations.first(where: { $0.from == row.version }) else { break }
-                let state = migration.state(for: row.state)
-                return newest.state(state) == nil
-                    ? .stateGone(version: newest.version, state: state)
-                    : .migrate(toVersion: newest.version, state: state)
-            case .pin: break
+            if newest.inFlight == .restart { return .restart }
+            if newest.inFlight == .migrate,
+                let hops = engine.hops(
+                    from: row.version, to: newest, among: catalog.versions(of: row.flow))
+            {
+                let state = hops.reduce(row.state) { $1.migration.state(for: $0) }
+                if newest.state(state) != nil { return .migrate(toVersion: newest.version, state: state) }
+                gone = (newest.version, state)
             }
         }
-        guard let own else { return .orphaned }
-        return own.state(row.state) == nil ? .stateGone(version: own.version, state: row.state) : .stay
+        // What no migration takes along stays where it is, as long as that is there.
+        if let own {
+            return own.state(row.state) == nil ? .stateGone(version: own.version, state: row.state) : .stay
+        }
+        return gone.map { .stateGone(version: $0.version, state: $0.state) } ?? .orphaned
     }
 }

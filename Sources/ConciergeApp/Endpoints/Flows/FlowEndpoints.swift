@@ -6,7 +6,9 @@ struct FlowEndpoints: Sendable {
     let pages: FlowPages
     let graphs: FlowGraphs
     /// Throws when the caller may not look at flows; nil when everybody may.
-    let checkCaller: (@Sendable (HTTPRequest) async throws -> Void)?
+    let checkCaller: CallerCheck?
+
+    typealias CallerCheck = @Sendable (HTTPRequest) async throws -> Void
 
     func add(to routes: inout RouterBuilder) {
         add("/v1/flows", to: &routes) { _ in pages.list }

@@ -31,8 +31,8 @@ struct AdminJourneyEndpoints: Sendable {
                 json.string(row.state)
                 json.name("count")
                 json.int(row.count)
-                json.name("on_stack")
-                json.int(row.onStack)
+                json.name("in_use")
+                json.int(row.inUse)
                 json.endObject()
             }
             json.endArray()
