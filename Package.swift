@@ -56,7 +56,7 @@ let package = Package(
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
-        .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
+        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
     ],

@@ -74,6 +74,7 @@ extension Session {
     /// Something happened on the screen that the client draws.
     ///
     /// - Parameter data: as the screen accepts it with the event.
+    @discardableResult
     nonisolated(nonsending) package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: JourneyCondition = .none
     ) async throws -> ShownJourney {
