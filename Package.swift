@@ -50,7 +50,8 @@ let package = Package(
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
         .target(
-            name: "Support", dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Sessions"],
+            name: "Support",
+            dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
             path: "Tests/Support"),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),

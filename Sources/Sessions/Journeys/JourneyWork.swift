@@ -104,7 +104,16 @@ struct JourneyWork {
         return ShownJourney(
             view: view.timesMoved(by: environment.timestamp(pending.now).millisecondsSince1970 - pending.now),
             revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min())
+            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min(),
+            isAsMoved: pending.isRecordChanged || isLastCommit(journey))
+    }
+
+    /// Whether the step that brought the journey where it is was the session's last commit.
+    private func isLastCommit(_ journey: Journey) -> Bool {
+        pending.etag(of: coordinator).revision == pending.base.revision
+            && kept.journeys.allSatisfy { $0.id == journey.id || $0.movedAt < journey.movedAt }
+            // What comes to the end of its lifetime is gone without a commit.
+            && !pending.base.services.contains { environment.catalog.services[Int($0.service)].lifetime != nil }
     }
 
     /// Does a step: what it does to services, and to the journey.

@@ -6,8 +6,9 @@ import Sessions
 enum SimulationText {
     static func screen(_ journey: JourneyView) -> String {
         guard let screen = journey.screen else {
-            let end = [journey.outcome, journey.output.map(\.description)].compactMap(\.self)
-            return "  \(journey.status.rawValue) \(end.joined(separator: " "))\n"
+            let output = journey.output.flatMap { $0.isNull ? nil : $0.description }
+            let end = [journey.status.rawValue, journey.outcome, output].compactMap(\.self)
+            return "  \(end.joined(separator: " "))\n"
         }
         var lines = ["screen  \(screen.id)" + (screen.name == screen.id ? "" : " (\(screen.name))")]
         if let title = screen.title { lines.append("title   \(title)") }

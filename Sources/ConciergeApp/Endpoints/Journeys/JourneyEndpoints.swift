@@ -109,8 +109,8 @@ struct JourneyEndpoints: Sendable {
 
     private func answer(_ request: HTTPRequest, _ view: RenderedJourney) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: view.etag)
-        return try Conditions.isNotModified(request, view.etag)
-            ? .journey(.notModified, [], view.etag) : .journey(.ok, view.bytes, view.etag)
+        let isKnown = try Conditions.isNotModified(request, view.etag) && view.isOnlyFormOfStep
+        return isKnown ? .journey(.notModified, [], view.etag) : .journey(.ok, view.bytes, view.etag)
     }
 
     private func moved(_ request: HTTPRequest, _ shown: ShownJourney, in session: Session) -> HTTPResponse {
@@ -120,18 +120,21 @@ struct JourneyEndpoints: Sendable {
     }
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        let view = RenderedJourney(shown)
+        let view = RenderedJourney(shown, isRestless: isRestless(shown))
         var response = HTTPResponse.journey(.created, view.bytes, view.etag)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.view.id)")
         return response
     }
 
     private func keep(_ shown: ShownJourney, of request: HTTPRequest, in session: Session) -> RenderedJourney {
-        let view = RenderedJourney(shown)
-        if restless.isEmpty || !shown.view.stack.contains(where: { restless.contains($0.flow) }) {
-            views.keep(view, of: request.parameterBytes(Self.idParameter), in: session)
-        }
-        return view
+        let isRestless = isRestless(shown)
+        let view = RenderedJourney(shown, isRestless: isRestless)
+        return isRestless
+            ? view : views.keep(view, of: request.parameterBytes(Self.idParameter), in: session)
+    }
+
+    private func isRestless(_ shown: ShownJourney) -> Bool {
+        !restless.isEmpty && shown.view.stack.contains { restless.contains($0.flow) }
     }
 
     private func id(of request: HTTPRequest) -> String { request.parameter("id") }

@@ -40,12 +40,21 @@ final class JourneyViewCache: Sendable {
         return view
     }
 
-    func keep(_ view: RenderedJourney, of journey: ArraySlice<UInt8>, in session: Session) {
-        guard view.bytes.count <= Self.mostBytes else { return }
+    /// - Returns: the view, with what is known from the one that was here before.
+    func keep(_ view: RenderedJourney, of journey: ArraySlice<UInt8>, in session: Session) -> RenderedJourney {
+        guard view.bytes.count <= Self.mostBytes else { return view }
         let id = session.id
         let hash = Self.hash(id, journey)
-        let entry = Entry(session: id, journey: Array(journey), view: view)
-        shards[hash.shard].places.withLock { $0[hash.place] = entry }
+        return shards[hash.shard].places.withLock { places in
+            var view = view
+            if let entry = places[hash.place], entry.session == id, entry.journey.elementsEqual(journey) {
+                // Somebody else may have looked later and been here first.
+                guard entry.view.revision <= view.revision else { return view }
+                view = view.following(entry.view)
+            }
+            places[hash.place] = Entry(session: id, journey: Array(journey), view: view)
+            return view
+        }
     }
 
     /// The session's id is random already; the journey's only tells those of one session apart.

@@ -10,14 +10,33 @@ final class RenderedJourney: Sendable {
     let revision: UInt64
     /// When it may look otherwise without anybody having written; nil: never.
     let dueAt: Int64?
+    /// Whether the journey has looked so ever since its last step. The step is all that its entity tag tells, and a
+    /// service that the screen shows may be written in between: who has the tag need not have seen that.
+    let isOnlyFormOfStep: Bool
 
-    init(_ shown: ShownJourney) {
+    /// - Parameter isRestless: whether what it shows depends on the time.
+    convenience init(_ shown: ShownJourney, isRestless: Bool) {
         var json = JSONWriter(reservingCapacity: 1_024)
         json.journey(shown)
-        bytes = json.bytes
-        etag = ServiceETag(revision: shown.view.step)
-        revision = shown.revision
-        dueAt = shown.dueAt
+        self.init(
+            bytes: json.bytes, etag: ServiceETag(revision: shown.view.step), revision: shown.revision,
+            dueAt: shown.dueAt, isOnlyFormOfStep: shown.isAsMoved && !isRestless)
+    }
+
+    private init(bytes: [UInt8], etag: ServiceETag, revision: UInt64, dueAt: Int64?, isOnlyFormOfStep: Bool) {
+        self.bytes = bytes
+        self.etag = etag
+        self.revision = revision
+        self.dueAt = dueAt
+        self.isOnlyFormOfStep = isOnlyFormOfStep
+    }
+
+    /// The same, with what is known from how the journey looked before.
+    func following(_ former: RenderedJourney) -> RenderedJourney {
+        guard !isOnlyFormOfStep, former.isOnlyFormOfStep, former.etag == etag, former.bytes == bytes else {
+            return self
+        }
+        return RenderedJourney(bytes: bytes, etag: etag, revision: revision, dueAt: dueAt, isOnlyFormOfStep: true)
     }
 }
 
