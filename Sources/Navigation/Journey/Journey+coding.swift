@@ -64,7 +64,15 @@ extension Journey {
         while !json.endsArray() { frames.append(try Frame(reading: &json)) }
         coordinators = []
         try json.beginArray()
-        while !json.endsArray() { coordinators.append(try Coordinator(reading: &json, startOfJourney: startedAt)) }
+        while !json.endsArray() {
+            let coordinator = try Coordinator(reading: &json, startOfJourney: startedAt)
+            // Parents stand before their children, and the first is the journey's own flow.
+            guard coordinator.parent.map({ self.coordinator($0) != nil }) ?? coordinators.isEmpty,
+                self.coordinator(coordinator.id) == nil
+            else { throw JSONReadError.notAJourney }
+            coordinators.append(coordinator)
+        }
+        guard frames.allSatisfy({ coordinator($0.coordinator) != nil }) else { throw JSONReadError.notAJourney }
         outcome = json.isNull() ? nil : try json.string()
         // No output is not the same as null.
         if json.endsArray() { return }
@@ -88,7 +96,7 @@ extension Frame {
         coordinator = Int(try json.int())
         state = try json.string()
         presentation = try Presentation(code: try json.int())
-        guard let mark = Mark(rawValue: Int(try json.int())) else { throw JSONReadError.unknownCode }
+        guard let mark = Mark(rawValue: Int(try json.int())) else { throw JSONReadError.notAJourney }
         self.mark = mark
         try json.endArray()
     }
@@ -130,7 +138,7 @@ extension JourneyStatus {
     }
 
     fileprivate init(code: Int64) throws(JSONReadError) {
-        guard let status = Self.allCases.first(where: { $0.code == code }) else { throw .unknownCode }
+        guard let status = Self.allCases.first(where: { $0.code == code }) else { throw .notAJourney }
         self = status
     }
 }
@@ -149,13 +157,13 @@ extension Frame.Presentation {
         case 0: self = .root
         case 1: self = .push
         case 2: self = .modal
-        default: throw .unknownCode
+        default: throw .notAJourney
         }
     }
 }
 
 extension JSONReadError {
-    fileprivate static let unknownCode = JSONReadError(offset: 0)
+    fileprivate static let notAJourney = JSONReadError(offset: 0)
 }
 
 extension JSONWriter {
