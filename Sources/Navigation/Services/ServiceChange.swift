@@ -5,6 +5,11 @@ public struct ServiceChange: Sendable, Equatable {
     public let service: String
     public let effect: Effect
 
+    public init(service: String, effect: Effect) {
+        self.service = service
+        self.effect = effect
+    }
+
     public enum Effect: Sendable, Equatable {
         /// This is its state now; it was looked at against the schema.
         case written(JSONDocument)
