@@ -25,7 +25,7 @@ extension RouteSearch {
         case .screen:
             guard let placed = placed(target, of: coordinator, by: verb, on: top) else { return }
             let arrival = arrival(on: placed)
-            arrivals.append(Arrival(top: placed, obstacle: obstacle ?? arrival.obstacle))
+            arrivals.append(Arrival(top: placed, obstacle: arrival.obstacle ?? obstacle))
         case .choice(let branches):
             for (branch, inTheWay) in alternatives(branches, of: coordinator, guardian: \.guard) {
                 let first = obstacle ?? inTheWay ?? missingData(for: branch.actions)
@@ -47,9 +47,7 @@ extension RouteSearch {
     private mutating func start(
         _ child: ChildFlow, by state: Int, of parent: Int
     ) -> (coordinator: Int, obstacle: RouteObstacle?)? {
-        guard let flow = catalog.flow(child.flow, version: child.version), depth(of: parent) < Self.maximumDepth else {
-            return nil
-        }
+        guard let flow = catalog.flow(child.flow, version: child.version), mayStart(flow, of: parent) else { return nil }
         var input = JSONDocument.emptyObject
         var obstacle: RouteObstacle?
         do throws(JourneyRefusal) {
@@ -68,8 +66,11 @@ extension RouteSearch {
         return (known ?? add(flow, parent: parent, startedBy: state, input: input), obstacle)
     }
 
-    private func depth(of coordinator: Int) -> Int {
-        sequence(first: coordinator) { coordinators[$0].parent }.reduce(0) { depth, _ in depth + 1 }
+    /// A flow within itself has no screen that it would not have outside.
+    private func mayStart(_ flow: FlowDefinition, of parent: Int) -> Bool {
+        let outer = sequence(first: parent) { coordinators[$0].parent }
+        return coordinators.count < Self.maximumCoordinators
+            && !outer.contains { $0 >= standing && coordinators[$0].flow === flow }
     }
 
     /// A child has come to a `final`. The journey's own flow leads nowhere then.

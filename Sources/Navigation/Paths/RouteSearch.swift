@@ -38,10 +38,9 @@ struct RouteSearch {
         let distance: RouteQueue.Distance
     }
 
-    /// Enough for flows of a hundred thousand screens. Children within children without end have more.
-    private static let maximumPlaces = 400_000
-    /// How deep children are started within children.
-    static let maximumDepth = 32
+    /// Enough for flows of a hundred thousand screens. Many flows that all start each other have more places.
+    private static let maximumPlaces = 200_000
+    static let maximumCoordinators = 1000
 
     let screen: String
     let catalog: FlowCatalog
@@ -50,6 +49,8 @@ struct RouteSearch {
     let refused: Set<Route.Key>
     var coordinators: [Coordinator] = []
     var stack = RouteStack()
+    /// How many coordinators there are already; those behind would be started on the way.
+    private(set) var standing = 0
     private(set) var places: [Place] = []
     private var queue = RouteQueue()
 
@@ -70,6 +71,7 @@ struct RouteSearch {
             known[coordinator.id] = coordinators.count
             add(flow, parent: parent, startedBy: startedBy, input: coordinator.input)
         }
+        standing = coordinators.count
         var top: Int?
         for frame in run.journey.frames {
             guard let coordinator = known[frame.coordinator] else { continue }

@@ -15,6 +15,9 @@ struct JourneyTrial {
     private var services: FlagService
     private var journey: Journey
     private var model: ModelJourney
+    /// Where the last step began.
+    private(set) var before: Journey?
+    private var flagsBefore: [String: Bool] = [:]
 
     /// Nil for flows that do not pass the checks, or cannot be started.
     init?(seed: UInt64) throws {
@@ -43,9 +46,12 @@ struct JourneyTrial {
     /// - Returns: what was tried, and whether it was taken.
     mutating func step() throws -> (kind: String, isTaken: Bool) {
         services.forgetNotes()
-        var before: [String: UInt64] = [:]
-        before["step"] = journey.step
-        if !journey.isActive || chance.happens(1, in: 40) { return ("restart", try restart()) }
+        before = journey
+        flagsBefore = model.flags
+        if !journey.isActive || chance.happens(1, in: 40) {
+            return chance.happens(1, in: 3)
+                ? ("start in the middle", try startInTheMiddle()) : ("restart", try restart())
+        }
         if chance.happens(1, in: 12) { return ("navigate", try navigate()) }
         return try send()
     }
@@ -54,7 +60,7 @@ struct JourneyTrial {
         let names = eventsHere()
         let event = chance.happens(1, in: 5) || names.isEmpty ? chance.pick(RandomFlows.events) : chance.pick(names)
         let kind = event == "back" ? "back" : "event"
-        let story = "\(event) at \(describe(journey))"
+        let story = "\(event)"
         do {
             let step = try engine.send(event, to: journey, services: services, now: 0)
             guard (try? model.send(event)) != nil else {
@@ -72,7 +78,7 @@ struct JourneyTrial {
 
     private mutating func restart() throws -> Bool {
         let flow = chance.number(0...(flows.count - 1))
-        let story = "restart with \(flow) at \(describe(journey))"
+        let story = "restart with \(flow)"
         do {
             let step = try engine.restart(journey, flow: flows[flow].id, services: services, now: 0)
             guard (try? model.restart(flow)) != nil else {
@@ -91,7 +97,7 @@ struct JourneyTrial {
     /// What the engine finds the model goes event by event.
     private mutating func navigate() throws -> Bool {
         let screen = ModelFlow.name(chance.number(0...5))
-        let story = "navigation to \(screen) at \(describe(journey))"
+        let story = "navigation to \(screen)"
         do {
             let found = try engine.navigate(journey, to: screen, services: services, now: 0)
             guard journey.top?.state != screen else {
@@ -100,22 +106,47 @@ struct JourneyTrial {
                 }
                 return true
             }
-            var notes: [String] = []
-            for (event, screen) in zip(found.events, found.path) {
-                guard (try? model.send(event)) != nil else {
-                    throw Difference(description: "the model refused \(event) of \(found.events): \(story)")
-                }
-                notes += model.notes
-                guard model.frames.last.map({ ModelFlow.name($0.state) }) == screen else {
-                    throw Difference(description: "\(event) did not lead to \(screen): \(story)")
-                }
-            }
-            model.notes = notes
+            model.notes = []
+            try follow(found, story)
             return try take(found.step, story)
         } catch is JourneyRefusal {
             try compare(story)
             return false
         }
+    }
+
+    private mutating func startInTheMiddle() throws -> Bool {
+        let flow = chance.number(0...(flows.count - 1))
+        let screen = ModelFlow.name(chance.number(0...5))
+        let story = "start of \(flow) at \(screen)"
+        do {
+            let found = try engine.start(flow: flows[flow].id, id: "main", at: screen, services: services, now: 0)
+            model = ModelJourney(flows: flows, flags: model.flags)
+            guard (try? model.start(flow)) != nil else {
+                throw Difference(description: "the model did not start: \(story)")
+            }
+            try follow(found, story)
+            journey = found.step.journey
+            journey.step -= 1
+            return try take(found.step, story)
+        } catch is JourneyRefusal {
+            return false
+        }
+    }
+
+    /// The model goes event by event where the engine has gone in one step.
+    private mutating func follow(_ found: FlowEngine.Navigation, _ story: String) throws {
+        var notes = model.notes
+        for (event, screen) in zip(found.events, found.path) {
+            guard (try? model.send(event)) != nil else {
+                throw Difference(description: "the model refused \(event) of \(found.events): \(story)")
+            }
+            notes += model.notes
+            guard model.frames.last.map({ ModelFlow.name($0.state) }) == screen else {
+                throw Difference(description: "\(event) did not lead to \(screen): \(story)")
+            }
+        }
+        model.notes = notes
     }
 
     private mutating func take(_ step: Step, _ story: String) throws -> Bool {
@@ -182,6 +213,9 @@ struct JourneyTrial {
         default: throw fail("parent of \(one)")
         }
     }
+
+    /// Where the last step began, for a difference.
+    var scene: String { before.map { "\(describe($0)), before it \(flagsBefore)" } ?? "" }
 
     private func describe(_ journey: Journey) -> String {
         let frames = journey.frames.map { "\($0.coordinator).\($0.state)(\($0.presentation) \($0.mark))" }
