@@ -37,7 +37,7 @@ extension RouteSearch {
     private mutating func insert(_ arrival: Arrival, from origin: Int, event: String) {
         let top = stack[places[origin].top]
         let key = Route.Key(coordinator: top.coordinator, state: top.state ?? 0, event: event)
-        let obstacle = arrival.obstacle ?? (refused.contains(key) ? .refused : nil)
+        let obstacle = arrival.obstacle ?? (!refused.isEmpty && refused.contains(key) ? .refused : nil)
         var distance = places[origin].distance
         distance.blocked += obstacle == nil ? 0 : 1
         distance.events += event == "back" ? 0 : 1
