@@ -139,7 +139,7 @@ struct JourneyWork {
         switch change.effect {
         case .written(let document):
             let (state, _) = service.fit(document)
-            pending.write(service, try service.checked(state.serialized(), limit: limit))
+            pending.write(service, try service.bounded(state.serialized(), by: limit))
             documents.replace(service, by: state)
         case .cleared:
             pending.clear(service)
@@ -151,7 +151,7 @@ struct JourneyWork {
     }
 
     private mutating func keep() throws(SessionError) {
-        pending.write(coordinator, try coordinator.checked(kept.bytes, limit: limit))
+        pending.write(coordinator, try coordinator.bounded(kept.bytes, by: limit))
     }
 
     private mutating func tell(_ change: SessionChange) {

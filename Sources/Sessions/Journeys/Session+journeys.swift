@@ -47,7 +47,8 @@ extension Session {
     ) async throws -> ShownJourney {
         let id = JourneyID.make(environment.random)
         return try await drive(nil) { work in
-            try work.shown(try work.start(id, flow: flow, version: version, input: input, at: screen))
+            let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
+            return try work.shown(journey)
         }
     }
 
@@ -62,12 +63,14 @@ extension Session {
         return try await drive(id, begins: false) { work in
             if let journey = work.kept[id] {
                 _ = try work.journey(id, if: condition)
-                return (try work.shown(try work.restart(journey, flow: flow, input: input)), false)
+                let again = try work.restart(journey, flow: flow, input: input)
+                return (try work.shown(again), false)
             }
             guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
             guard condition.holds(at: nil) else { throw JourneyError.preconditionFailed(current: 0) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
-            return (try work.shown(try work.start(id, flow: flow, input: input)), true)
+            let journey = try work.start(id, flow: flow, input: input)
+            return (try work.shown(journey), true)
         }
     }
 
@@ -137,6 +140,8 @@ extension JourneyWork {
     fileprivate mutating func sending(
         _ event: String, data: JSONDocument?, to id: String, _ condition: JourneyCondition
     ) throws -> ShownJourney {
-        try shown(try send(event, data: data, to: try journey(id, if: condition)))
+        // In two statements: what is called on the value first would not see what the second does to it.
+        let moved = try send(event, data: data, to: try journey(id, if: condition))
+        return try shown(moved)
     }
 }
