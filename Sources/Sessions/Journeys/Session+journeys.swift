@@ -95,6 +95,18 @@ extension Session {
         }?.get()
     }
 
+    /// Goes to a screen along the shortest way that the flow allows.
+    ///
+    /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
+    nonisolated(nonsending) package func navigate(
+        journey id: String, to screen: String, condition: JourneyCondition = .none
+    ) async throws -> (shown: ShownJourney, path: [String]) {
+        try await drive(id) { work in
+            let (journey, path) = try work.navigate(try work.journey(id, if: condition), to: screen)
+            return (try work.shown(journey), path)
+        }
+    }
+
     /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
     nonisolated(nonsending) package func abandonJourney(
         _ id: String, condition: JourneyCondition = .none

@@ -3,7 +3,7 @@ import Navigation
 import Testing
 
 @Suite("A flow of 10,000 screens", .serialized)
-struct LargeFlowTests {
+struct LargeFlowWayTests {
     static let size = 10_000
 
     /// What is promised is for the optimised program; without optimisation it takes many times as long.
