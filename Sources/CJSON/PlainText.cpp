@@ -2,9 +2,24 @@
 
 #include "Internal.hpp"
 
+#include <array>
 #include <charconv>
 
 namespace cjson {
+
+namespace {
+
+constexpr std::array<bool, 256> make_ordinary() {
+    std::array<bool, 256> table{};
+    for (unsigned byte = 0x20; byte < 0x80; ++byte) {
+        table[byte] = byte != '"' && byte != '\\';
+    }
+    return table;
+}
+
+constexpr std::array<bool, 256> ordinary = make_ordinary();
+
+}  // namespace
 
 /// Reads one text into a room. Every function returns false, or NULL, for what is not plain.
 class PlainReader {
@@ -35,9 +50,11 @@ private:
 
     bool scalar_or_container(PlainValue &value, size_t levels) {
         switch (peek()) {
-        case '"':
+        case '"': {
+            bool has_escapes = false;
             value.kind = PlainKind::string;
-            return string();
+            return string(has_escapes);
+        }
         case '{':
             value.kind = PlainKind::object;
             return levels < CJSON_MAXIMUM_DEPTH && object(value, levels + 1);
@@ -101,13 +118,11 @@ private:
 
     bool name(PlainValue &member) {
         const char *start = at_ + 1;
-        if (peek() != '"' || !string()) {
+        bool has_escapes = false;
+        if (peek() != '"' || !string(has_escapes) || has_escapes) {
             return false;
         }
         member.name = {start, static_cast<size_t>(at_ - 1 - start)};
-        if (std::memchr(start, '\\', member.name.length) != nullptr) {
-            return false;
-        }
         skip_space();
         const bool has_value = skip(':');
         skip_space();
@@ -133,9 +148,10 @@ private:
         return is_new;
     }
 
-    bool string() {
-        for (++at_; at_ < end_;) {
-            const unsigned char byte = static_cast<unsigned char>(*at_);
+    bool string(bool &has_escapes) {
+        for (++at_;;) {
+            skip_ordinary();
+            const unsigned char byte = static_cast<unsigned char>(peek());
             if (byte == '"') {
                 ++at_;
                 return true;
@@ -145,16 +161,22 @@ private:
                 if (end_ - at_ < 2 || at_[1] == 0 || std::strchr("\"\\bfnrt", at_[1]) == nullptr) {
                     return false;
                 }
+                has_escapes = true;
                 at_ += 2;
-            } else if (byte < 0x20) {
-                return false;
-            } else if (byte < 0x80) {
-                ++at_;
-            } else if (!character(byte)) {
+            } else if (byte < 0x80 || !character(byte)) {
                 return false;
             }
         }
-        return false;
+    }
+
+    /// Skips what is nearly all of a string: ASCII that neither ends it nor needs an escape.
+    void skip_ordinary() {
+        const char *at = at_;
+        const char *const end = end_;
+        while (at != end && ordinary[static_cast<unsigned char>(*at)]) {
+            ++at;
+        }
+        at_ = at;
     }
 
     /// A character of several bytes: well-formed UTF-8 (Unicode, table 3-7).

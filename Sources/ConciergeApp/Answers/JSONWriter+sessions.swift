@@ -22,6 +22,12 @@ extension JSONWriter {
         endObject()
     }
 
+    /// The member that hands a token out.
+    mutating func token(_ token: SessionToken) {
+        name("token")
+        plain(length: SessionToken.length) { token.write(into: $0) }
+    }
+
     /// One line of a session's list of services.
     mutating func service(_ service: ServiceStatus) {
         beginObject()
@@ -49,12 +55,16 @@ extension JSONWriter {
     }
 
     mutating func time(_ time: Timestamp) {
-        // Nothing in it needs escaping.
-        withUnsafeTemporaryAllocation(byteCount: Timestamp.length + 2, alignment: 1) { buffer in
-            buffer[0] = UInt8(ascii: "\"")
-            time.write(into: UnsafeMutableRawBufferPointer(rebasing: buffer[1...]))
-            buffer[Timestamp.length + 1] = UInt8(ascii: "\"")
-            raw(buffer)
+        plain(length: Timestamp.length) { time.write(into: $0) }
+    }
+
+    /// A string of which it is known that nothing in it needs escaping.
+    private mutating func plain(length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
+        withUnsafeTemporaryAllocation(byteCount: length + 2, alignment: 1) { quoted in
+            quoted[0] = UInt8(ascii: "\"")
+            write(UnsafeMutableRawBufferPointer(rebasing: quoted[1...length]))
+            quoted[length + 1] = UInt8(ascii: "\"")
+            raw(UnsafeRawBufferPointer(quoted))
         }
     }
 }

@@ -61,6 +61,16 @@ extension Problem {
                 members: Self.startAgain(path))
         case .due: self.init(.contention, fields: [.retryAfter: "1"])
         case .endless: self.init(.endlessFlow)
+        case .unreachable(let screen, let places):
+            self.init(
+                .unreachable, "The way there is blocked at the screen \(Self.quoted(screen)).",
+                errors: Self.errors(places), members: [(name: "screen", value: JSONDocument(screen))])
+        case .unknownScreen(let screen):
+            // Asked for by a journey that is there, or by one that is to be started.
+            let member = path == nil ? "at" : "to"
+            self.init(
+                .invalidInput,
+                errors: [InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen)) to go to")])
         case .stackFull: self.init(.stackFull)
         case .orphaned(let flow, let version):
             self.init(

@@ -36,7 +36,7 @@ struct SessionText: Sendable {
 
     /// Passes the text of that session up to its expiry, and with `isPlain` to its labels, of which it has none.
     func withCopy<Result>(
-        for session: SessionSummary, isPlain: Bool, _ body: (UnsafeMutableRawBufferPointer) -> Result
+        for session: SessionSummary, isPlain: Bool, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         let count = isPlain ? text.count : commonCount
         return withUnsafeTemporaryAllocation(byteCount: text.count, alignment: 1) { copy in
@@ -46,7 +46,7 @@ struct SessionText: Sendable {
             session.lastUsedAt.write(into: .init(rebasing: copy[lastUsedAt...]))
             session.idleExpiresAt.write(into: .init(rebasing: copy[idleExpiresAt...]))
             session.expiresAt.write(into: .init(rebasing: copy[expiresAt...]))
-            return body(.init(rebasing: copy[..<count]))
+            return body(UnsafeRawBufferPointer(rebasing: copy[..<count]))
         }
     }
 }

@@ -58,7 +58,7 @@ struct ServiceEndpoints: Sendable {
 
     private func show(_ request: HTTPRequest, of session: Session) throws -> HTTPResponse {
         let service = try service(of: request)
-        let (bytes, etag) = try session.read { $0.document(of: service) }
+        let (bytes, etag) = try session.document(of: service)
         try Conditions.checkRead(request, service: service.name, etag)
         return try Conditions.isNotModified(request, etag)
             ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag)

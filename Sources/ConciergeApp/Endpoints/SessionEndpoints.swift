@@ -38,14 +38,13 @@ struct SessionEndpoints: Sendable {
     private func created(
         _ session: Session, _ token: SessionToken, _ mode: SessionMode, _ request: HTTPRequest
     ) throws -> HTTPResponse {
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         request.note(summary.id)
         var response = HTTPResponse.json(.created) { json in
             json.name("session")
             json.session(summary)
             if mode == .bearer {
-                json.name("token")
-                json.string(token.text)
+                json.token(token)
             }
         }
         response.fields.add(.location, Self.location(of: summary.id))
@@ -73,7 +72,7 @@ struct SessionEndpoints: Sendable {
     }
 
     private func show(_ session: Session) throws -> HTTPResponse {
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         var json = JSONWriter(reservingCapacity: 512)
         json.session(summary)
         return .json(bytes: json.bytes)
@@ -84,7 +83,7 @@ struct SessionEndpoints: Sendable {
         let patch = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         var json = JSONWriter()
         json.session(summary)
         return request.minimized(.json(bytes: json.bytes))
@@ -92,7 +91,7 @@ struct SessionEndpoints: Sendable {
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let mode = try session.read(\.summary.mode)
+        let mode = try session.summary().mode
         try await sessions.end(session)
         var response = HTTPResponse.done
         if mode == .cookie { response.fields.add(.setCookie, caller.cookie.expired) }
@@ -103,12 +102,9 @@ struct SessionEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         _ = try RequestBody.readMembers(request, known: [], isOptional: true)
         let token = try await sessions.rotate(session, presenting: caller.presentedToken(of: request))
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         guard summary.mode == .cookie else {
-            return .json(.created) { json in
-                json.name("token")
-                json.string(token.text)
-            }
+            return .json(.created) { $0.token(token) }
         }
         var response = HTTPResponse.json(.created) { _ in }
         response.fields.add(.setCookie, cookie(carrying: token, of: summary))
@@ -132,7 +128,7 @@ struct SessionEndpoints: Sendable {
 
     private func user(of request: HTTPRequest) async throws -> (id: String, session: Session) {
         let session = try await caller.session(of: request)
-        guard let user = try session.read(\.summary.userID) else { throw Problem(.noUser) }
+        guard let user = try session.summary().userID else { throw Problem(.noUser) }
         return (user, session)
     }
 

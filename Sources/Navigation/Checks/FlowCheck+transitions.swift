@@ -1,6 +1,7 @@
 extension FlowCheck {
     /// What each transition says of itself.
     mutating func checkTransitions() {
+        let guardsWithEvent = guardsWithEvent
         for rule in flow.events { checkTransitions(rule.transitions, at: ["on", rule.event]) }
         for state in flow.states {
             let place = ["states", state.id]
@@ -10,7 +11,7 @@ extension FlowCheck {
                 if let transition = screen.timeout?.transition {
                     checkTransition(transition, at: place + ["timeout"])
                 }
-                for (index, guardian) in screen.requires.enumerated() where needsEvent(guardian) {
+                for (index, guardian) in screen.requires.enumerated() where needsEvent(guardian, guardsWithEvent) {
                     report(
                         place + ["requires", String(index)], .guardWithoutEvent,
                         "one may be on a screen without an event having come")
@@ -53,28 +54,28 @@ extension FlowCheck {
             "pop_to goes back to a screen, and \"\(state.id)\" is a \(state.typeName)")
     }
 
-    private func needsEvent(_ guardian: Guard) -> Bool {
+    private func needsEvent(_ guardian: Guard, _ named: [Bool]) -> Bool {
         switch guardian {
         case .shape(let subject, _): subject == .event
-        case .all(let parts), .any(let parts): parts.contains(where: needsEvent)
-        case .not(let part): needsEvent(part)
-        // A circle of guards has been found before.
-        case .named(let place): !isCircular(place) && needsEvent(flow.guards[place].guard)
+        case .all(let parts), .any(let parts): parts.contains { needsEvent($0, named) }
+        case .not(let part): needsEvent(part, named)
+        case .named(let place): named[place]
         case .compare(let left, _, let right):
             [left, right].contains { if case .path(let path) = $0 { path.root == .event } else { false } }
         }
     }
 
-    private func isCircular(_ place: Int, below: Set<Int> = []) -> Bool {
-        if below.contains(place) { return true }
-        func visit(_ guardian: Guard) -> Bool {
-            switch guardian {
-            case .shape, .compare: false
-            case .all(let parts), .any(let parts): parts.contains(where: visit)
-            case .not(let part): visit(part)
-            case .named(let next): isCircular(next, below: below.union([place]))
+    /// For each named guard whether it looks at the data of an event, by itself or by another's name.
+    private var guardsWithEvent: [Bool] {
+        var named = [Bool](repeating: false, count: flow.guards.count)
+        var isChanged = true
+        while isChanged {
+            isChanged = false
+            for (place, guardian) in flow.guards.enumerated() where !named[place] {
+                named[place] = needsEvent(guardian.guard, named)
+                isChanged = isChanged || named[place]
             }
         }
-        return visit(flow.guards[place].guard)
+        return named
     }
 }

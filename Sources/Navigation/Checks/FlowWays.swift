@@ -107,8 +107,8 @@ struct FlowWays {
         return next.indices.filter { isPeeled[$0] }
     }
 
-    /// Takes away what leads nowhere, then what leads only there, and so on. What stays leads to a circle.
-    private static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
+    /// Takes away what leads nowhere, then what leads only there, and so on: true for that. What stays leads to a circle.
+    static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
         var left = next.map(\.count)
         var isPeeled = left.map { $0 == 0 }
         var open = left.indices.filter { isPeeled[$0] }

@@ -20,24 +20,35 @@ extension FlowEngine {
     public func send(
         _ event: String, data: JSONDocument? = nil, to journey: Journey, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
+        var (run, isStartedOver) = try opened(journey, services: services, now: now, event: .data(data ?? .emptyObject))
+        if !isStartedOver { try run.react(to: event) }
+        return try run.finish()
+    }
+
+    /// A step on a journey that goes on, with what a newer version wants of it done.
+    ///
+    /// - Returns: also whether the journey was started over, so that nothing else is to be done with it.
+    func opened(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64, event: DataScope.EventData
+    ) throws(JourneyRefusal) -> (run: StepRun, isStartedOver: Bool) {
         switch journey.status {
         case .finished: throw .finished(outcome: journey.outcome)
         case .expired: throw .expired
         case .active: break
         }
         guard journey.dueAt.map({ now < $0 }) ?? true else { throw .due }
-        var run = StepRun(self, journey, services, now: now, event: .data(data ?? .emptyObject))
+        var run = StepRun(self, journey, services, now: now, event: event)
         run.journey.movedAt = now
         switch renewal(of: journey) {
-        case .none: break
+        case .none: return (run, false)
         case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
-        case .migrate(let moves): try run.migrate(moves)
+        case .migrate(let moves):
+            try run.migrate(moves)
+            return (run, false)
         case .restart(let definition):
             try run.startOver(definition)
-            return try run.finish()
+            return (run, true)
         }
-        try run.react(to: event)
-        return try run.finish()
     }
 
     /// Releases the whole stack and every coordinator, children first, and begins anew, maybe with another flow. Works
@@ -114,19 +125,18 @@ extension FlowEngine {
         }
     }
 
-    private func definition(
+    func definition(
         _ flow: String, version: Int?, for input: JSONDocument
     ) throws(JourneyRefusal) -> FlowDefinition {
         guard let definition = catalog.flow(flow, version: version) else { throw .unknownFlow(flow, version: version) }
-        if let rule = definition.input, !rule.accepts(input) {
-            throw .inputInvalid(flow: flow, rule.violations(in: input))
-        }
+        let violations = definition.violations(in: input)
+        guard violations.isEmpty else { throw .inputInvalid(flow: flow, violations) }
         return definition
     }
 }
 
 extension StepRun {
-    fileprivate mutating func react(to event: String) throws(JourneyRefusal) {
+    mutating func react(to event: String) throws(JourneyRefusal) {
         if event == "back" {
             guard try goBack() else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
             return
@@ -151,7 +161,7 @@ extension StepRun {
     }
 
     /// The journey's own flow starts.
-    fileprivate mutating func begin(_ flow: FlowDefinition, input: JSONDocument) throws(JourneyRefusal) {
+    mutating func begin(_ flow: FlowDefinition, input: JSONDocument) throws(JourneyRefusal) {
         journey = Journey(id: journey.id, flow: flow, now: now, step: journey.step)
         journey.coordinators = [
             Coordinator(
@@ -176,7 +186,7 @@ extension StepRun {
 
     /// A new version begins at its beginning, with the input that the journey was given. Nothing of the old one ends
     /// as it would have: the services are kept.
-    fileprivate mutating func startOver(_ flow: FlowDefinition) throws(JourneyRefusal) {
+    mutating func startOver(_ flow: FlowDefinition) throws(JourneyRefusal) {
         let input = journey.coordinators.first?.input ?? .emptyObject
         if let rule = flow.input, !rule.accepts(input) {
             throw .inputInvalid(flow: flow.id, rule.violations(in: input))

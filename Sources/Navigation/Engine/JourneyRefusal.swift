@@ -23,6 +23,11 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
     case due
     /// Choices, or child flows that end at once, went on without ever coming to a screen.
     case endless(flow: String, state: String)
+    /// There is no way to a screen that was asked for: what is in the way first on the way with the fewest obstacles,
+    /// and which screen that keeps one from.
+    case unreachable(blockedBy: String, [JSONViolation])
+    /// No flow that the journey runs, or could start, has a screen of that id.
+    case unknownScreen(String)
     /// There are more screens on the stack than a journey may have.
     case stackFull
     /// The journey is on a version of a flow, or on a state of it, that is not loaded.

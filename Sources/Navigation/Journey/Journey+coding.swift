@@ -22,6 +22,7 @@ extension Journey {
         self = journey
     }
 
+    /// Times are those since the start, but for the start itself.
     package func write(to json: inout JSONWriter) {
         json.beginArray()
         json.string(id)
@@ -29,19 +30,19 @@ extension Journey {
         json.uint(step)
         json.string(flow)
         json.int(version)
+        json.int(Int(startedAt))
+        json.int(Int(movedAt - startedAt))
+        json.int(Int(enteredAt - startedAt))
+        json.optional(expiresAt) { $0.int(Int($1 - startedAt)) }
+        json.optional(dueAt) { $0.int(Int($1 - startedAt)) }
         json.beginArray()
         for frame in frames { frame.write(to: &json) }
         json.endArray()
         json.beginArray()
-        for coordinator in coordinators { coordinator.write(to: &json) }
+        for coordinator in coordinators { coordinator.write(to: &json, startOfJourney: startedAt) }
         json.endArray()
         json.optional(outcome) { $0.string($1) }
-        json.optional(output) { $0.document($1) }
-        json.int(Int(startedAt))
-        json.int(Int(movedAt))
-        json.int(Int(enteredAt))
-        json.optional(expiresAt) { $0.int(Int($1)) }
-        json.optional(dueAt) { $0.int(Int($1)) }
+        if let output { json.document(output) }
         json.endArray()
     }
 
@@ -53,19 +54,29 @@ extension Journey {
         step = UInt64(clamping: try json.int())
         flow = try json.string()
         version = Int(try json.int())
+        startedAt = try json.int()
+        movedAt = try json.time(since: startedAt)
+        enteredAt = try json.time(since: startedAt)
+        expiresAt = json.isNull() ? nil : try json.time(since: startedAt)
+        dueAt = json.isNull() ? nil : try json.time(since: startedAt)
         frames = []
         try json.beginArray()
         while !json.endsArray() { frames.append(try Frame(reading: &json)) }
         coordinators = []
         try json.beginArray()
-        while !json.endsArray() { coordinators.append(try Coordinator(reading: &json)) }
+        while !json.endsArray() {
+            let coordinator = try Coordinator(reading: &json, startOfJourney: startedAt)
+            // Parents stand before their children, and the first is the journey's own flow.
+            guard coordinator.parent.map({ self.coordinator($0) != nil }) ?? coordinators.isEmpty,
+                self.coordinator(coordinator.id) == nil
+            else { throw JSONReadError.notAJourney }
+            coordinators.append(coordinator)
+        }
+        guard frames.allSatisfy({ coordinator($0.coordinator) != nil }) else { throw JSONReadError.notAJourney }
         outcome = json.isNull() ? nil : try json.string()
-        output = json.isNull() ? nil : try json.document()
-        startedAt = try json.int()
-        movedAt = try json.int()
-        enteredAt = try json.int()
-        expiresAt = json.isNull() ? nil : try json.int()
-        dueAt = json.isNull() ? nil : try json.int()
+        // No output is not the same as null.
+        if json.endsArray() { return }
+        output = try json.document()
         try json.endArray()
     }
 }
@@ -85,14 +96,14 @@ extension Frame {
         coordinator = Int(try json.int())
         state = try json.string()
         presentation = try Presentation(code: try json.int())
-        guard let mark = Mark(rawValue: Int(try json.int())) else { throw JSONReadError.unknownCode }
+        guard let mark = Mark(rawValue: Int(try json.int())) else { throw JSONReadError.notAJourney }
         self.mark = mark
         try json.endArray()
     }
 }
 
 extension Coordinator {
-    fileprivate func write(to json: inout JSONWriter) {
+    fileprivate func write(to json: inout JSONWriter, startOfJourney: Int64) {
         json.beginArray()
         json.int(id)
         json.string(flow)
@@ -100,11 +111,11 @@ extension Coordinator {
         json.optional(parent) { $0.int($1) }
         json.optional(startedBy) { $0.string($1) }
         json.document(input)
-        json.int(Int(startedAt))
+        json.int(Int(startedAt - startOfJourney))
         json.endArray()
     }
 
-    fileprivate init(reading json: inout JSONReader) throws(JSONReadError) {
+    fileprivate init(reading json: inout JSONReader, startOfJourney: Int64) throws(JSONReadError) {
         try json.beginArray()
         id = Int(try json.int())
         flow = try json.string()
@@ -112,7 +123,7 @@ extension Coordinator {
         parent = json.isNull() ? nil : Int(try json.int())
         startedBy = json.isNull() ? nil : try json.string()
         input = try json.document()
-        startedAt = try json.int()
+        startedAt = try json.time(since: startOfJourney)
         try json.endArray()
     }
 }
@@ -127,7 +138,7 @@ extension JourneyStatus {
     }
 
     fileprivate init(code: Int64) throws(JSONReadError) {
-        guard let status = Self.allCases.first(where: { $0.code == code }) else { throw .unknownCode }
+        guard let status = Self.allCases.first(where: { $0.code == code }) else { throw .notAJourney }
         self = status
     }
 }
@@ -146,17 +157,21 @@ extension Frame.Presentation {
         case 0: self = .root
         case 1: self = .push
         case 2: self = .modal
-        default: throw .unknownCode
+        default: throw .notAJourney
         }
     }
 }
 
 extension JSONReadError {
-    fileprivate static let unknownCode = JSONReadError(offset: 0)
+    fileprivate static let notAJourney = JSONReadError(offset: 0)
 }
 
 extension JSONWriter {
     fileprivate mutating func optional<Value>(_ value: Value?, _ write: (inout JSONWriter, Value) -> Void) {
         if let value { write(&self, value) } else { null() }
     }
+}
+
+extension JSONReader {
+    fileprivate mutating func time(since start: Int64) throws(JSONReadError) -> Int64 { start &+ (try int()) }
 }

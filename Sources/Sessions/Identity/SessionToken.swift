@@ -4,8 +4,8 @@
 /// its ``TokenDigest``. `description` is masked, so that a token cannot slip into a log; ``text`` is the real one.
 package struct SessionToken: Sendable {
     package let sessionID: SessionID
-    /// What a client sends. A secret.
-    package let text: String
+    /// What a client sends. A secret. In place, so that handing it out takes no memory.
+    private let digits: InlineArray<67, UInt8>
     /// All that the server keeps of it.
     let digest: TokenDigest
 
@@ -15,18 +15,37 @@ package struct SessionToken: Sendable {
         // The id in big-endian order, so that the bytes are ordered as ids are.
         var content: TokenContent = (sessionID.high.bigEndian, sessionID.low.bigEndian, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &content) { random.fill(.init(rebasing: $0[16...])) }
-        (text, digest) = withUnsafeTemporaryAllocation(byteCount: Self.length, alignment: 8) { text in
+        var digits = InlineArray<67, UInt8>(repeating: 0)
+        var mutable = digits.mutableSpan
+        digest = mutable.withUnsafeMutableBytes { text in
             text.copyBytes(from: Self.prefix)
             withUnsafeBytes(of: &content) { Base64URL.encode($0, into: .init(rebasing: text[Self.prefix.count...])) }
-            return (String(decoding: text, as: UTF8.self), TokenDigest(of: UnsafeRawBufferPointer(text)))
+            return TokenDigest(of: UnsafeRawBufferPointer(text))
+        }
+        self.digits = digits
+    }
+
+    /// What a client sends. A secret.
+    package var text: String {
+        String(unsafeUninitializedCapacity: Self.length) { buffer in
+            write(into: UnsafeMutableRawBufferPointer(buffer))
+            return Self.length
         }
     }
+
+    /// The text, without making a string.
+    /// - Precondition: `buffer` has room for `length` bytes.
+    package func write(into buffer: UnsafeMutableRawBufferPointer) {
+        digits.span.withUnsafeBytes { buffer.copyMemory(from: $0) }
+    }
+
+    /// Bytes of its text.
+    package static let length = 67
 
     /// What a request with this token presents.
     package var presented: PresentedToken { PresentedToken(sessionID: sessionID, digest: digest) }
 
     static let prefix: [UInt8] = Array("cg_".utf8)
-    static let length = 67
 }
 
 extension SessionToken: CustomStringConvertible {

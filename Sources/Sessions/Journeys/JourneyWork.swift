@@ -69,10 +69,18 @@ struct JourneyWork {
         _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) throws -> Journey {
         try kept.makeRoom(limit: settings.maxJourneys)
-        return try take(
-            engine.start(
-                flow: flow, version: version, id: id, input: input ?? .emptyObject, services: documents,
-                now: pending.now))
+        let input = input ?? .emptyObject
+        let step =
+            if let screen {
+                try engine.start(
+                    flow: flow, version: version, id: id, input: input, at: screen, services: documents,
+                    now: pending.now
+                ).step
+            } else {
+                try engine.start(
+                    flow: flow, version: version, id: id, input: input, services: documents, now: pending.now)
+            }
+        return try take(step)
     }
 
     mutating func restart(_ journey: Journey, flow: String?, input: JSONDocument?) throws -> Journey {
@@ -84,6 +92,14 @@ struct JourneyWork {
 
     mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
         try take(engine.send(event, data: data, to: journey, services: documents, now: pending.now))
+    }
+
+    /// - Returns: the journey, and the screens of the way.
+    mutating func navigate(_ journey: Journey, to screen: String) throws -> (journey: Journey, path: [String]) {
+        let navigation = try engine.navigate(journey, to: screen, services: documents, now: pending.now)
+        // It may stand there already: no step is taken then.
+        guard navigation.step.journey.step != journey.step else { return (journey, navigation.path) }
+        return (try take(navigation.step), navigation.path)
     }
 
     /// Gives a journey up. A change of a service that cannot be made is left out.
@@ -139,7 +155,7 @@ struct JourneyWork {
         switch change.effect {
         case .written(let document):
             let (state, _) = service.fit(document)
-            pending.write(service, try service.checked(state.serialized(), limit: limit))
+            pending.write(service, try service.bounded(state.serialized(), by: limit))
             documents.replace(service, by: state)
         case .cleared:
             pending.clear(service)
@@ -151,7 +167,7 @@ struct JourneyWork {
     }
 
     private mutating func keep() throws(SessionError) {
-        pending.write(coordinator, try coordinator.checked(kept.bytes, limit: limit))
+        pending.write(coordinator, try coordinator.bounded(kept.bytes, by: limit))
     }
 
     private mutating func tell(_ change: SessionChange) {

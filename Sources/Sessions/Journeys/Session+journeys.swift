@@ -47,7 +47,8 @@ extension Session {
     ) async throws -> ShownJourney {
         let id = JourneyID.make(environment.random)
         return try await drive(nil) { work in
-            try work.shown(try work.start(id, flow: flow, version: version, input: input, at: screen))
+            let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
+            return try work.shown(journey)
         }
     }
 
@@ -62,12 +63,14 @@ extension Session {
         return try await drive(id, begins: false) { work in
             if let journey = work.kept[id] {
                 _ = try work.journey(id, if: condition)
-                return (try work.shown(try work.restart(journey, flow: flow, input: input)), false)
+                let again = try work.restart(journey, flow: flow, input: input)
+                return (try work.shown(again), false)
             }
             guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
             guard condition.holds(at: nil) else { throw JourneyError.preconditionFailed(current: 0) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
-            return (try work.shown(try work.start(id, flow: flow, input: input)), true)
+            let journey = try work.start(id, flow: flow, input: input)
+            return (try work.shown(journey), true)
         }
     }
 
@@ -90,6 +93,18 @@ extension Session {
         try transactAtOnce { pending in
             try work(on: id, &pending) { try $0.sending(event, data: data, to: id, condition) }
         }?.get()
+    }
+
+    /// Goes to a screen along the shortest way that the flow allows.
+    ///
+    /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
+    nonisolated(nonsending) package func navigate(
+        journey id: String, to screen: String, condition: JourneyCondition = .none
+    ) async throws -> (shown: ShownJourney, path: [String]) {
+        try await drive(id) { work in
+            let (journey, path) = try work.navigate(try work.journey(id, if: condition), to: screen)
+            return (try work.shown(journey), path)
+        }
     }
 
     /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
@@ -137,6 +152,8 @@ extension JourneyWork {
     fileprivate mutating func sending(
         _ event: String, data: JSONDocument?, to id: String, _ condition: JourneyCondition
     ) throws -> ShownJourney {
-        try shown(try send(event, data: data, to: try journey(id, if: condition)))
+        // In two statements: what is called on the value first would not see what the second does to it.
+        let moved = try send(event, data: data, to: try journey(id, if: condition))
+        return try shown(moved)
     }
 }

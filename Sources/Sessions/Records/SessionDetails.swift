@@ -27,7 +27,14 @@ package struct SessionDetails: Sendable {
 final class SessionDetailsBox: Sendable {
     let details: SessionDetails
 
-    init(_ details: SessionDetails) { self.details = details }
+    private init(_ details: SessionDetails) {
+        self.details = details
+    }
+
+    /// Nil when there are none. Not an initialiser that fails: that would take memory first and give it back.
+    static func holding(_ details: SessionDetails) -> SessionDetailsBox? {
+        details.isEmpty ? nil : SessionDetailsBox(details)
+    }
 }
 
 /// How a client carries its token.

@@ -7,15 +7,18 @@ package struct SessionLabels: Sendable, Equatable {
         package let value: String
     }
 
-    package init(_ labels: [String: String]) {
+    package init(_ labels: [String: String] = [:]) {
         items = labels.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.map {
             Label(name: $0.key, value: $0.value)
         }
     }
 
-    private init() { items = [] }
+    private init(items: [Label]) {
+        self.items = items
+    }
 
-    package static let none = Self()
+    /// What most sessions have: made without sorting anything.
+    package static var none: Self { .init(items: []) }
 
     package var isEmpty: Bool { items.isEmpty }
     package var count: Int { items.count }

@@ -24,7 +24,7 @@ package final class SessionRecord: Sendable {
         self.expiresAt = expiresAt
         self.revision = revision
         self.services = services
-        box = details.isEmpty ? nil : SessionDetailsBox(details)
+        box = SessionDetailsBox.holding(details)
     }
 
     /// The state after `former`.
@@ -37,11 +37,7 @@ package final class SessionRecord: Sendable {
         expiresAt = former.expiresAt
         revision = former.revision + 1
         self.services = services
-        if let changedDetails {
-            box = changedDetails.isEmpty ? nil : SessionDetailsBox(changedDetails)
-        } else {
-            box = former.box
-        }
+        box = changedDetails.map(SessionDetailsBox.holding) ?? former.box
     }
 
     package var details: SessionDetails { box?.details ?? .none }

@@ -35,13 +35,15 @@ extension Session {
 
     /// Hands the turn to whoever waits longest.
     func endTurn() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waitingWriters.isEmpty else { return state.waitingWriters.removeFirst() }
+        let isFree = state.withLock { state in
+            guard state.waitingWriters.isEmpty else { return false }
             state.isWriting = false
             // An empty array that grew keeps its room, a million times.
-            state.waitingWriters = []
-            return nil
+            if state.waitingWriters.capacity > 0 { state.waitingWriters = [] }
+            return true
         }
-        next?.resume()
+        guard !isFree else { return }
+        // Only who has the turn takes one out, so that it is still there.
+        state.withLock { $0.waitingWriters.removeFirst() }.resume()
     }
 }

@@ -51,18 +51,18 @@ extension Session {
     }
 
     /// A unit of work that is done on a copy, and not yet committed.
-    private struct Attempt<Result> {
+    private struct Attempt<Result>: ~Copyable {
         let result: Result
-        let pending: PendingState
         /// Nil when there is nothing for the store.
         let commit: SessionCommit?
+        let pending: PendingState
     }
 
     private func attempt<Result>(_ body: (inout PendingState) throws -> Result) throws -> Attempt<Result> {
         var pending = try pendingState()
         let result = try body(&pending)
-        return Attempt(
-            result: result, pending: pending, commit: pending.isRecordChanged ? pending.commit() : nil)
+        let commit = pending.isRecordChanged ? pending.commit() : nil
+        return Attempt(result: result, commit: commit, pending: consume pending)
     }
 
     /// What a commit that the store refused means for the session.
@@ -82,14 +82,14 @@ extension Session {
     }
 
     /// Shows to others what is committed now.
-    private func publish<Result>(_ attempt: Attempt<Result>) {
+    private func publish<Result>(_ attempt: borrowing Attempt<Result>) {
         let record = attempt.commit?.record
         adopt(attempt.pending, record)
         guard let record, !environment.observers.isEmpty else { return }
         environment.notify(record.id, attempt.pending.sessionChanges, revision: record.revision)
     }
 
-    private func adopt(_ pending: PendingState, _ record: SessionRecord?) {
+    private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?) {
         state.withLock { state in
             if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
                 record.services.count == state.record.services.count

@@ -19,8 +19,9 @@ package struct SessionView {
     ///
     /// Nothing is encoded, allocated or waited for.
     package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
-        if let document = record.document(of: service.index), !isOver(document, service) {
-            return (service.shown(document.bytes, session.environment), ServiceETag(revision: document.revision))
+        let now = service.lifetime == nil ? 0 : session.environment.clock.now()
+        if let kept = record.kept(service, now: now) {
+            return (service.shown(kept.bytes, session.environment), ServiceETag(revision: kept.revision))
         }
         session.live(service)
         return (service.defaultBytes, .unwritten)
@@ -31,7 +32,7 @@ package struct SessionView {
     /// - Throws: ``SessionError``.
     package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
         let service = try session.environment.catalog.service(named: key.name)
-        let kept = record.document(of: service.index).flatMap { isOver($0, service) ? nil : $0 }
+        let kept = record.kept(service, now: session.environment.clock.now())
         if kept == nil { session.live(service) }
         return Service(state: ServiceState(of: service, document: try service.document(parsing: kept?.bytes)))
     }
@@ -61,9 +62,14 @@ package struct SessionView {
             return ServiceStatus(service, etag: .unwritten, createdAt: nil, updatedAt: nil, environment)
         }
     }
+}
 
-    private func isOver(_ document: ServiceDocument, _ service: RegisteredService) -> Bool {
-        service.lifetime != nil && service.isOver(createdAt: document.createdAt, now: session.environment.clock.now())
+extension SessionRecord {
+    /// What was written of a service; nil when that is nothing, or the instance's time is over.
+    fileprivate func kept(_ service: RegisteredService, now: Int64) -> ServiceDocument? {
+        guard let document = document(of: service.index), !service.isOver(createdAt: document.createdAt, now: now)
+        else { return nil }
+        return document
     }
 }
 
@@ -75,6 +81,20 @@ extension Session {
             return SessionView(
                 session: self, record: state.record, lastUsedAt: state.lastUsedAt, unwritten: state.unwritten)
         }
+    }
+
+    /// What ``SessionView/document(of:)`` gives, for who wants nothing else: one look.
+    ///
+    /// - Throws: ``SessionError/ended``.
+    package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
+        let now = service.lifetime == nil ? 0 : environment.clock.now()
+        let kept = try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            return state.record.kept(service, now: now)
+        }
+        if let kept { return (service.shown(kept.bytes, environment), ServiceETag(revision: kept.revision)) }
+        live(service)
+        return (service.defaultBytes, .unwritten)
     }
 
     /// Looks at the last committed state.

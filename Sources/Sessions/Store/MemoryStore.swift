@@ -15,8 +15,11 @@ package final class MemoryStore: PromptSessionStore {
     package func createAtOnce(_ session: StoredSession) throws(StoreError) {
         let id = session.record.id
         let isNew = shard(of: id).sessions.withLock { sessions in
-            guard sessions[id] == nil else { return false }
-            sessions[id] = session
+            if let former = sessions.updateValue(session, forKey: id) {
+                // Looking first would take as long as the rest: nobody draws an id twice.
+                sessions[id] = former
+                return false
+            }
             index(id, from: nil, to: session.record.userID)
             return true
         }

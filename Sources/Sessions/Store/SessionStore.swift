@@ -7,7 +7,7 @@
 /// process starts and may differ in the next: a store that outlives the process writes names.
 ///
 /// `SessionStoreContract` in the tests says the rest; every store runs through it.
-package protocol SessionStore: Sendable {
+package protocol SessionStore: AnyObject, Sendable {
     /// Adds a session that nobody knows yet.
     func create(_ session: StoredSession) async throws(StoreError)
 

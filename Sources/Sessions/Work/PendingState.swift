@@ -143,6 +143,8 @@ struct PendingState: Sendable {
         } else {
             let instance = takeUnwritten(service) ?? bear(service)
             birth = instance.birth
+            // Asked for exactly: an array that grows by itself takes more, and the record keeps it.
+            documents.reserveCapacity(documents.count + 1)
             documents.insert(
                 ServiceDocument(
                     service: service.index, birth: birth, revision: revision, createdAt: instance.createdAt,

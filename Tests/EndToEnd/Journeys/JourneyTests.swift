@@ -301,7 +301,7 @@ struct JourneyTests {
             let session = try #require(try await client.get(Paths.current)[member: "id"]?.string)
             let listed = try await app.admin().get("/v1/sessions/\(session)/journeys")
             #expect(listed.status == 200)
-            #expect(try listed.items == [client.get(Paths.main).json])
+            #expect(listed.items == [try await client.get(Paths.main).json])
             let census = try await app.admin().get("/v1/journeys/census")
             #expect(
                 census.items == [

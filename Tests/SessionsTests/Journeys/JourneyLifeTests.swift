@@ -154,6 +154,25 @@ struct JourneyLifeTests {
         #expect(try await session.send("rewind", toJourney: id).view.screen?.id == "one")
     }
 
+    @Test("a screen is gone to along the way that a person would take, and a journey can begin there")
+    func navigation() async throws {
+        let house = try House(flows: [Flows.wizard, Flows.slides], mainFlow: "wizard")
+        let session = try await house.session()
+        await #expect(throws: JourneyRefusal.self) { try await session.navigate(journey: "main", to: "page2") }
+        try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
+        await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
+            try await session.navigate(journey: "main", to: "page2", condition: .ifMatch(1))
+        }
+        let (shown, path) = try await session.navigate(journey: "main", to: "page2")
+        #expect(shown.view.stack.map(\.screen) == ["start", "page1", "page2"] && shown.view.step == 3)
+        #expect(path == ["page2"])
+        let again = try await session.navigate(journey: "main", to: "page2")
+        #expect(again.path.isEmpty && again.shown.view == shown.view && again.shown.revision == shown.revision)
+        #expect(try await session.navigate(journey: "main", to: "start").shown.view.stack.count == 1)
+        let other = try await session.startJourney(flow: "slides", at: "two")
+        #expect(other.view.stack.map(\.screen) == ["one", "two"] && other.view.step == 1)
+    }
+
     @Test("a view holds no longer than the services that it shows")
     func lifetimes() async throws {
         let house = try House(flows: [Flows.loop])

@@ -11,7 +11,10 @@ enum Flows {
             "start": { "data": ["profile"],
               "accepts": {"sign_in": {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}},
               "on": { "sign_in": {"target": "page1",
-                        "actions": [{"op": "replace", "path": "/profile/name", "value": {"$from": "/event/name"}}]} } },
+                        "actions": [
+                          {"op": "replace", "path": "/profile/name", "value": {"$from": "/event/name"}},
+                          {"op": "add", "path": "/profile/attributes/more",
+                           "value": {"$from": "/event/more", "default": ""}}]} } },
             "page1": { "data": ["profile", "counter"], "requires": ["named"],
               "on": { "next": {"target": "page2"},
                       "count": {"actions": [{"op": "replace", "path": "/counter/count", "value": {"$from": "/event/n"}}]},

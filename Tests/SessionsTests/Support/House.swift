@@ -51,7 +51,9 @@ struct House {
 
     /// The document that a GET shows, and its tag.
     func get(_ name: String, _ session: Session) throws -> (document: JSONDocument, etag: ServiceETag) {
-        let (bytes, etag) = try session.view().document(of: try service(name))
+        let (bytes, etag) = try session.document(of: try service(name))
+        let seen = try session.view().document(of: try service(name))
+        #expect(seen.bytes == bytes && seen.etag == etag)
         return (try JSONDocument(parsing: bytes), etag)
     }
 

@@ -92,7 +92,7 @@ struct JourneyEndpoints: Sendable {
         let (shown, path) = try await session.navigate(
             journey: id(of: request), to: screen, condition: try Conditions.ofJourney(request))
         var json = JSONWriter(reservingCapacity: 1_024)
-        json.journey(shown) { json in
+        shown.view.write(to: &json) { json in
             json.name("path")
             json.beginArray()
             for screen in path { json.string(screen) }
@@ -145,7 +145,7 @@ extension JSONWriter {
     mutating func journeys(_ journeys: [ShownJourney]) {
         name("items")
         beginArray()
-        for shown in journeys { journey(shown) }
+        for shown in journeys { shown.view.write(to: &self) }
         endArray()
     }
 }

@@ -1,5 +1,4 @@
 import HTTPServer
-import JSONDocument
 import Sessions
 
 /// A journey as it goes out, with what says how long it may.
@@ -16,10 +15,8 @@ final class RenderedJourney: Sendable {
 
     /// - Parameter isRestless: whether what it shows depends on the time.
     convenience init(_ shown: ShownJourney, isRestless: Bool) {
-        var json = JSONWriter(reservingCapacity: 1_024)
-        json.journey(shown)
         self.init(
-            bytes: json.bytes, etag: ServiceETag(revision: shown.view.step), revision: shown.revision,
+            bytes: shown.view.json, etag: ServiceETag(revision: shown.view.step), revision: shown.revision,
             dueAt: shown.dueAt, isOnlyFormOfStep: shown.isAsMoved && !isRestless)
     }
 
