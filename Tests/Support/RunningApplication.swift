@@ -37,7 +37,8 @@ package struct RunningApplication: Sendable {
 ///   - store: the one that the configuration names when nil.
 ///   - log: where the log goes; nowhere when nil.
 package func withApplication<Result: Sendable>(
-    services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock(),
+    services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil,
+    clock: any SessionClock = SystemClock(),
     log: Log? = nil,
     _ configure: (inout Configuration) -> Void = { _ in },
     _ body: (RunningApplication) async throws -> Result
@@ -52,7 +53,8 @@ package func withApplication<Result: Sendable>(
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
     let application = try Application(
-        configuration, services: services, flows: try flowCatalog(flows, services: services), log: log ?? Log(settings: configuration.log, descriptor: nowhere),
+        configuration, services: services, flows: try flowCatalog(flows, services: services),
+        log: log ?? Log(settings: configuration.log, descriptor: nowhere),
         store: store, clock: clock)
     let addresses = try await application.start()
     let running = RunningApplication(

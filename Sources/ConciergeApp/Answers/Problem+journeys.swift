@@ -70,7 +70,9 @@ extension Problem {
             let member = path == nil ? "at" : "to"
             self.init(
                 .invalidInput,
-                errors: [InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen)) to go to")])
+                errors: [
+                    InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen)) to go to")
+                ])
         case .stackFull: self.init(.stackFull)
         case .orphaned(let flow, let version):
             self.init(

@@ -119,7 +119,8 @@ package actor Application {
 
     /// Looks whether the journeys in the store can go on with the flows that are loaded.
     private func checkJourneys() async throws {
-        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: try await sessions.runningJourneys()).missing
+        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: try await sessions.runningJourneys())
+            .missing
         guard !missing.isEmpty else { return }
         let error = OrphanedJourneysError(versions: missing)
         guard configuration.orphanedJourneys == .restart else { throw error }

@@ -21,7 +21,8 @@ extension Program {
         do {
             let census = try ImpactReport.census(at: url, key: loaded.configuration.admin.key)
             let report = ImpactReport(
-                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), orphans: loaded.configuration.orphanedJourneys)
+                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census),
+                orphans: loaded.configuration.orphanedJourneys)
             for line in report.lines { output.result("\(line)\n") }
             output.result("\(report.summary)\n")
             return report.losesJourneys ? ExitStatus.usage : ExitStatus.success

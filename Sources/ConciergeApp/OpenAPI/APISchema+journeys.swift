@@ -5,7 +5,9 @@ extension APISchema {
     private static let textType: JSONDocument = ["type": "string"]
     private static let nullableText: JSONDocument = ["type": ["string", "null"]]
     private static let versionType: JSONDocument = ["type": "integer", "minimum": 1]
-    private static let input: JSONDocument = ["description": "What the flow's `input` schema asks for; `{}` if left out."]
+    private static let input: JSONDocument = [
+        "description": "What the flow's `input` schema asks for; `{}` if left out."
+    ]
     private static let presentation: JSONDocument = ["type": "string", "enum": ["root", "push", "modal"]]
     private static let place = object(["pointer": ["type": "string", "format": "json-pointer"], "detail": textType])
 

@@ -6,7 +6,8 @@ extension Navigation.ServiceDirectory {
     /// The services that sessions of this configuration have: what flows are checked against.
     ///
     /// - Parameter names: further ones, whose files have mistakes: a flow that names one of them is not to blame.
-    package static func declared(by files: [ServiceFile], alsoNamed names: [String] = []) -> Navigation.ServiceDirectory {
+    package static func declared(by files: [ServiceFile], alsoNamed names: [String] = []) -> Navigation.ServiceDirectory
+    {
         let builtIn = ServiceDefinition.builtIn.map { service in
             Entry(name: service.name, schema: service.schema, isReadOnly: service.isReadOnly)
         }
