@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import random
 import re
 import resource
 import socket
@@ -52,9 +53,10 @@ def wrk(server, script, connections, seconds, core, **environment):
     return measured(server, command, seconds, core, {"BENCH_SCRIPTS": SCRIPTS, **environment})
 
 
-def bodiless(server, program, message, connections, seconds, core):
-    """One run of bodiless.c, which sends `message` again and again: see `measured`."""
-    command = [program, str(server.port), str(connections), str(seconds)]
+def plain(server, program, message, status, connections, seconds, core, tokens=None):
+    """One run of load.c, which sends `message` again and again, with the next of a file of tokens where it has a
+    `*`: see `measured`."""
+    command = [program, str(server.port), str(connections), str(seconds), str(status), *([tokens] if tokens else [])]
     return measured(server, command, seconds, core, {}, message)
 
 
@@ -165,6 +167,8 @@ def fill(server, start, end, seconds):
 
 
 def write_tokens(path, tokens):
+    """A file of them, one a line, in an order of chance that is the same every time."""
+    tokens = random.Random(1).sample(tokens, len(tokens))
     if len({len(token) for token in tokens}) != 1:
         raise Failed("tokens differ in length")
     with open(path, "w") as file:

@@ -5,7 +5,7 @@ import statistics
 import time
 
 import load
-from load import PROFILE, bodiless, fill, request, write_tokens, wrk
+from load import PROFILE, fill, plain, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number
 from server import AllocationCounter, Failed, SystemCalls, free_port
 
@@ -30,10 +30,10 @@ def row_304(bench):
         with bench.bare() as bare:
             expect(ours.ask(request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n"))[0], 304, "ours")
             expect(bare.ask(request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n"))[0], 304, "bare")
-            program = compile_c("bodiless.c", bench.folder, "bodiless")
+            program = compile_c("load.c", bench.folder, "load")
             message = request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n")
             bench.compare("GET 304", bench.take_turns([
-                lambda seconds, server=server: bodiless(server, program, message, 64, seconds, bench.load_core)
+                lambda seconds, server=server: plain(server, program, message, 304, 64, seconds, bench.load_core)
                 for server in (ours, bare)]), 0.95)
 
 
@@ -82,11 +82,14 @@ def row_sessions(bench):
                       met=each <= 1024 if last else None)
         bench.notes.append(f"{many:,} sessions were made and written in {time.monotonic() - started:.0f} s")
         with bench.ours() as small, bench.bare() as bare:
-            in_many = {"TOKENS": write_tokens(os.path.join(bench.folder, "many.tokens"), tokens)}
-            in_few = {"TOKENS": bench.tokens(small, few, "few.tokens")}
+            in_many = write_tokens(os.path.join(bench.folder, "many.tokens"), tokens)
+            in_few = bench.tokens(small, few, "few.tokens")
             del tokens
-            sides = [(large, in_many), (small, in_few), (bare, in_many), (bare, in_few)]
-            runs = bench.alternate("get-random", 64, sides)
+            program, message = compile_c("load.c", bench.folder, "load"), request("GET", PROFILE, "*")
+            runs = bench.take_turns([
+                lambda seconds, server=server, list=list:
+                    plain(server, program, message, 200, 64, seconds, bench.load_core, list)
+                for server, list in ((large, in_many), (small, in_few), (bare, in_many), (bare, in_few))])
         p99 = [statistics.median(run[side]["p99"] for run in runs) for side in range(4)]
         cpu = [statistics.median(run[side]["cpu"] for run in runs) for side in range(4)]
         title = f"random GET, {many:,} over {few:,} sessions"

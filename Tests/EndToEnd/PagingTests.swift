@@ -70,7 +70,8 @@ struct PagingTests {
         "an argument that is none is 400",
         arguments: [
             ("limit=0", "/limit"), ("limit=101", "/limit"), ("limit=x", "/limit"), ("limit=-1", "/limit"),
-            ("limit=", "/limit"), ("cursor=x", "/cursor"), ("cursor=", "/cursor"), ("page=2", "/page"),
+            ("limit=", "/limit"), ("limit=1&limit=2", "/limit"), ("cursor=x", "/cursor"), ("cursor=", "/cursor"),
+            ("page=2", "/page"),
             ("active=maybe", "/active"),
         ])
     func arguments(query: String, pointer: String) async throws {

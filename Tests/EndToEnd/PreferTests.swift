@@ -6,7 +6,9 @@ import Testing
 struct PreferTests {
     @Test(
         "return=minimal turns a 200 with a body into a 204 that says so",
-        arguments: ["return=minimal", "Return=Minimal", "wait=1, return=minimal", "return=minimal; foo"])
+        arguments: [
+            "return=minimal", "Return=Minimal", "wait=1, return=minimal", "return=minimal; foo", "return=\"minimal\"",
+        ])
     func minimal(value: String) async throws {
         try await withApplication { app in
             let client = try await app.newSession().client

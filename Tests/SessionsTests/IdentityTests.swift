@@ -39,6 +39,39 @@ import Testing
         #expect(PresentedToken(text) == nil)
     }
 
+    @Test("a character that is no digit of base64url makes no id")
+    func digits() {
+        for byte in UInt8.min...UInt8.max {
+            for place in [3, 14, 26] {
+                var text = Array(("cg_" + String(repeating: "A", count: 64)).utf8)
+                text[place] = byte
+                let isDigit = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8.contains(byte)
+                #expect((text.withUnsafeBytes { PresentedToken(bytes: $0) } != nil) == isDigit, "\(byte) at \(place)")
+            }
+        }
+    }
+
+    @Test("a token that differs in any one character is another session's or has another digest")
+    func otherTokens() throws {
+        let token = SessionToken(for: SessionID(high: .max, low: 1), random: SystemRandom())
+        for place in 3..<SessionToken.length {
+            var text = Array(token.text.utf8)
+            text[place] = text[place] == UInt8(ascii: "x") ? UInt8(ascii: "y") : UInt8(ascii: "x")
+            let other = try #require(text.withUnsafeBytes { PresentedToken(bytes: $0) })
+            #expect(other.sessionID != token.sessionID || other.digest != token.presented.digest, "\(place)")
+        }
+    }
+
+    @Test("digests that differ in any one bit differ")
+    func digestBits() {
+        let digest = TokenDigest(words: (1, 2, 3, 4))
+        #expect(digest == TokenDigest(words: (1, 2, 3, 4)))
+        for bit in 0..<256 {
+            let words = (0..<4).map { UInt64($0 + 1) ^ (bit / 64 == $0 ? 1 << UInt64(bit % 64) : 0) }
+            #expect(digest != TokenDigest(words: (words[0], words[1], words[2], words[3])))
+        }
+    }
+
     @Test("the digest is SHA-256")
     func digest() {
         let digest = Array("abc".utf8).withUnsafeBytes { TokenDigest(of: $0) }
@@ -56,6 +89,16 @@ import Testing
     func etags() {
         #expect(ServiceETag(opaque: "17") == ServiceETag(revision: 17))
         #expect(ServiceETag(revision: 17).description == "\"17\"")
+        for revision in [0, 9, 10, 12_345, UInt64.max] {
+            let tag = ServiceETag(revision: revision)
+            #expect(tag.description == "\"\(revision)\"")
+            for (text, isTag) in [
+                ("\"\(revision)\"", true), ("\(revision)", false), ("\"\(revision)0\"", false), ("", false),
+            ] {
+                #expect(Array(text.utf8).withUnsafeBytes { tag.isWritten($0) } == isTag)
+            }
+            #expect(!Array("\"\(revision ^ 1)\"".utf8).withUnsafeBytes { tag.isWritten($0) })
+        }
         for text in ["", "017", "+17", "-1", "1.0", "x", "18446744073709551616"] {
             #expect(ServiceETag(opaque: text) == nil)
         }

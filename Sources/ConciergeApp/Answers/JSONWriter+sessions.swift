@@ -4,29 +4,28 @@ import Sessions
 extension JSONWriter {
     /// A session as clients see it: API, section 3.
     mutating func session(_ session: SessionSummary) {
-        beginObject()
-        name("id")
-        string(session.id.description)
-        name("created_at")
-        time(session.createdAt)
-        name("last_used_at")
-        time(session.lastUsedAt)
-        name("idle_expires_at")
-        time(session.idleExpiresAt)
-        name("expires_at")
-        time(session.expiresAt)
-        name("user_id")
-        if let user = session.userID { string(user) } else { null() }
-        name("labels")
-        beginObject()
-        for label in session.labels.items {
-            name(label.name)
-            string(label.value)
+        let isPlain = session.userID == nil && session.labels.isEmpty
+        SessionText.template.withCopy(for: session, isPlain: isPlain) { raw($0) }
+        if !isPlain {
+            name("user_id")
+            if let user = session.userID { string(user) } else { null() }
+            name("labels")
+            beginObject()
+            for label in session.labels.items {
+                name(label.name)
+                string(label.value)
+            }
+            endObject()
         }
-        endObject()
         name("revision")
         uint(session.revision)
         endObject()
+    }
+
+    /// The member that hands a token out.
+    mutating func token(_ token: SessionToken) {
+        name("token")
+        plain(length: SessionToken.length) { token.write(into: $0) }
     }
 
     /// One line of a session's list of services.
@@ -56,12 +55,16 @@ extension JSONWriter {
     }
 
     mutating func time(_ time: Timestamp) {
-        // Nothing in it needs escaping.
-        withUnsafeTemporaryAllocation(byteCount: Timestamp.length + 2, alignment: 1) { buffer in
-            buffer[0] = UInt8(ascii: "\"")
-            time.write(into: UnsafeMutableRawBufferPointer(rebasing: buffer[1...]))
-            buffer[Timestamp.length + 1] = UInt8(ascii: "\"")
-            raw(buffer)
+        plain(length: Timestamp.length) { time.write(into: $0) }
+    }
+
+    /// A string of which it is known that nothing in it needs escaping.
+    private mutating func plain(length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
+        withUnsafeTemporaryAllocation(byteCount: length + 2, alignment: 1) { quoted in
+            quoted[0] = UInt8(ascii: "\"")
+            write(UnsafeMutableRawBufferPointer(rebasing: quoted[1...length]))
+            quoted[length + 1] = UInt8(ascii: "\"")
+            raw(UnsafeRawBufferPointer(quoted))
         }
     }
 }

@@ -126,7 +126,7 @@ package actor Application {
         }
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.sessionInPath,
-            residentSession: caller.residentSessionInPath
+            residentSession: caller.residentSessionInPath, writesAtOnce: sessions.writesAtOnce
         ).add(to: &routes)
         return try routes.freeze()
     }
@@ -143,7 +143,8 @@ package actor Application {
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: nil
+                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: nil,
+                writesAtOnce: false
             ).add(to: &routes)
             InsightEndpoints(
                 sessions: sessions, store: configuration.store, startedAt: .now,

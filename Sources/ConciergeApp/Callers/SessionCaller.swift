@@ -55,7 +55,7 @@ struct SessionCaller: Sendable {
 
     private func checkPath(of request: HTTPRequest, names session: Session) throws(Problem) {
         let name = request.parameterBytes(0)
-        guard name.elementsEqual("current".utf8) || name.elementsEqual(session.id.description.utf8) else {
+        guard name.isExactly("current") || name.elementsEqual(session.id.description.utf8) else {
             throw Problem(.sessionNotFound)
         }
     }

@@ -7,8 +7,6 @@ struct SessionCredential {
     let token: PresentedToken?
     let isCookie: Bool
 
-    private static let scheme = Array("bearer ".utf8)
-
     /// - Returns: nil when the request names none.
     /// - Throws: `Problem` 400 `ambiguous_credentials` when it does so more than once.
     static func of(_ request: HTTPRequest, cookieName: String) throws(Problem) -> SessionCredential? {
@@ -17,7 +15,7 @@ struct SessionCredential {
         case .several: throw Problem(.ambiguousCredentials)
         case .one(let authorization):
             guard cookies.isEmpty else { throw Problem(.ambiguousCredentials) }
-            return SessionCredential(token: bearer(authorization).flatMap(presented), isCookie: false)
+            return SessionCredential(token: authorization.withUnsafeBytes(presentedBearer), isCookie: false)
         case .none:
             guard cookies.count <= 1 else { throw Problem(.ambiguousCredentials) }
             return cookies.first.map { SessionCredential(token: presented($0), isCookie: true) }
@@ -26,13 +24,24 @@ struct SessionCredential {
 
     /// `Bearer` SP token, RFC 6750, section 2.1; the scheme's case does not matter.
     static func bearer(_ authorization: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let isBearer = authorization.withUnsafeBytes { bytes in
-            bytes.count > scheme.count && scheme.indices.allSatisfy { bytes[$0] | 0x20 == scheme[$0] }
-        }
-        guard isBearer else { return nil }
-        let token = authorization.dropFirst(scheme.count)
-        // One blank is the rule; more are let pass, and rare.
-        return token.first == UInt8(ascii: " ") ? token.trimmed : token
+        authorization.withUnsafeBytes(tokenOffset).map { authorization.dropFirst($0) }
+    }
+
+    private static let scheme: StaticString = "bearer "
+
+    private static func tokenOffset(in authorization: UnsafeRawBufferPointer) -> Int? {
+        let length = scheme.utf8CodeUnitCount
+        guard authorization.count > length else { return nil }
+        for index in 0..<length where authorization[index] | 0x20 != scheme.utf8Start[index] { return nil }
+        var offset = length
+        // One blank is the rule; more are let pass.
+        while offset < authorization.count, authorization[offset] == UInt8(ascii: " ") { offset += 1 }
+        return offset
+    }
+
+    private static func presentedBearer(_ authorization: UnsafeRawBufferPointer) -> PresentedToken? {
+        guard let offset = tokenOffset(in: authorization) else { return nil }
+        return PresentedToken(bytes: UnsafeRawBufferPointer(rebasing: authorization[offset...]))
     }
 
     private static func presented(_ text: ArraySlice<UInt8>) -> PresentedToken? {

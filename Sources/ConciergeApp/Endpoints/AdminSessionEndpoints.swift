@@ -41,7 +41,7 @@ struct AdminSessionEndpoints: Sendable {
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let summary = try await session(of: request).read(\.summary)
+        let summary = try await session(of: request).summary()
         var json = JSONWriter()
         json.session(summary)
         return .json(bytes: json.bytes)
@@ -63,12 +63,11 @@ struct AdminSessionEndpoints: Sendable {
             throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/claims", detail: "must be an object")])
         }
         let token = try await sessions.attachUser(user, claims: claims, to: session)
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         return .json { json in
             json.name("session")
             json.session(summary)
-            json.name("token")
-            json.string(token.text)
+            json.token(token)
         }
     }
 

@@ -11,6 +11,8 @@ struct ServiceEndpoints: Sendable {
     let session: @Sendable (HTTPRequest) async throws -> Session
     /// The same without waiting; nil when it has to be waited for.
     let residentSession: PromptLookUp?
+    /// Whether writes may be done without waiting: `Sessions.writesAtOnce`.
+    let writesAtOnce: Bool
 
     typealias PromptLookUp = @Sendable (HTTPRequest) throws -> Session?
 
@@ -22,10 +24,27 @@ struct ServiceEndpoints: Sendable {
         routes.on(.get, services, list)
         routes.on(.delete, services, removeAll)
         routes.on(.get, "\(services)/{name}", promptly: showPromptly, show)
-        routes.on(.put, "\(services)/{name}", replace)
-        routes.on(.patch, "\(services)/{name}", patch)
-        routes.on(.delete, "\(services)/{name}", remove)
-        routes.on(.delete, "\(services)/{name}/state", clear)
+        addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
+        addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
+        addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)
+        addWrite(.delete, "\(services)/{name}/state", of: leaving(.clear), answer: Self.versionNow, to: &routes)
+    }
+
+    /// A write of one service: `operation` says what a request asks for, `answer` what is answered when it is done.
+    private func addWrite(
+        _ method: HTTPMethod, _ path: String,
+        of operation: @escaping @Sendable (HTTPRequest) throws -> ServiceOperation,
+        answer: @escaping @Sendable (HTTPRequest, ServiceOperation.Outcome) -> HTTPResponse,
+        to routes: inout RouterBuilder
+    ) {
+        let prompt: PromptHandler = { request in
+            guard let session = try residentSession?(request) else { return nil }
+            return try session.performAtOnce(operation(request), by: caller).map { answer(request, $0) }
+        }
+        routes.on(method, path, promptly: writesAtOnce ? prompt : nil) { request in
+            let session = try await session(request)
+            return answer(request, try await session.perform(operation(request), by: caller))
+        }
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -39,7 +58,7 @@ struct ServiceEndpoints: Sendable {
 
     private func show(_ request: HTTPRequest, of session: Session) throws -> HTTPResponse {
         let service = try service(of: request)
-        let (bytes, etag) = try session.read { $0.document(of: service) }
+        let (bytes, etag) = try session.document(of: service)
         try Conditions.checkRead(request, service: service.name, etag)
         return try Conditions.isNotModified(request, etag)
             ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag)
@@ -55,47 +74,39 @@ struct ServiceEndpoints: Sendable {
         }
     }
 
-    private func replace(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await session(request)
-        let service = try service(of: request)
-        return try await write(.put(try RequestBody.read(request).document), to: service, of: session, request)
-    }
-
-    private func patch(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await session(request)
-        let service = try service(of: request)
-        let (type, patch) = try RequestBody.read(
-            request, as: [RequestBody.mergePatch, RequestBody.jsonPatch, RequestBody.json])
-        let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
-        return try await write(action, to: service, of: session, request)
-    }
-
-    private func clear(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await leave(.clear, request)
-    }
-
-    private func remove(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await leave(.remove, request)
-    }
-
     private func removeAll(_ request: HTTPRequest) async throws -> HTTPResponse {
         try await session(request).removeAllServices(by: caller)
         return .done
     }
 
-    private func write(
-        _ action: ServiceOperation.Action, to service: RegisteredService, of session: Session, _ request: HTTPRequest
-    ) async throws -> HTTPResponse {
-        let operation = ServiceOperation(action, on: service, condition: try Conditions.ofWrite(request))
-        let outcome = try await session.perform(operation, by: caller)
-        return request.minimized(.state(.ok, outcome.bytes, outcome.etag))
+    @Sendable private func replacing(_ request: HTTPRequest) throws -> ServiceOperation {
+        let service = try service(of: request)
+        let state = try RequestBody.read(request).document
+        return ServiceOperation(.put(state), on: service, condition: try Conditions.ofWrite(request))
     }
 
-    private func leave(_ action: ServiceOperation.Action, _ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await session(request)
-        let operation = ServiceOperation(
-            action, on: try service(of: request), condition: try Conditions.ofWrite(request))
-        let outcome = try await session.perform(operation, by: caller)
+    @Sendable private func patching(_ request: HTTPRequest) throws -> ServiceOperation {
+        let service = try service(of: request)
+        let (type, patch) = try RequestBody.read(
+            request, as: [RequestBody.mergePatch, RequestBody.jsonPatch, RequestBody.json])
+        let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
+        return ServiceOperation(action, on: service, condition: try Conditions.ofWrite(request))
+    }
+
+    private func leaving(_ action: ServiceOperation.Action) -> @Sendable (HTTPRequest) throws -> ServiceOperation {
+        { request in
+            ServiceOperation(action, on: try service(of: request), condition: try Conditions.ofWrite(request))
+        }
+    }
+
+    @Sendable private static func stateNow(_ request: HTTPRequest, _ outcome: ServiceOperation.Outcome) -> HTTPResponse
+    {
+        request.minimized(.state(.ok, outcome.bytes, outcome.etag))
+    }
+
+    @Sendable private static func versionNow(
+        _ request: HTTPRequest, _ outcome: ServiceOperation.Outcome
+    ) -> HTTPResponse {
         var response = HTTPResponse.done
         response.fields.add(.etag, outcome.etag.description)
         return response

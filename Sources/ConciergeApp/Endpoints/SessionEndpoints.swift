@@ -8,37 +8,72 @@ struct SessionEndpoints: Sendable {
     let caller: SessionCaller
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.post, "/v1/sessions", create)
+        routes.on(.post, "/v1/sessions", promptly: sessions.writesAtOnce ? createPromptly : nil, create)
         routes.on(.get, "/v1/sessions", listOfUser)
         routes.on(.delete, "/v1/sessions", endOthers)
-        routes.on(.get, "/v1/sessions/{session}", show)
+        routes.on(.get, "/v1/sessions/{session}", promptly: showPromptly, show)
         routes.on(.patch, "/v1/sessions/{session}", update)
         routes.on(.delete, "/v1/sessions/{session}", end)
         routes.on(.post, "/v1/sessions/{session}/tokens", rotate)
     }
 
     private func create(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let (labels, mode) = try Self.wishes(request)
+        let (session, token) = try await sessions.create(labels: labels, mode: mode)
+        return try created(session, token, mode, request)
+    }
+
+    private func createPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+        let (labels, mode) = try Self.wishes(request)
+        guard let (session, token) = try sessions.createAtOnce(labels: labels, mode: mode) else { return nil }
+        return try created(session, token, mode, request)
+    }
+
+    /// What the new session is to be like.
+    private static func wishes(_ request: HTTPRequest) throws(Problem) -> (labels: JSONDocument?, mode: SessionMode) {
         let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
-        let mode = try Self.mode(body["mode"])
-        let (session, token) = try await sessions.create(labels: body["labels"] ?? .emptyObject, mode: mode)
-        request.note(session.id)
-        let summary = try session.read(\.summary)
+        return (body["labels"], try mode(body["mode"]))
+    }
+
+    private func created(
+        _ session: Session, _ token: SessionToken, _ mode: SessionMode, _ request: HTTPRequest
+    ) throws -> HTTPResponse {
+        let summary = try session.summary()
+        request.note(summary.id)
         var response = HTTPResponse.json(.created) { json in
             json.name("session")
             json.session(summary)
             if mode == .bearer {
-                json.name("token")
-                json.string(token.text)
+                json.token(token)
             }
         }
-        response.fields.add(.location, "/v1/sessions/\(session.id)")
+        response.fields.add(.location, Self.location(of: summary.id))
         if mode == .cookie { response.fields.add(.setCookie, cookie(carrying: token, of: summary)) }
         return response
     }
 
+    private static func location(of id: SessionID) -> String {
+        let path: StaticString = "/v1/sessions/"
+        let count = path.utf8CodeUnitCount + SessionID.length
+        return String(unsafeUninitializedCapacity: count) { buffer in
+            let text = UnsafeMutableRawBufferPointer(buffer)
+            text.copyMemory(from: UnsafeRawBufferPointer(start: path.utf8Start, count: path.utf8CodeUnitCount))
+            id.write(into: .init(rebasing: text[path.utf8CodeUnitCount...]))
+            return count
+        }
+    }
+
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let summary = try await caller.sessionInPath(of: request).read(\.summary)
-        var json = JSONWriter()
+        try show(try await caller.sessionInPath(of: request))
+    }
+
+    private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+        try caller.residentSessionInPath(of: request).map(show)
+    }
+
+    private func show(_ session: Session) throws -> HTTPResponse {
+        let summary = try session.summary()
+        var json = JSONWriter(reservingCapacity: 512)
         json.session(summary)
         return .json(bytes: json.bytes)
     }
@@ -48,7 +83,7 @@ struct SessionEndpoints: Sendable {
         let (_, patch) = try RequestBody.read(request, as: [RequestBody.mergePatch, RequestBody.json])
         let members = try RequestBody.members(of: patch, at: "", known: ["labels"])
         if let labels = members["labels"] { try await session.updateLabels(labels) }
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         var json = JSONWriter()
         json.session(summary)
         return request.minimized(.json(bytes: json.bytes))
@@ -56,7 +91,7 @@ struct SessionEndpoints: Sendable {
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let mode = try session.read(\.summary.mode)
+        let mode = try session.summary().mode
         try await sessions.end(session)
         var response = HTTPResponse.done
         if mode == .cookie { response.fields.add(.setCookie, caller.cookie.expired) }
@@ -67,12 +102,9 @@ struct SessionEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         _ = try RequestBody.readMembers(request, known: [], isOptional: true)
         let token = try await sessions.rotate(session, presenting: caller.presentedToken(of: request))
-        let summary = try session.read(\.summary)
+        let summary = try session.summary()
         guard summary.mode == .cookie else {
-            return .json(.created) { json in
-                json.name("token")
-                json.string(token.text)
-            }
+            return .json(.created) { $0.token(token) }
         }
         var response = HTTPResponse.json(.created) { _ in }
         response.fields.add(.setCookie, cookie(carrying: token, of: summary))
@@ -96,7 +128,7 @@ struct SessionEndpoints: Sendable {
 
     private func user(of request: HTTPRequest) async throws -> (id: String, session: Session) {
         let session = try await caller.session(of: request)
-        guard let user = try session.read(\.summary.userID) else { throw Problem(.noUser) }
+        guard let user = try session.summary().userID else { throw Problem(.noUser) }
         return (user, session)
     }
 

@@ -34,9 +34,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     }
 
     package func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
-        guard request.method == .post, request.fields.bytes(of: .idempotencyKey) != nil else {
-            return try await next(request)
-        }
+        guard Self.concerns(request) else { return try await next(request) }
         let scope = try await authorize(request)
         guard let key = try IdempotencyKey(of: request) else { return try await next(request) }
         switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
@@ -65,5 +63,14 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
                 detail: "The first request with this Idempotency-Key is still being worked on.",
                 fields: [.retryAfter: "1"])
         }
+    }
+
+    /// Of a request with a key, the same one may be under way, or its token may have to be asked for in the store.
+    package func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse? {
+        Self.concerns(request) ? nil : try next(request)
+    }
+
+    private static func concerns(_ request: HTTPRequest) -> Bool {
+        request.method == .post && request.fields.bytes(of: .idempotencyKey) != nil
     }
 }

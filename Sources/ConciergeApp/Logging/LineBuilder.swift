@@ -2,15 +2,24 @@
 ///
 /// What does not fit stops the program rather than spoil other memory: who makes one knows how much will come.
 struct LineBuilder {
-    private let memory: UnsafeMutableRawBufferPointer
+    private let start: UnsafeMutableRawPointer
+    private let size: Int
     private var count = 0
 
+    /// - Parameter memory: room for all that will be appended, and for `slack` more.
     init(_ memory: UnsafeMutableRawBufferPointer) {
-        self.memory = memory
+        guard let start = memory.baseAddress else { preconditionFailure("a line of the log has no memory") }
+        self.start = start
+        size = memory.count
     }
 
-    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
+    /// How much more than what counts may be written to: a whole word is stored quicker than some of its bytes.
+    static let slack = MemoryLayout<UInt64>.size
 
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: count) }
+
+    /// Inlined, so that a literal is stored rather than copied.
+    @inline(__always)
     mutating func append(_ text: StaticString) {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -19,65 +28,95 @@ struct LineBuilder {
         text.withUnsafeBytes { append($0) }
     }
 
+    @inline(__always)
     private mutating func append(_ source: UnsafeRawBufferPointer) {
-        guard let start = source.baseAddress, let target = take(source.count) else { return }
-        target.copyMemory(from: start, byteCount: source.count)
+        guard let bytes = source.baseAddress else { return }
+        take(source.count).copyMemory(from: bytes, byteCount: source.count)
     }
 
     /// A name such as that of a request; any other character than letters, digits and `-._` becomes `_`.
     mutating func appendToken(_ text: String) {
         var text = text
         text.withUTF8 { source in
-            guard let target = take(source.count)?.assumingMemoryBound(to: UInt8.self) else { return }
+            let target = take(source.count).assumingMemoryBound(to: UInt8.self)
+            let known = Self.tokenCharacters.utf8Start
             for index in 0..<source.count {
-                target[index] = Self.isTokenByte(source[index]) ? source[index] : UInt8(ascii: "_")
+                let byte = source[index]
+                target[index] = byte < 128 ? known[Int(byte)] : UInt8(ascii: "_")
             }
         }
     }
 
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+    /// What stands for each ASCII character, in rows of 32.
+    private static let tokenCharacters: StaticString = """
+        ________________________________\
+        _____________-._0123456789______\
+        _ABCDEFGHIJKLMNOPQRSTUVWXYZ_____\
+        _abcdefghijklmnopqrstuvwxyz_____
+        """
+
+    /// - Parameter width: of how many digits there are at least, zeros in front; 8 at most.
+    @inline(__always)
+    mutating func appendDecimal(_ value: UInt64, width: Int = 1) {
+        if value > Self.mostInWord { return appendLongDecimal(value) }
+        // The digit that is found last ends up in the lowest byte, which comes first in memory.
+        var word: UInt64 = 0
+        var digits = 0
+        var rest = UInt32(truncatingIfNeeded: value)
+        repeat {
+            word = word << 8 | UInt64(UInt32(UInt8(ascii: "0")) &+ rest % 10)
+            rest /= 10
+            digits &+= 1
+        } while rest > 0 || digits < width
+        store(word, count: digits)
     }
 
-    mutating func appendDecimal(_ value: UInt64) {
-        var digits = 1
-        var bound: UInt64 = 10
-        while digits < 20, value >= bound {
-            digits += 1
-            bound = digits < 20 ? bound * 10 : bound
-        }
-        guard let target = take(digits)?.assumingMemoryBound(to: UInt8.self) else { return }
-        var rest = value
-        for index in stride(from: digits - 1, through: 0, by: -1) {
-            target[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
+    /// The greatest number whose digits fit in a word.
+    private static let mostInWord: UInt64 = 99_999_999
+
+    @inline(never)
+    private mutating func appendLongDecimal(_ value: UInt64) {
+        let (high, low) = value.quotientAndRemainder(dividingBy: Self.mostInWord + 1)
+        if high > Self.mostInWord { appendLongDecimal(high) } else { appendDecimal(high) }
+        appendDecimal(low, width: 8)
     }
 
     /// - Parameter value: 0 to 999.
-    mutating func appendThreeDigits(_ value: UInt64) {
-        guard let target = take(3)?.assumingMemoryBound(to: UInt8.self) else { return }
-        target[0] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 100)
-        target[1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / 10 % 10)
-        target[2] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value % 10)
+    @inline(__always)
+    mutating func appendThreeDigits(_ value: UInt32) {
+        let target = take(3).assumingMemoryBound(to: UInt8.self)
+        target[0] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 100)
+        target[1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value / 10 % 10)
+        target[2] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: value % 10)
     }
 
     /// Sixteen digits.
     mutating func appendHexadecimal(_ value: UInt64) {
-        guard let target = take(16)?.assumingMemoryBound(to: UInt8.self) else { return }
-        for index in 0..<16 {
-            target[index] = VisibleText.hexDigit(UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * index)) & 15)
-        }
+        store(Self.hexadecimal(UInt32(truncatingIfNeeded: value >> 32)).bigEndian, count: 8)
+        store(Self.hexadecimal(UInt32(truncatingIfNeeded: value)).bigEndian, count: 8)
     }
 
-    private mutating func take(_ size: Int) -> UnsafeMutableRawPointer? {
-        precondition(size <= memory.count - count, "a line of the log is longer than was reckoned")
-        defer { count += size }
-        return memory.baseAddress.map { $0 + count }
+    /// Eight digits at once, the first one in the highest byte.
+    private static func hexadecimal(_ value: UInt32) -> UInt64 {
+        var nibbles = UInt64(value)
+        nibbles = (nibbles | nibbles << 16) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles | nibbles << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // Six more make what is above nine carry over.
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        let fromDigitToLetter = UInt64(UInt8(ascii: "a") - 10 - UInt8(ascii: "0"))
+        return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* fromDigitToLetter
+    }
+
+    @inline(__always)
+    private mutating func store(_ word: UInt64, count digits: Int) {
+        take(digits).storeBytes(of: word.littleEndian, as: UInt64.self)
+    }
+
+    @inline(__always)
+    private mutating func take(_ length: Int) -> UnsafeMutableRawPointer {
+        precondition(count &+ length &+ Self.slack <= size, "a line of the log is longer than was reckoned")
+        defer { count &+= length }
+        return start + count
     }
 }

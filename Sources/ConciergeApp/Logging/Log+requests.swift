@@ -2,17 +2,33 @@ import HTTPServer
 import JSONDocument
 
 extension Log {
-    /// The line of a request that was answered.
-    func request(_ line: RequestLine) {
-        let level = line.level
-        guard writesRequest(level) else { return }
-        line.withJSON { json in
-            switch form {
-            // Nothing in it needs escaping but its labels, which are quoted by `JSONWriter`.
-            case .json: sink.append(UnsafeRawBufferPointer(rebasing: json[1...]), urgent: level.isUrgent)
-            case .text:
-                form.body(of: json.dropLast()).withUnsafeBytes { sink.append($0, urgent: level.isUrgent) }
+    /// Writes the line of a request that was answered, whatever the level: see ``writesRequest(_:)``.
+    /// - Parameters:
+    ///   - id: of the request.
+    ///   - time: of the answer, in nanoseconds of the monotonic clock.
+    func request(_ line: RequestLine, id: String, labels: RequestLabels, at time: UInt64) {
+        let isUrgent = line.level.isUrgent
+        let room = RequestLine.room(id: id, labels: labels)
+        if room <= Self.stackBytes {
+            withUnsafeTemporaryAllocation(byteCount: Self.stackBytes, alignment: 8) { memory in
+                append(line.write(id: id, labels: labels, into: memory), at: time, urgent: isUrgent)
             }
+        } else {
+            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 8)
+            defer { memory.deallocate() }
+            append(line.write(id: id, labels: labels, into: memory), at: time, urgent: isUrgent)
+        }
+    }
+
+    /// The most that `withUnsafeTemporaryAllocation` takes from the stack without asking how much is left. A fixed
+    /// size, so that nothing has to be retained for the case that it would not.
+    private static let stackBytes = 1024
+
+    private func append(_ json: UnsafeRawBufferPointer, at time: UInt64, urgent: Bool) {
+        switch form {
+        // Nothing in it needs escaping but its labels, which are quoted by `JSONWriter`.
+        case .json: sink.append(UnsafeRawBufferPointer(rebasing: json[1...]), at: time, urgent: urgent)
+        case .text: form.body(of: json.dropLast()).withUnsafeBytes { sink.append($0, at: time, urgent: urgent) }
         }
     }
 

@@ -60,7 +60,9 @@ package final class Log: Sendable {
         line.string(event)
         fields(&line)
         line.endObject()
-        form.body(of: line.bytes).withUnsafeBytes { sink.append($0, urgent: level.isUrgent) }
+        form.body(of: line.bytes).withUnsafeBytes {
+            sink.append($0, at: LogTime.now(), urgent: level.isUrgent)
+        }
     }
 
     /// Waits until every line of before has been written.

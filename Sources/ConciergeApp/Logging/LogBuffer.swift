@@ -56,7 +56,7 @@ struct LogBuffer {
     var isPressing: Bool { isUrgent || used >= Self.muchToWrite }
 
     /// - Returns: false when the line was dropped.
-    mutating func append(_ body: UnsafeRawBufferPointer, at time: timespec, urgent: Bool) -> Bool {
+    mutating func append(_ body: UnsafeRawBufferPointer, at time: UInt64, urgent: Bool) -> Bool {
         guard used + LogTime.room + body.count <= halfSize else {
             unreported += 1
             return false
@@ -99,9 +99,7 @@ struct LogBuffer {
             line.int(reported)
             line.endObject()
             unreported = 0
-            var now = timespec()
-            clock_gettime(CLOCK_REALTIME, &now)
-            form.body(of: line.bytes).withUnsafeBytes { add($0, at: now) }
+            form.body(of: line.bytes).withUnsafeBytes { add($0, at: LogTime.now()) }
         }
         let bytes = UnsafeRawBufferPointer(start: filling, count: used)
         swap(&filling, &writing)
@@ -121,7 +119,7 @@ struct LogBuffer {
         return dropped
     }
 
-    private mutating func add(_ body: UnsafeRawBufferPointer, at time: timespec) {
+    private mutating func add(_ body: UnsafeRawBufferPointer, at time: UInt64) {
         guard let source = body.baseAddress else { return }
         let start = used
         used += self.time.put(time, at: filling + used)

@@ -81,12 +81,12 @@ final class LogSink: @unchecked Sendable {
     var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
     /// Puts the time in front of a line and the line in the buffer.
-    /// - Parameter body: what follows the time, line break included.
-    func append(_ body: UnsafeRawBufferPointer, urgent: Bool) {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
+    /// - Parameters:
+    ///   - body: what follows the time, line break included.
+    ///   - time: in nanoseconds of the monotonic clock.
+    func append(_ body: UnsafeRawBufferPointer, at time: UInt64, urgent: Bool) {
         pthread_mutex_lock(lock)
-        let fits = state.pointee.append(body, at: now, urgent: urgent)
+        let fits = state.pointee.append(body, at: time, urgent: urgent)
         let wakes = state.pointee.callWriter()
         if !state.pointee.hasWriter { drain() }
         pthread_mutex_unlock(lock)

@@ -3,10 +3,9 @@ import Sessions
 
 /// What a request's line says. Never the path as it was sent, the query, a field's value or a body: those may hold
 /// secrets, and an id of a session, which opens nothing, is all that tells whose request it was.
+///
+/// Here is what fits in registers; the request's id and labels are only ever lent.
 struct RequestLine {
-    let id: String
-    /// `"method":"GET","route":"/v1/session","listener":"public"`: the same for all requests of a route.
-    let labels: [UInt8]
     let status: UInt16
     let microseconds: UInt64
     /// Of the body that is sent.
@@ -14,37 +13,32 @@ struct RequestLine {
     let sessionID: SessionID?
     let traceID: TraceID?
 
-    var level: Configuration.Log.Level { status >= 500 ? .error : .info }
+    var level: Configuration.Log.Level { .ofRequest(status: status) }
 
-    /// Passes it as a JSON object that begins with `level` and `event`. Nearly always without any allocation.
-    func withJSON(_ body: (UnsafeRawBufferPointer) -> Void) {
+    /// How many bytes `write` needs.
+    static func room(id: String, labels: RequestLabels) -> Int {
         // What is fixed or bounded takes 330 bytes at most.
-        let size = 400 + id.utf8.count + labels.count
-        if size <= Self.stackBytes {
-            withUnsafeTemporaryAllocation(byteCount: Self.stackBytes, alignment: 8) { body(write(into: $0)) }
-        } else {
-            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
-            defer { memory.deallocate() }
-            body(write(into: memory))
-        }
+        400 + id.utf8.count + labels.bytes.count
     }
 
-    /// The most that `withUnsafeTemporaryAllocation` takes from the stack without asking how much is left.
-    private static let stackBytes = 1024
-
-    private func write(into memory: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+    /// A JSON object that begins with `level` and `event`, and a line break.
+    /// - Parameter id: of the request.
+    func write(
+        id: String, labels: RequestLabels, into memory: UnsafeMutableRawBufferPointer
+    ) -> UnsafeRawBufferPointer {
         var line = LineBuilder(memory)
-        line.append(level == .error ? "{\"level\":\"error\"" : "{\"level\":\"info\"")
-        line.append(",\"event\":\"request\",\"request_id\":\"")
+        if level == .error {
+            line.append("{\"level\":\"error\",\"event\":\"request\",\"request_id\":\"")
+        } else {
+            line.append("{\"level\":\"info\",\"event\":\"request\",\"request_id\":\"")
+        }
         line.appendToken(id)
-        line.append("\",")
-        line.append(labels)
-        line.append(",\"status\":")
-        line.appendDecimal(UInt64(status))
+        line.append(labels.bytes)
+        line.appendThreeDigits(UInt32(min(status, 999)))
         line.append(",\"duration_ms\":")
         line.appendDecimal(microseconds / 1_000)
         line.append(".")
-        line.appendThreeDigits(microseconds % 1_000)
+        line.appendThreeDigits(UInt32(microseconds % 1_000))
         line.append(",\"bytes\":")
         line.appendDecimal(UInt64(clamping: bytes))
         if let sessionID {
@@ -62,4 +56,9 @@ struct RequestLine {
         line.append("}\n")
         return line.bytes
     }
+}
+
+extension Configuration.Log.Level {
+    /// Of the line of a request that was answered so.
+    static func ofRequest(status: UInt16) -> Self { status >= 500 ? .error : .info }
 }

@@ -19,6 +19,11 @@ struct PageRequest {
             errors.append(
                 InvalidInput(pointer: "/\(JSONPointer.escape(argument.name))", detail: "is not known in this query"))
         }
+        for (index, argument) in query.all.enumerated()
+        where query.all[..<index].contains(where: { $0.name == argument.name }) {
+            errors.append(
+                InvalidInput(pointer: "/\(JSONPointer.escape(argument.name))", detail: "stands in this query twice"))
+        }
         let limit = query["limit"].map { Int($0) ?? 0 } ?? Self.defaultLimit
         if !Self.limits.contains(limit) {
             errors.append(InvalidInput(pointer: "/limit", detail: "must be a number from 1 to 100"))

@@ -12,7 +12,8 @@ extension HTTPRequest {
         return fields.values(of: .prefer).contains { value in
             value.utf8.split(separator: UInt8(ascii: ",")).contains { preference in
                 let name = preference.split(separator: UInt8(ascii: ";")).first ?? preference[...]
-                return ArraySlice(name).trimmed.equals("return=minimal")
+                // A value may be a token or the same in quotes.
+                return ["return=minimal", "return=\"minimal\""].contains { ArraySlice(name).trimmed.equals($0) }
             }
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPServer
 import JSONDocument
 import Sessions
@@ -89,6 +90,14 @@ extension ArraySlice where Element == UInt8 {
         var slice = drop(while: isBlank)
         while let last = slice.last, isBlank(last) { slice.removeLast() }
         return slice
+    }
+
+    /// Whether it is that text, byte for byte.
+    func isExactly(_ text: StaticString) -> Bool {
+        withUnsafeBytes { bytes in
+            guard bytes.count == text.utf8CodeUnitCount, let start = bytes.baseAddress else { return false }
+            return memcmp(start, text.utf8Start, bytes.count) == 0
+        }
     }
 
     /// Whether it is that text, which is in lower case, whatever its own case.

@@ -10,6 +10,14 @@ public typealias PromptHandler = @Sendable (HTTPRequest) throws -> HTTPResponse?
 /// comes out. Folded into the handlers when the router is frozen, so a request walks no list.
 public protocol HTTPMiddleware: Sendable {
     func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse
+
+    /// The same around a `PromptHandler`. Nil when this request has to wait, here or further inside: then
+    /// `respond(to:next:)` is asked. One that does not say how always gives nil.
+    func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse?
+}
+
+extension HTTPMiddleware {
+    public func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse? { nil }
 }
 
 /// A method on a path, and what answers it.

@@ -22,15 +22,14 @@ public struct RouterBuilder {
 
     /// Adds a route, inside the middleware of the groups around it.
     ///
-    /// - Parameter prompt: asked first, where it can. Middleware may have to wait, so that inside of a group the
-    ///   handler alone is asked.
+    /// - Parameter prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:next:)`.
     public mutating func on(
         _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler? = nil,
         _ handler: @escaping HTTPHandler
     ) {
         entries.append(
             Entry(
-                method: method, pattern: pattern, prompt: middleware.isEmpty ? prompt : nil, handler: fold(handler)))
+                method: method, pattern: pattern, prompt: prompt.map(fold), handler: fold(handler)))
     }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -59,6 +58,12 @@ public struct RouterBuilder {
     private func fold(_ handler: @escaping HTTPHandler) -> HTTPHandler {
         middleware.reversed().reduce(handler) { next, middleware in
             { request in try await middleware.respond(to: request, next: next) }
+        }
+    }
+
+    private func fold(_ prompt: @escaping PromptHandler) -> PromptHandler {
+        middleware.reversed().reduce(prompt) { next, middleware in
+            { request in try middleware.respondPromptly(to: request, next: next) }
         }
     }
 }

@@ -29,22 +29,23 @@ extension Timestamp: CustomStringConvertible {
         let shown = min(max(millisecondsSince1970, Self.first), Self.last)
         let (days, milliseconds) = floorDivision(shown, 86_400_000)
         let (year, month, day) = civil(days)
-        let seconds = milliseconds / 1_000
-        buffer.copyBytes(from: Self.template)
-        func put(_ number: Int64, digits: Int, at start: Int) {
-            var rest = number
-            for place in stride(from: start + digits - 1, through: start, by: -1) {
-                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            }
+        // Small and positive from here on, which divides faster.
+        let time = UInt32(truncatingIfNeeded: milliseconds)
+        let seconds = time / 1_000
+        func put(_ number: UInt32, at place: Int) {
+            buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+            buffer[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
         }
-        put(year, digits: 4, at: 0)
-        put(month, digits: 2, at: 5)
-        put(day, digits: 2, at: 8)
-        put(seconds / 3_600, digits: 2, at: 11)
-        put(seconds / 60 % 60, digits: 2, at: 14)
-        put(seconds % 60, digits: 2, at: 17)
-        put(milliseconds % 1_000, digits: 3, at: 20)
+        buffer.copyBytes(from: Self.template)
+        put(UInt32(truncatingIfNeeded: year) / 100, at: 0)
+        put(UInt32(truncatingIfNeeded: year) % 100, at: 2)
+        put(UInt32(truncatingIfNeeded: month), at: 5)
+        put(UInt32(truncatingIfNeeded: day), at: 8)
+        put(seconds / 3_600, at: 11)
+        put(seconds / 60 % 60, at: 14)
+        put(seconds % 60, at: 17)
+        put(time % 1_000 / 10, at: 20)
+        buffer[22] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: time % 10)
     }
 
     private static let template = Array("0000-00-00T00:00:00.000Z".utf8)

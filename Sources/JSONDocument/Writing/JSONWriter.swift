@@ -79,6 +79,12 @@ package struct JSONWriter: Sendable {
         bytes.append(contentsOf: text)
     }
 
+    /// The same for bytes that lie somewhere: much faster than what is generic, which is called from another module.
+    package mutating func raw(_ text: UnsafeRawBufferPointer) {
+        comma()
+        bytes.append(contentsOf: text)
+    }
+
     package mutating func document(_ document: JSONDocument) {
         comma()
         guard let text = cjson_serialize(document.value) else { fatalError("Out of memory for JSON text.") }

@@ -9,7 +9,20 @@ public struct FlowProblem: Sendable, Equatable {
     /// The name that was probably meant.
     public let guess: String?
 
-    public var severity: Severity { code.severity }
+    /// The code's, unless the place makes it less.
+    public let severity: Severity
+
+    init(
+        file: String, pointer: String, code: FlowProblemCode, message: String, guess: String? = nil,
+        severity: Severity? = nil
+    ) {
+        self.file = file
+        self.pointer = pointer
+        self.code = code
+        self.message = message
+        self.guess = guess
+        self.severity = severity ?? code.severity
+    }
 
     public enum Severity: String, Sendable {
         /// Stops the start.

@@ -65,5 +65,14 @@ public final class FlowDefinition: Sendable {
     /// What the flow does on every screen when the event comes.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
 
+    /// What is wrong with a document as the flow's input; empty when nothing.
+    public func violations(in input: JSONDocument) -> [JSONViolation] {
+        if input.depth > StepRun.maximumDepth {
+            return [JSONViolation(pointer: "", detail: "is nested more than \(StepRun.maximumDepth) levels deep")]
+        }
+        guard let rule = self.input, !rule.accepts(input) else { return [] }
+        return rule.violations(in: input)
+    }
+
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }

@@ -129,9 +129,8 @@ extension FlowEngine {
         _ flow: String, version: Int?, for input: JSONDocument
     ) throws(JourneyRefusal) -> FlowDefinition {
         guard let definition = catalog.flow(flow, version: version) else { throw .unknownFlow(flow, version: version) }
-        if let rule = definition.input, !rule.accepts(input) {
-            throw .inputInvalid(flow: flow, rule.violations(in: input))
-        }
+        let violations = definition.violations(in: input)
+        guard violations.isEmpty else { throw .inputInvalid(flow: flow, violations) }
         return definition
     }
 }

@@ -13,6 +13,15 @@ extension StepRun {
         return nil
     }
 
+    /// The first frame of the topmost context, if it is the one that is looked at or can be gone back to.
+    mutating func rootLanding() throws(JourneyRefusal) -> Int? {
+        guard let root = journey.frames.lastIndex(where: { $0.presentation.beginsContext }) else { return nil }
+        if root == journey.frames.count - 1 { return root }
+        let frame = journey.frames[root]
+        guard frame.mark == .none, try isReachable(frame) else { return nil }
+        return root
+    }
+
     /// Whether what the screen requires holds.
     mutating func isReachable(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         let flow = try flow(of: frame.coordinator)
@@ -68,11 +77,8 @@ extension StepRun {
             }
             uncover(upTo: start - 1)
         case .popToRoot:
-            let root = journey.frames.lastIndex { $0.presentation.beginsContext } ?? 0
-            if root < journey.frames.count - 1 {
-                guard journey.frames[root].mark == .none, try isReachable(journey.frames[root]) else {
-                    throw Self.noWayBack("the first screen cannot be gone back to")
-                }
+            guard let root = try rootLanding() else {
+                throw Self.noWayBack("the first screen cannot be gone back to")
             }
             uncover(upTo: root)
         case .pop, .popTo, .push, .replace, .present, .setRoot:

@@ -88,6 +88,8 @@ extension StepRun {
         case .popTo where target?.isScreen ?? false:
             let found = try landing { $0.coordinator == coordinator && $0.state == target?.id }
             return found == nil ? [JSONViolation(pointer: "", detail: "there is no such screen to go back to")] : []
+        case .popToRoot where try rootLanding() == nil:
+            return [JSONViolation(pointer: "", detail: "the first screen cannot be gone back to")]
         default: break
         }
         guard let screen = target?.screen, transition.actions.isEmpty, let top = journey.frames.last,

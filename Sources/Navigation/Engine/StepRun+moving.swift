@@ -4,6 +4,12 @@ extension StepRun {
     /// Choices and child flows may hand on this often before a screen is come to. No sensible flow does so twenty times.
     static let maximumHops = 100
 
+    /// Flows within flows within flows: no sensible one is ten deep.
+    static let maximumCoordinators = 256
+
+    /// What journeys keep of inputs and outputs is a part of documents, which are nested no deeper than 64 levels.
+    static let maximumDepth = 48
+
     /// A stack of more frames is that of somebody going round in circles; a journey is stored with each step.
     static let maximumFrames = 16_384
 
@@ -130,9 +136,9 @@ extension StepRun {
         }
         var input = JSONDocument.emptyObject
         if let template = child.input { input = try scope(of: parent).value(of: template) }
-        if let rule = flow.input, !rule.accepts(input) {
-            throw .inputInvalid(flow: flow.id, rule.violations(in: input))
-        }
+        let violations = flow.violations(in: input)
+        guard violations.isEmpty else { throw .inputInvalid(flow: flow.id, violations) }
+        guard journey.coordinators.count < Self.maximumCoordinators else { throw .stackFull }
         output = nil
         let id = journey.coordinators.reduce(0) { max($0, $1.id) } + 1
         journey.coordinators.append(

@@ -15,21 +15,21 @@ public struct FlowLoader: Sendable {
     public func load(_ files: [FlowFile]) -> (catalog: FlowCatalog?, problems: [FlowProblem]) {
         var loaded: [LoadedFlow] = []
         var problems: [[FlowProblem]] = []
-        var seen: [String: String] = [:]
+        var known: [String: [Int: String]] = [:]
         for file in files {
             var reader = FlowReader(file: file.name, services: services)
             do {
                 let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))
                 var isRepeated = false
                 if let heading {
-                    let key = "\(heading.id) \(heading.version)"
-                    if let first = seen[key] {
+                    if let first = known[heading.id]?[heading.version] {
                         isRepeated = true
                         reader.report(
                             JSONPointer(["id"]), .duplicateFlow,
                             "version \(heading.version) of \(heading.id) is in \(first) already")
+                    } else {
+                        known[heading.id, default: [:]][heading.version] = file.name
                     }
-                    seen[key] = seen[key] ?? file.name
                 }
                 // Ways through a flow in which something is wrong already would only repeat that in other words.
                 let isWhole = !reader.problems.contains { $0.severity == .error }
@@ -44,8 +44,7 @@ public struct FlowLoader: Sendable {
             problems.append(reader.problems)
         }
         let catalog = FlowCatalog(loaded.map(\.flow))
-        let check = CatalogCheck(
-            catalog: catalog, known: Set(seen.keys.compactMap { $0.split(separator: " ").first.map(String.init) }))
+        let check = CatalogCheck(catalog: catalog, known: known)
         for flow in loaded {
             problems[flow.order] += check.problems(of: flow)
         }

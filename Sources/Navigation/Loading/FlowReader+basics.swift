@@ -9,10 +9,12 @@ extension FlowReader {
             FlowProblem(file: file, pointer: place.description, code: code, message: message, guess: guess))
     }
 
-    /// Nobody looks through thousands of names to mend one: the comparison is quadratic, and a flow may have many.
-    func guess(_ written: String, among known: some Collection<String>) -> String? {
-        let bound = 20_000
-        return NearestName.of(written, among: Array(known.prefix(bound)))
+    /// The name that was probably meant, as long as there is patience: each guess looks at every name there is, and a
+    /// large flow may have thousands of names and of mistakes.
+    mutating func guess(_ written: String, among known: some Collection<String>) -> String? {
+        guard known.count <= patience else { return nil }
+        patience -= known.count
+        return NearestName.of(written, among: Array(known))
     }
 
     mutating func checkKeys(of object: JSONDocument, at place: JSONPointer, allowed: [String], of what: String) {
@@ -145,7 +147,7 @@ extension FlowReader {
         if let state = statePlaces[name] { return (name, state) }
         report(
             place, .unknownState, "the flow has no state \"\(name)\"",
-            guess: guess(name, among: statePlaces.keys.sorted()))
+            guess: guess(name, among: stateNames))
         return nil
     }
 

@@ -124,30 +124,46 @@ extension FlowReader {
         return readPath(text, at: place, context).map { .path($0) }
     }
 
-    /// Guards that are made of themselves, that look for events where there are none, and that nobody uses.
+    /// Testing a guard that is made of others, that are made of others, takes a level of the stack for each.
+    private static let maximumGuardDepth = 64
+
+    /// Guards that are made of themselves, or of too many others, and those that nobody uses.
     mutating func checkGuards(_ guards: [NamedGuard]) {
-        var color = [Int](repeating: 0, count: guards.count)
-        func visit(_ guardian: Guard) -> Bool {
-            switch guardian {
-            case .shape, .compare: return false
-            case .all(let parts), .any(let parts): return parts.contains(where: visit)
-            case .not(let part): return visit(part)
-            case .named(let place):
-                guard place < guards.count, color[place] != 2 else { return false }
-                guard color[place] == 0 else { return true }
-                color[place] = 1
-                defer { color[place] = 2 }
-                return visit(guards[place].guard)
+        let parts = guards.map { $0.guard.names }
+        var users = [[Int]](repeating: [], count: guards.count)
+        for (place, parts) in parts.enumerated() { for part in parts { users[part].append(place) } }
+        let isSound = FlowWays.peeled(parts, users)
+        var depths = [Int](repeating: 0, count: guards.count)
+        for _ in 0...Self.maximumGuardDepth {
+            for place in guards.indices where isSound[place] {
+                depths[place] = (parts[place].map { depths[$0] }.max() ?? 0) + 1
             }
         }
         for (place, named) in guards.enumerated() {
             let pointer = JSONPointer(["guards", named.name])
-            if color[place] == 0, visit(.named(place)) {
-                report(pointer, .guardCycle, "the guard \"\(named.name)\" is, in the end, made of itself")
+            if !isSound[place] {
+                report(
+                    pointer, .guardCycle, "the guard \"\(named.name)\" is made of guards that are made of each other")
+            } else if depths[place] > Self.maximumGuardDepth {
+                report(
+                    pointer, .guardCycle,
+                    "the guard \"\(named.name)\" is made of others more than \(Self.maximumGuardDepth) levels deep")
             }
             if !usedGuards.contains(place) {
                 report(pointer, .unusedGuard, "nothing uses the guard \"\(named.name)\"")
             }
+        }
+    }
+}
+
+extension Guard {
+    /// The places of the named guards that it is made of.
+    fileprivate var names: [Int] {
+        switch self {
+        case .shape, .compare: []
+        case .all(let parts), .any(let parts): parts.flatMap(\.names)
+        case .not(let part): part.names
+        case .named(let place): [place]
         }
     }
 }

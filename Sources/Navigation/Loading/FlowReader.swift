@@ -10,12 +10,15 @@ struct FlowReader {
 
     /// Known before the first state is read, for transitions lead forward, too.
     var statePlaces: [String: Int] = [:]
+    var stateNames: [String] = []
     var guardPlaces: [String: Int] = [:]
     var usedGuards: Set<Int> = []
     /// The flow's own `accepts`, for events in its `on`.
     var flowShapes: [EventShape] = []
     var flowEvents: [String] = []
     var inputSchema: JSONDocument?
+    /// How many names are still looked at to guess what was meant.
+    var patience = 50_000
 
     init(file: String, services: ServiceDirectory) {
         self.file = file
@@ -47,6 +50,7 @@ struct FlowReader {
 
         let states = members("states", in: document, at: root, isRequired: true)
         let guards = members("guards", in: document, at: root)
+        stateNames = states.map(\.name)
         for (place, state) in states.enumerated() { statePlaces[state.name] = place }
         for (place, guardian) in guards.enumerated() { guardPlaces[guardian.name] = place }
         flowEvents = document[member: "on"]?.members?.map(\.name) ?? []

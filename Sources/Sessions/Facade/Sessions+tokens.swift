@@ -50,7 +50,7 @@ extension Sessions {
     package func rotate(_ session: Session, presenting presented: PresentedToken? = nil) async throws -> SessionToken {
         let settings = environment.settings
         let token = SessionToken(for: session.id, random: environment.random)
-        let digest = token.presented.digest
+        let digest = token.digest
         try await session.transact { pending in
             if let presented, !pending.isOpened(by: presented.digest) { throw SessionError.unauthenticated }
             pending.details.retiredTokens.append(

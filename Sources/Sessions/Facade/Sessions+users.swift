@@ -22,7 +22,7 @@ extension Sessions {
         let document = UserService.document(userID: userID, claims: claims)
         let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
         let token = SessionToken(for: session.id, random: environment.random)
-        let digest = token.presented.digest
+        let digest = token.digest
         try await session.transact { pending in
             if let former = pending.details.userID, !former.isExactly(userID) {
                 pending.removeAll(where: \.isUserBound)

@@ -34,38 +34,8 @@ package final class Sessions: Sendable {
 
     package var settings: SessionSettings { environment.settings }
     package var catalog: ServiceCatalog { environment.catalog }
-
-    /// Makes a session. Its token is in the answer and nowhere else.
-    ///
-    /// - Parameter labels: an object of strings.
-    /// - Throws: ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with
-    ///   `/labels`, or what the store says.
-    package func create(
-        labels: JSONDocument = .emptyObject, mode: SessionMode = .bearer
-    ) async throws(SessionError) -> (Session, SessionToken) {
-        let labels = try SessionLabels.none.merging(labels, environment.settings)
-        guard registry.reserve(limit: environment.settings.maxSessions) else { throw .tooManySessions }
-        let id = SessionID(random: environment.random)
-        let token = SessionToken(for: id, random: environment.random)
-        let now = environment.clock.now()
-        let stored = StoredSession(
-            record: SessionRecord(
-                id: id, token: token.presented.digest, createdAt: now,
-                expiresAt: now + environment.settings.lifetime, revision: 1, services: [],
-                details: SessionDetails(labels: labels, mode: mode)),
-            lastUsedAt: now)
-        do {
-            try await environment.store.create(stored)
-        } catch {
-            registry.cancelReservation()
-            throw SessionError(error)
-        }
-        let session = Session(stored, environment: environment)
-        registry.insert(session, id: id, deadline: stored.deadline(environment.settings))
-        createdCount.wrappingAdd(1, ordering: .relaxed)
-        environment.notify(id, [.created], revision: 1)
-        return (session, token)
-    }
+    /// Whether the store lets writes be done without waiting, by what has `AtOnce` in its name.
+    package var writesAtOnce: Bool { environment.promptStore != nil }
 
     /// The session of that id, for who may look at any; nil when there is none, or its time is over. Not a use of it.
     package func session(_ id: SessionID) async throws(SessionError) -> Session? {

@@ -16,36 +16,41 @@ enum Base64URL {
     static func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
         precondition(input.count % 4 == 0 && output.count == input.count / 4 * 3)
         return values.withUnsafeBufferPointer { values in
-            var seen: UInt8 = 0
-            for group in 0..<input.count / 4 {
-                var bits: UInt32 = 0
-                for place in 0..<4 {
-                    let value = values[Int(input[group * 4 + place])]
-                    seen |= value
-                    bits = bits << 6 | UInt32(value & 63)
-                }
-                output[group * 3] = UInt8(truncatingIfNeeded: bits >> 16)
-                output[group * 3 + 1] = UInt8(truncatingIfNeeded: bits >> 8)
-                output[group * 3 + 2] = UInt8(truncatingIfNeeded: bits)
+            // What is no digit is negative, and makes negative what it is joined with.
+            var seen: Int32 = 0
+            var target = 0
+            for digit in stride(from: 0, to: input.count, by: 4) {
+                let bits =
+                    Int32(values[Int(input[digit])]) << 18 | Int32(values[Int(input[digit &+ 1])]) << 12
+                    | Int32(values[Int(input[digit &+ 2])]) << 6 | Int32(values[Int(input[digit &+ 3])])
+                seen |= bits
+                output[target] = UInt8(truncatingIfNeeded: bits >> 16)
+                output[target &+ 1] = UInt8(truncatingIfNeeded: bits >> 8)
+                output[target &+ 2] = UInt8(truncatingIfNeeded: bits)
+                target &+= 3
             }
-            return seen & none == 0
+            return seen >= 0
         }
     }
 }
 
-/// The bit of a character that is no digit.
-private let none: UInt8 = 128
-
-/// By the byte of the digit. A table because the digits of a token cannot be guessed: branches on them cost
-/// more than everything else about it, the digest included.
-private let values: [UInt8] =
-    [
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-        255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 62, 255, 255,
-        52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 255, 255, 255, 255, 255, 255,
-        255, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
-        15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 255, 255, 255, 255, 63,
-        255, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
-        41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 255, 255, 255, 255, 255,
-    ] + [UInt8](repeating: 255, count: 128)
+/// By the byte of the digit; -1 for what is none. A table because the digits of a token cannot be guessed: branches
+/// on them cost more than everything else about it, the digest included. Written out, it is made by the compiler.
+private let values: [Int8] = [
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 62, -1, -1,
+    52, 53, 54, 55, 56, 57, 58, 59, 60, 61, -1, -1, -1, -1, -1, -1,
+    -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14,
+    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, -1, -1, -1, -1, 63,
+    -1, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40,
+    41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+    -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
+]

@@ -41,6 +41,15 @@ package struct SessionID: Sendable, Hashable {
     static let prefix = "ses_"
 }
 
+extension SessionID {
+    /// What tables hash by. An id is random already, and drawn here rather than by a client, so that nothing is won by
+    /// mixing it once more, which would take most of the time of a look-up.
+    package func _rawHashValue(seed: Int) -> Int {
+        // Without the low byte, which tells the shards of the registry apart: in one of them it is always the same.
+        Int(truncatingIfNeeded: high ^ low >> 8) ^ seed
+    }
+}
+
 extension SessionID: Comparable {
     package static func < (left: Self, right: Self) -> Bool {
         (left.high, left.low) < (right.high, right.low)
@@ -49,20 +58,33 @@ extension SessionID: Comparable {
 
 extension SessionID: CustomStringConvertible {
     package var description: String {
-        String(unsafeUninitializedCapacity: 36) { buffer in
-            var position = 0
-            for byte in Self.prefix.utf8 {
-                buffer[position] = byte
-                position += 1
-            }
-            for word in [high, low] {
-                for shift in stride(from: 60, through: 0, by: -4) {
-                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
-                    buffer[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-                    position += 1
-                }
-            }
-            return position
+        String(unsafeUninitializedCapacity: Self.length) { buffer in
+            write(into: UnsafeMutableRawBufferPointer(buffer))
+            return Self.length
         }
+    }
+
+    /// Bytes of its text.
+    package static let length = 36
+
+    /// The text, without making a string.
+    /// - Precondition: `buffer` has room for `length` bytes.
+    package func write(into buffer: UnsafeMutableRawBufferPointer) {
+        buffer.copyBytes(from: Self.prefix.utf8)
+        for (place, word) in [high >> 32, high, low >> 32, low].enumerated() {
+            let digits = Self.digits(of: UInt32(truncatingIfNeeded: word))
+            buffer.storeBytes(of: digits.bigEndian, toByteOffset: Self.prefix.utf8.count + 8 * place, as: UInt64.self)
+        }
+    }
+
+    /// Eight hexadecimal digits, each in a byte of the result, the first in the highest. All are made at once.
+    private static func digits(of word: UInt32) -> UInt64 {
+        var spread = UInt64(word)
+        spread = (spread << 16 | spread) & 0x0000_FFFF_0000_FFFF
+        spread = (spread << 8 | spread) & 0x00FF_00FF_00FF_00FF
+        spread = (spread << 4 | spread) & 0x0F0F_0F0F_0F0F_0F0F
+        // One in each byte that holds more than 9.
+        let letters = (spread + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return spread + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
     }
 }

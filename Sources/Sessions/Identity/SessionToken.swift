@@ -4,8 +4,10 @@
 /// its ``TokenDigest``. `description` is masked, so that a token cannot slip into a log; ``text`` is the real one.
 package struct SessionToken: Sendable {
     package let sessionID: SessionID
-    /// What a client sends. A secret.
-    package let text: String
+    /// What a client sends. A secret. In place, so that handing it out takes no memory.
+    private let digits: InlineArray<67, UInt8>
+    /// All that the server keeps of it.
+    let digest: TokenDigest
 
     /// A fresh token for `sessionID`, with 256 bits from `random`.
     init(for sessionID: SessionID, random: some RandomSource) {
@@ -13,22 +15,37 @@ package struct SessionToken: Sendable {
         // The id in big-endian order, so that the bytes are ordered as ids are.
         var content: TokenContent = (sessionID.high.bigEndian, sessionID.low.bigEndian, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &content) { random.fill(.init(rebasing: $0[16...])) }
-        text = String(unsafeUninitializedCapacity: Self.length) { buffer in
-            let output = UnsafeMutableRawBufferPointer(buffer)
-            output.copyBytes(from: Self.prefix)
-            withUnsafeBytes(of: &content) { Base64URL.encode($0, into: .init(rebasing: output[3..<Self.length])) }
+        var digits = InlineArray<67, UInt8>(repeating: 0)
+        var mutable = digits.mutableSpan
+        digest = mutable.withUnsafeMutableBytes { text in
+            text.copyBytes(from: Self.prefix)
+            withUnsafeBytes(of: &content) { Base64URL.encode($0, into: .init(rebasing: text[Self.prefix.count...])) }
+            return TokenDigest(of: UnsafeRawBufferPointer(text))
+        }
+        self.digits = digits
+    }
+
+    /// What a client sends. A secret.
+    package var text: String {
+        String(unsafeUninitializedCapacity: Self.length) { buffer in
+            write(into: UnsafeMutableRawBufferPointer(buffer))
             return Self.length
         }
     }
 
-    /// What a request with this token presents.
-    package var presented: PresentedToken {
-        // A token made here is well-formed; were it not, it would open nothing.
-        PresentedToken(text) ?? PresentedToken(sessionID: sessionID, digest: TokenDigest(words: (0, 0, 0, 0)))
+    /// The text, without making a string.
+    /// - Precondition: `buffer` has room for `length` bytes.
+    package func write(into buffer: UnsafeMutableRawBufferPointer) {
+        digits.span.withUnsafeBytes { buffer.copyMemory(from: $0) }
     }
 
+    /// Bytes of its text.
+    package static let length = 67
+
+    /// What a request with this token presents.
+    package var presented: PresentedToken { PresentedToken(sessionID: sessionID, digest: digest) }
+
     static let prefix: [UInt8] = Array("cg_".utf8)
-    static let length = 67
 }
 
 extension SessionToken: CustomStringConvertible {

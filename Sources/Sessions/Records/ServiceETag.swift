@@ -1,3 +1,5 @@
+import Glibc
+
 /// The version of a service's state: the session's revision at the service's last write, 0 when never written.
 ///
 /// A session's revision only grows, so that a value never comes back for other content of the same name, also not
@@ -26,24 +28,41 @@ package struct ServiceETag: Sendable, Hashable {
 extension ServiceETag: CustomStringConvertible {
     /// As a header field has it, in quotes.
     package var description: String {
-        var digits = 1
-        var bound: UInt64 = 10
-        while revision >= bound, digits < 19 {
-            digits += 1
-            bound *= 10
-        }
-        if revision >= bound { digits += 1 }
-        let count = digits + 2
         // Asked for exactly: up to 15 bytes need no memory of their own.
-        return String(unsafeUninitializedCapacity: count) { buffer in
-            buffer[0] = UInt8(ascii: "\"")
-            buffer[count - 1] = UInt8(ascii: "\"")
-            var rest = revision
-            for place in stride(from: digits, through: 1, by: -1) {
-                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-                rest /= 10
-            }
-            return count
+        String(unsafeUninitializedCapacity: length) { buffer in
+            write(into: UnsafeMutableRawBufferPointer(buffer))
+            return length
+        }
+    }
+
+    /// Whether that text is just this tag, as `description` has it.
+    package func isWritten(_ text: UnsafeRawBufferPointer) -> Bool {
+        guard text.count == length, let start = text.baseAddress else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: text.count, alignment: 1) { own in
+            write(into: own)
+            return own.baseAddress.map { memcmp($0, start, text.count) == 0 } ?? false
+        }
+    }
+
+    /// Bytes of `description`.
+    private var length: Int {
+        var digits = 1
+        var rest = revision
+        while rest >= 10 {
+            digits += 1
+            rest /= 10
+        }
+        return digits + 2
+    }
+
+    private func write(into buffer: UnsafeMutableRawBufferPointer) {
+        let last = buffer.count - 1
+        buffer[0] = UInt8(ascii: "\"")
+        buffer[last] = UInt8(ascii: "\"")
+        var rest = revision
+        for place in stride(from: last - 1, through: 1, by: -1) {
+            buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
         }
     }
 }

@@ -27,9 +27,13 @@ package struct SessionDetails: Sendable {
 final class SessionDetailsBox: Sendable {
     let details: SessionDetails
 
-    init?(_ details: SessionDetails) {
-        guard !details.isEmpty else { return nil }
+    private init(_ details: SessionDetails) {
         self.details = details
+    }
+
+    /// Nil when there are none. Not an initialiser that fails: that would take memory first and give it back.
+    static func holding(_ details: SessionDetails) -> SessionDetailsBox? {
+        details.isEmpty ? nil : SessionDetailsBox(details)
     }
 }
 

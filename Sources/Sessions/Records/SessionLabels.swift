@@ -13,7 +13,12 @@ package struct SessionLabels: Sendable, Equatable {
         }
     }
 
-    package static var none: Self { .init() }
+    private init(items: [Label]) {
+        self.items = items
+    }
+
+    /// What most sessions have: made without sorting anything.
+    package static var none: Self { .init(items: []) }
 
     package var isEmpty: Bool { items.isEmpty }
     package var count: Int { items.count }

@@ -24,7 +24,7 @@ package final class SessionRecord: Sendable {
         self.expiresAt = expiresAt
         self.revision = revision
         self.services = services
-        box = SessionDetailsBox(details)
+        box = SessionDetailsBox.holding(details)
     }
 
     package var details: SessionDetails { box?.details ?? .none }

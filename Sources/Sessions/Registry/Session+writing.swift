@@ -8,111 +8,67 @@ extension Session {
     /// - Parameter body: changes the copy it is given and nothing else. When it throws, nothing has happened.
     nonisolated(nonsending) func transact<Result>(_ body: (inout PendingState) throws -> Result) async throws -> Result
     {
-        try await beginWriting()
-        defer { endWriting() }
+        try await takeTurn()
+        defer { endTurn() }
         var retries = 0
         while true {
-            var pending = try pendingState()
-            let result = try body(&pending)
-            guard pending.isRecordChanged else {
-                adopt(pending, nil)
-                return result
-            }
-            let commit = pending.commit()
-            do {
-                try await environment.store.commit(commit)
-            } catch .conflict where retries < environment.settings.maxConflictRetries {
-                retries += 1
-                try await reload()
-                continue
-            } catch {
-                if case .gone = error { markEnded() }
-                throw SessionError(error)
-            }
-            adopt(pending, commit.record)
-            if !environment.observers.isEmpty {
-                environment.notify(commit.record.id, pending.sessionChanges, revision: commit.record.revision)
-            }
-            return result
-        }
-    }
-
-    /// Marks it ended; from now on nobody gets in, and what is being committed is the last.
-    ///
-    /// - Returns: whether it was not ended before.
-    @discardableResult
-    func markEnded() -> Bool {
-        state.withLock { state in
-            guard !state.isEnded else { return false }
-            state.isEnded = true
-            state.countLive(-1, environment.catalog)
-            return true
-        }
-    }
-
-    /// Marks it ended if its time is over.
-    ///
-    /// - Returns: whether its end is to be finished: its time is over, or it was marked and is still here.
-    func markExpired(now: Int64) -> Bool {
-        let settings = environment.settings
-        return state.withLock { state in
-            guard !state.isEnded else { return true }
-            guard now >= state.deadline(settings) else { return false }
-            state.isEnded = true
-            state.countLive(-1, environment.catalog)
-            return true
-        }
-    }
-
-    /// The store could not be told that it ended: it goes on.
-    func unmarkEnded() {
-        state.withLock { state in
-            state.isEnded = false
-            state.countLive(1, environment.catalog)
-        }
-    }
-
-    /// Everything that lives, newest first, and the revision.
-    var remains: (services: [RegisteredService], revision: UInt64) {
-        let (record, unwritten) = state.withLock { ($0.record, $0.unwritten) }
-        let births = record.services.map { ($0.birth, $0.service) } + unwritten.map { ($0.birth, $0.service) }
-        let services = births.sorted { $0.0 > $1.0 }.map { environment.catalog.services[Int($0.1)] }
-        return (services, record.revision)
-    }
-
-    nonisolated(nonsending) private func beginWriting() async throws(SessionError) {
-        let isFree = try state.withLock { state throws(SessionError) in
-            guard !state.isEnded else { throw .ended }
-            guard state.isWriting else {
-                state.isWriting = true
-                return true
-            }
-            guard state.waitingWriters.count < environment.settings.maxWaitingWriters else { throw .contention }
-            return false
-        }
-        guard !isFree else { return }
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.isWriting else {
-                    state.isWriting = true
-                    return true
+            let attempt = try attempt(body)
+            if let commit = attempt.commit {
+                do {
+                    try await environment.store.commit(commit)
+                } catch .conflict where retries < environment.settings.maxConflictRetries {
+                    retries += 1
+                    try await reload()
+                    continue
+                } catch {
+                    throw failure(error)
                 }
-                state.waitingWriters.append(continuation)
-                return false
             }
-            if isFree { continuation.resume() }
+            publish(attempt)
+            return attempt.result
         }
     }
 
-    private func endWriting() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waitingWriters.isEmpty else { return state.waitingWriters.removeFirst() }
-            state.isWriting = false
-            // An empty array that grew keeps its room, a million times.
-            state.waitingWriters = []
-            return nil
+    /// The same without waiting, for what nearly every write is where the store is a ``PromptSessionStore``.
+    ///
+    /// - Returns: nil when it has to be waited for: for the store, for another writer, or because another process
+    ///   was faster. Then nothing has happened: ask ``transact(_:)``.
+    func transactAtOnce<Result>(_ body: (inout PendingState) throws -> Result) throws -> Result? {
+        guard let store = environment.promptStore, try takeTurnIfFree() else { return nil }
+        defer { endTurn() }
+        let attempt = try attempt(body)
+        if let commit = attempt.commit {
+            do {
+                try store.commitAtOnce(commit)
+            } catch .conflict {
+                return nil
+            } catch {
+                throw failure(error)
+            }
         }
-        next?.resume()
+        publish(attempt)
+        return attempt.result
+    }
+
+    /// A unit of work that is done on a copy, and not yet committed.
+    private struct Attempt<Result>: ~Copyable {
+        let result: Result
+        /// Nil when there is nothing for the store.
+        let commit: SessionCommit?
+        let pending: PendingState
+    }
+
+    private func attempt<Result>(_ body: (inout PendingState) throws -> Result) throws -> Attempt<Result> {
+        var pending = try pendingState()
+        let result = try body(&pending)
+        let commit = pending.isRecordChanged ? pending.commit() : nil
+        return Attempt(result: result, commit: commit, pending: consume pending)
+    }
+
+    /// What a commit that the store refused means for the session.
+    private func failure(_ error: StoreError) -> SessionError {
+        if case .gone = error { markEnded() }
+        return SessionError(error)
     }
 
     private func pendingState() throws(SessionError) -> PendingState {
@@ -124,8 +80,15 @@ extension Session {
         }
     }
 
-    /// Shows to others what was committed.
-    private func adopt(_ pending: PendingState, _ record: SessionRecord?) {
+    /// Shows to others what is committed now.
+    private func publish<Result>(_ attempt: borrowing Attempt<Result>) {
+        let record = attempt.commit?.record
+        adopt(attempt.pending, record)
+        guard let record, !environment.observers.isEmpty else { return }
+        environment.notify(record.id, attempt.pending.sessionChanges, revision: record.revision)
+    }
+
+    private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?) {
         state.withLock { state in
             if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
                 record.services.count == state.record.services.count
@@ -186,13 +149,5 @@ extension Session.State {
         }
         // An empty array that grew keeps its room, a million times.
         if unwritten.isEmpty { unwritten = [] }
-    }
-
-    /// Counts every instance that lives, written or not, once.
-    fileprivate func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
-        for document in record.services { catalog.services[Int(document.service)].countLive(difference) }
-        for instance in unwritten where record.document(of: instance.service) == nil {
-            catalog.services[Int(instance.service)].countLive(difference)
-        }
     }
 }

@@ -6,6 +6,8 @@ final class SessionEnvironment: Sendable {
     let settings: SessionSettings
     let catalog: ServiceCatalog
     let store: any SessionStore
+    /// The store, if it need not be waited for.
+    let promptStore: (any PromptSessionStore)?
     let clock: any SessionClock
     let random: any RandomSource
     /// Where the services of the process live.
@@ -19,6 +21,7 @@ final class SessionEnvironment: Sendable {
         self.settings = settings
         self.catalog = catalog
         self.store = store
+        promptStore = store as? any PromptSessionStore
         self.clock = clock
         self.random = random
         self.parent = parent

@@ -20,15 +20,11 @@ final class SessionRegistry: Sendable {
     /// Takes one of `limit` places; false when there is none.
     func reserve(limit: Int) -> Bool {
         guard count.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
-        cancelReservation()
+        count.wrappingSubtract(1, ordering: .relaxed)
         return false
     }
 
-    func cancelReservation() {
-        count.wrappingSubtract(1, ordering: .relaxed)
-    }
-
-    /// Adds a new session, for which a place is reserved.
+    /// Adds a new session, for which a place is reserved. It is not in the store yet, so that nobody can be loading it.
     func insert(_ session: Session, id: SessionID, deadline: Int64) {
         shard(of: id).content.withLock { content in
             content.sessions[id] = session

@@ -39,3 +39,16 @@ extension StoredSession {
         min(lastUsedAt + settings.idleTimeout, record.expiresAt)
     }
 }
+
+extension Session {
+    /// What ``SessionView/summary`` tells, for who wants nothing else.
+    ///
+    /// - Throws: ``SessionError/ended``.
+    package func summary() throws(SessionError) -> SessionSummary {
+        let stored = try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            return StoredSession(record: state.record, lastUsedAt: state.lastUsedAt)
+        }
+        return SessionSummary(stored, environment)
+    }
+}

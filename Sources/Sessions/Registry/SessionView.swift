@@ -19,9 +19,8 @@ package struct SessionView {
     ///
     /// Nothing is encoded, allocated or waited for.
     package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
-        if let document = record.document(of: service.index), !isOver(document, service) {
-            return (document.bytes, ServiceETag(revision: document.revision))
-        }
+        let now = service.lifetime == nil ? 0 : session.environment.clock.now()
+        if let written = record.written(service, now: now) { return written }
         session.live(service)
         return (service.defaultBytes, .unwritten)
     }
@@ -60,9 +59,14 @@ package struct SessionView {
             return ServiceStatus(service, etag: .unwritten, createdAt: nil, updatedAt: nil, environment)
         }
     }
+}
 
-    private func isOver(_ document: ServiceDocument, _ service: RegisteredService) -> Bool {
-        service.lifetime != nil && service.isOver(createdAt: document.createdAt, now: session.environment.clock.now())
+extension SessionRecord {
+    /// What was written of a service, as it goes out; nil when that is nothing, or the instance's time is over.
+    fileprivate func written(_ service: RegisteredService, now: Int64) -> (bytes: [UInt8], etag: ServiceETag)? {
+        guard let document = document(of: service.index), !service.isOver(createdAt: document.createdAt, now: now)
+        else { return nil }
+        return (document.bytes, ServiceETag(revision: document.revision))
     }
 }
 
@@ -74,6 +78,20 @@ extension Session {
             return SessionView(
                 session: self, record: state.record, lastUsedAt: state.lastUsedAt, unwritten: state.unwritten)
         }
+    }
+
+    /// What ``SessionView/document(of:)`` gives, for who wants nothing else: one look.
+    ///
+    /// - Throws: ``SessionError/ended``.
+    package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
+        let now = service.lifetime == nil ? 0 : environment.clock.now()
+        let written = try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            return state.record.written(service, now: now)
+        }
+        if let written { return written }
+        live(service)
+        return (service.defaultBytes, .unwritten)
     }
 
     /// Looks at the last committed state.

@@ -3,7 +3,7 @@ import Synchronization
 /// Keeps sessions in memory, for tests and trials: everything is gone when the process ends.
 ///
 /// It holds the very records that the resident sessions hold, so that a session costs one dictionary entry here.
-package final class MemoryStore: SessionStore {
+package final class MemoryStore: PromptSessionStore {
     /// One for each first byte of an id, so that their order is the order of ids.
     private let shards: [Shard]
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
@@ -12,11 +12,14 @@ package final class MemoryStore: SessionStore {
         shards = (0..<256).map { _ in Shard() }
     }
 
-    package func create(_ session: StoredSession) async throws(StoreError) {
+    package func createAtOnce(_ session: StoredSession) throws(StoreError) {
         let id = session.record.id
         let isNew = shard(of: id).sessions.withLock { sessions in
-            guard sessions[id] == nil else { return false }
-            sessions[id] = session
+            if let former = sessions.updateValue(session, forKey: id) {
+                // Looking first would take as long as the rest: nobody draws an id twice.
+                sessions[id] = former
+                return false
+            }
             index(id, from: nil, to: session.record.userID)
             return true
         }
@@ -27,7 +30,7 @@ package final class MemoryStore: SessionStore {
         shard(of: id).sessions.withLock { $0[id] }
     }
 
-    package func commit(_ commit: SessionCommit) async throws(StoreError) {
+    package func commitAtOnce(_ commit: SessionCommit) throws(StoreError) {
         let id = commit.record.id
         let failure: StoreError? = shard(of: id).sessions.withLock { sessions in
             guard let place = sessions.index(forKey: id) else { return .gone }

@@ -7,7 +7,7 @@
 /// process starts and may differ in the next: a store that outlives the process writes names.
 ///
 /// `SessionStoreContract` in the tests says the rest; every store runs through it.
-package protocol SessionStore: Sendable {
+package protocol SessionStore: AnyObject, Sendable {
     /// Adds a session that nobody knows yet.
     func create(_ session: StoredSession) async throws(StoreError)
 
@@ -31,6 +31,22 @@ package protocol SessionStore: Sendable {
     /// At most `limit` sessions in the order of their ids, those after `id` only. A session that is there all the
     /// time is on exactly one page, whatever comes and goes meanwhile.
     func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession]
+}
+
+/// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.
+///
+/// It spares the task that waiting needs. A store that writes to a disk or a network is none.
+package protocol PromptSessionStore: SessionStore {
+    /// As ``SessionStore/create(_:)``.
+    func createAtOnce(_ session: StoredSession) throws(StoreError)
+
+    /// As ``SessionStore/commit(_:)``.
+    func commitAtOnce(_ commit: SessionCommit) throws(StoreError)
+}
+
+extension PromptSessionStore {
+    package func create(_ session: StoredSession) async throws(StoreError) { try createAtOnce(session) }
+    package func commit(_ commit: SessionCommit) async throws(StoreError) { try commitAtOnce(commit) }
 }
 
 /// A session as a store keeps it.

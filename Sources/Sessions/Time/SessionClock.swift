@@ -3,7 +3,7 @@
 /// Everything is decided and recorded in *steady* time: milliseconds since 1970 as they would be, had the wall clock
 /// never been set since the process started. Setting the wall clock therefore expires nothing early and keeps nothing
 /// alive. What is shown to people is derived from it with ``wall(at:)``.
-package protocol SessionClock: Sendable {
+package protocol SessionClock: AnyObject, Sendable {
     /// Now, in steady time.
     func now() -> Int64
 

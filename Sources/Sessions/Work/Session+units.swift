@@ -44,10 +44,23 @@ extension Session {
     nonisolated(nonsending) package func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
-        try await transact { pending in
-            try pending.perform(operation, by: caller, limit: environment.settings.maxDocumentSize)
-            return pending.outcome(of: operation.service)
-        }
+        try await transact { try outcome(of: operation, by: caller, on: &$0) }
+    }
+
+    /// The same without waiting.
+    ///
+    /// - Returns: nil when it has to be waited for, and nothing has happened: ask the other one.
+    package func performAtOnce(
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client
+    ) throws -> ServiceOperation.Outcome? {
+        try transactAtOnce { try outcome(of: operation, by: caller, on: &$0) }
+    }
+
+    private func outcome(
+        of operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
+    ) throws(SessionError) -> ServiceOperation.Outcome {
+        try pending.perform(operation, by: caller, limit: environment.settings.maxDocumentSize)
+        return pending.outcome(of: operation.service)
     }
 
     /// Does all of them or none, in their order.

@@ -2,6 +2,7 @@ import JSONDocument
 import ServiceLocator
 import Sessions
 import Synchronization
+import Testing
 
 /// Sessions with a clock to move, a store to look into and an ear for what happens.
 struct House {
@@ -39,7 +40,9 @@ struct House {
 
     /// The document that a GET shows, and its tag.
     func get(_ name: String, _ session: Session) throws -> (document: JSONDocument, etag: ServiceETag) {
-        let (bytes, etag) = try session.view().document(of: try service(name))
+        let (bytes, etag) = try session.document(of: try service(name))
+        let seen = try session.view().document(of: try service(name))
+        #expect(seen.bytes == bytes && seen.etag == etag)
         return (try JSONDocument(parsing: bytes), etag)
     }
 

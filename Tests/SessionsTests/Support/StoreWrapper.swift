@@ -6,10 +6,17 @@ final class StoreWrapper: SessionStore {
     let inner = MemoryStore()
     /// Called before each commit.
     let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
+    let createFailure = Mutex<StoreError?>(nil)
+    /// Called when a session is in the store and its maker does not know yet.
+    let afterCreate = Mutex<(@Sendable (SessionID) async -> Void)?>(nil)
     let endFailure = Mutex<StoreError?>(nil)
     let afterLoad = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    func create(_ session: StoredSession) async throws(StoreError) { try await inner.create(session) }
+    func create(_ session: StoredSession) async throws(StoreError) {
+        if let failure = createFailure.withLock({ $0 }) { throw failure }
+        try await inner.create(session)
+        await afterCreate.withLock { $0 }?(session.record.id)
+    }
 
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
         let session = try await inner.load(id)

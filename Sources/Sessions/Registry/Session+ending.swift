@@ -1,0 +1,54 @@
+extension Session {
+    /// Marks it ended; from now on nobody gets in, and what is being committed is the last.
+    ///
+    /// - Returns: whether it was not ended before.
+    @discardableResult
+    func markEnded() -> Bool {
+        state.withLock { state in
+            guard !state.isEnded else { return false }
+            state.isEnded = true
+            state.countLive(-1, environment.catalog)
+            return true
+        }
+    }
+
+    /// Marks it ended if its time is over.
+    ///
+    /// - Returns: whether its end is to be finished: its time is over, or it was marked and is still here.
+    func markExpired(now: Int64) -> Bool {
+        let settings = environment.settings
+        return state.withLock { state in
+            guard !state.isEnded else { return true }
+            guard now >= state.deadline(settings) else { return false }
+            state.isEnded = true
+            state.countLive(-1, environment.catalog)
+            return true
+        }
+    }
+
+    /// The store could not be told that it ended: it goes on.
+    func unmarkEnded() {
+        state.withLock { state in
+            state.isEnded = false
+            state.countLive(1, environment.catalog)
+        }
+    }
+
+    /// Everything that lives, newest first, and the revision.
+    var remains: (services: [RegisteredService], revision: UInt64) {
+        let (record, unwritten) = state.withLock { ($0.record, $0.unwritten) }
+        let births = record.services.map { ($0.birth, $0.service) } + unwritten.map { ($0.birth, $0.service) }
+        let services = births.sorted { $0.0 > $1.0 }.map { environment.catalog.services[Int($0.1)] }
+        return (services, record.revision)
+    }
+}
+
+extension Session.State {
+    /// Counts every instance that lives, written or not, once.
+    func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
+        for document in record.services { catalog.services[Int(document.service)].countLive(difference) }
+        for instance in unwritten where record.document(of: instance.service) == nil {
+            catalog.services[Int(instance.service)].countLive(difference)
+        }
+    }
+}

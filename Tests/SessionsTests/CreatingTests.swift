@@ -1,0 +1,85 @@
+import Testing
+
+@testable import Sessions
+
+@Suite("Making sessions")
+struct CreatingTests {
+    @Test("who comes upon a session in the store before its maker has it gets the same one, counted once")
+    func foundEarly() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) { $0.maxSessions = 2 }
+        let sessions = house.sessions
+        let (found, finding) = AsyncStream.makeStream(of: Session?.self)
+        store.afterCreate.withLock {
+            $0 = { id in finding.yield(try? await sessions.session(id)) }
+        }
+        let session = try await house.session()
+        for await early in found {
+            #expect(early === session)
+            break
+        }
+        #expect(sessions.statistics.live == 1)
+        _ = try await house.session()
+        #expect(sessions.statistics.live == 2)
+        await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+    }
+
+    @Test("one that is ended before its maker has it stays ended")
+    func endedEarly() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let sessions = house.sessions
+        store.afterCreate.withLock {
+            $0 = { id in
+                guard let session = try? await sessions.session(id) else { return }
+                _ = try? await sessions.end(session)
+            }
+        }
+        let (session, token) = try await sessions.create()
+        #expect(throws: SessionError.ended) { try session.view() }
+        #expect(try await !house.isAuthenticated(token))
+        #expect(sessions.statistics.live == 0)
+        #expect(try await store.load(session.id) == nil)
+    }
+
+    @Test("one that the store does not take leaves nothing behind")
+    func refused() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) { $0.maxSessions = 1 }
+        store.createFailure.withLock { $0 = .full("no room") }
+        await #expect(throws: SessionError.storageFull(reason: "no room")) { try await house.session() }
+        #expect(house.sessions.statistics.live == 0)
+        #expect(house.sessions.statistics.created == 0)
+        store.createFailure.withLock { $0 = nil }
+        _ = try await house.session()
+        #expect(house.sessions.statistics.live == 1)
+    }
+
+    @Test("there are never more than there may be, whichever way they are made")
+    func limit() async throws {
+        let house = try House { $0.maxSessions = 1 }
+        #expect(try house.sessions.createAtOnce() != nil)
+        #expect(throws: SessionError.tooManySessions) { try house.sessions.createAtOnce() }
+        await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+    }
+
+    @Test("the operating system's random bytes never come twice, however many are asked for, also by many at once")
+    func random() async {
+        let random = SystemRandom()
+        let drawn = await withTaskGroup(of: [[UInt8]].self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    (0..<500).map { number in
+                        var bytes = [UInt8](repeating: 0, count: 16 + number % 241)
+                        bytes.withUnsafeMutableBytes { random.fill($0) }
+                        return bytes
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        // Sixteen of them are as good as never the same, at either end, nor all zero.
+        #expect(Set(drawn.map { Array($0.prefix(16)) }).count == drawn.count)
+        #expect(Set(drawn.map { Array($0.suffix(16)) } + [[UInt8](repeating: 0, count: 16)]).count == drawn.count + 1)
+    }
+}
