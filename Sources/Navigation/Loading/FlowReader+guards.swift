@@ -83,6 +83,7 @@ extension FlowReader {
             subject = kind == "event" ? .event : .input
             if subject == .event, case .never = context.event {
                 report(place.appending(kind), .guardWithoutEvent, "no event has data here")
+                return nil
             }
         }
         return rule.map { .shape(of: subject, $0) }
