@@ -74,7 +74,7 @@ private struct PageReader {
             return answer.last == "\n" ? String(answer.dropLast()) : answer
         }
         try #require(name == "concierge", "\(name)")
-        let admin = server.map { "127.0.0.1:\($0.app.adminPort)" } ?? ""
+        let admin = server.map { "127.0.0.1:\($0.app.adminPort)" } ?? "localhost:8081"
         let arguments = command.words.dropFirst().map { $0.replacing("localhost:8081", with: admin) }
         let (text, _) = try await withFolder(files) { folder, _ in await output(of: arguments, files: folder) }
         return String(text.dropLast()).replacing(admin, with: "localhost:8081")
