@@ -47,8 +47,8 @@ struct MoneyTransferWalk {
             }
             let same = try await client.get(walk.path, fields: [("If-None-Match", confirm["ETag"] ?? "")])
             #expect(same.status == 304)
-            #expect(try await walk.look().why(not: "cancel") == ["/transfer"])
-            try await walk.refused("cancel", code: "guard_not_met", at: ["/transfer"])
+            #expect(try await walk.look().why(not: "cancel") == ["/transfer/sent_at"])
+            try await walk.refused("cancel", code: "guard_not_met", at: ["/transfer/sent_at"])
         }
     }
 

@@ -17,7 +17,7 @@ enum SimulationText {
         let enabled = journey.events.filter(\.enabled).map(\.name)
         lines.append("events  " + (enabled.isEmpty ? "none" : enabled.joined(separator: ", ")))
         for event in journey.events where !event.enabled {
-            lines.append("not     \(event.name): " + event.why.map(\.description).joined(separator: "; "))
+            lines.append("not     \(event.name): " + event.why.map(reason).joined(separator: "; "))
         }
         return lines.map { "  \($0)\n" }.joined()
     }
@@ -33,6 +33,11 @@ enum SimulationText {
         let members = problem.members.map { "  \($0.name) \($0.value)\n" }
         let places = problem.errors.map { "  \($0.pointer) \($0.detail)\n" }
         return "  refused \(problem.kind.code): \(problem.detail)\n" + members.joined() + places.joined()
+    }
+
+    /// What is in the way is not always at a place.
+    private static func reason(_ violation: JSONViolation) -> String {
+        violation.pointer.isEmpty ? violation.detail : violation.description
     }
 
     private static func frame(_ frame: FrameView) -> String {
