@@ -102,7 +102,7 @@ struct Walk {
             "POST", "\(path)/navigation", json: #"{"to":"\#(screen)"}"#, sourceLocation: sourceLocation)
         #expect(answer.status == 409, sourceLocation: sourceLocation)
         #expect(answer.code == "unreachable", "\(answer.text)", sourceLocation: sourceLocation)
-        #expect(answer[member: "blocked_by"]?.string == blocker, "\(answer.text)", sourceLocation: sourceLocation)
+        #expect(answer[member: "screen"]?.string == blocker, "\(answer.text)", sourceLocation: sourceLocation)
         #expect(answer.pointers == pointers, "\(answer.text)", sourceLocation: sourceLocation)
         #expect(try await look().text == before.text, sourceLocation: sourceLocation)
         return answer
