@@ -23,6 +23,18 @@ package struct JSONReader: Sendable {
         try take(UInt8(ascii: "["))
     }
 
+    /// Takes the beginning of an array if it is next.
+    package mutating func isArray() -> Bool {
+        let start = place
+        skipComma()
+        guard next == UInt8(ascii: "[") else {
+            place = start
+            return false
+        }
+        place += 1
+        return true
+    }
+
     /// Takes the end of an array if it is next.
     package mutating func endsArray() -> Bool {
         guard next == UInt8(ascii: "]") else { return false }
@@ -51,17 +63,21 @@ package struct JSONReader: Sendable {
     }
 
     /// Takes the name of a member, which has to be that one.
-    package mutating func name(_ name: String) throws(JSONReadError) {
-        let start = place
-        guard try string().utf8.elementsEqual(name.utf8) else { throw JSONReadError(offset: start) }
-        try take(UInt8(ascii: ":"))
+    package mutating func name(_ name: StaticString) throws(JSONReadError) {
+        guard isName(name) else { throw JSONReadError(offset: place) }
     }
 
-    /// Takes `null` if it is next.
-    package mutating func isNull() -> Bool {
-        skipComma()
-        guard next == UInt8(ascii: "n"), bytes[place...].starts(with: "null".utf8) else { return false }
-        place += 4
+    /// Takes the name of a member if it is that one, which has nothing to escape.
+    package mutating func isName(_ name: StaticString) -> Bool {
+        let start = place + (next == UInt8(ascii: ",") ? 1 : 0)
+        let end = start + name.utf8CodeUnitCount + 3
+        guard end <= bytes.count, bytes[start] == UInt8(ascii: "\""), bytes[end - 2] == UInt8(ascii: "\""),
+            bytes[end - 1] == UInt8(ascii: ":")
+        else { return false }
+        for offset in 0..<name.utf8CodeUnitCount where bytes[start + 1 + offset] != name.utf8Start[offset] {
+            return false
+        }
+        place = end
         return true
     }
 

@@ -9,7 +9,8 @@ extension JourneyRefusal {
         case .eventDataInvalid(let violations): Self.within("/event", violations)
         case .inputInvalid(_, let violations): Self.within("/input", violations)
         case .actionFailed(let violation): [violation]
-        case .eventNotAccepted, .unknownFlow, .unknownScreen, .finished, .expired, .due, .endless, .stackFull, .orphaned:
+        case .eventNotAccepted, .unknownFlow, .unknownScreen, .finished, .expired, .due, .endless, .stackFull,
+            .orphaned:
             []
         }
     }

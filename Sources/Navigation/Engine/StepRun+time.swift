@@ -43,12 +43,14 @@ extension StepRun {
     }
 
     private func deadline(of coordinator: Coordinator, _ timeout: FlowTimeout) -> Int64? {
-        earlier(timeout.total.map { coordinator.startedAt + $0 }, timeout.idle.map { journey.movedAt + $0 })
+        earlier(
+            timeout.total.map { later(coordinator.startedAt, by: $0) },
+            timeout.idle.map { later(journey.movedAt, by: $0) })
     }
 
     private mutating func screenDeadline() throws(JourneyRefusal) -> Int64? {
         guard let top = journey.frames.last, let timeout = try screen(of: top).timeout else { return nil }
-        return journey.enteredAt + timeout.after
+        return later(journey.enteredAt, by: timeout.after)
     }
 
     private mutating func expire(child: Int) throws(JourneyRefusal) {
@@ -73,6 +75,12 @@ extension StepRun {
         try take(taken, of: top.coordinator)
         try arrive()
     }
+}
+
+/// Never overflows, whatever a kept journey says of its times.
+private func later(_ moment: Int64, by milliseconds: Int64) -> Int64 {
+    let (sum, isTooLate) = moment.addingReportingOverflow(milliseconds)
+    return isTooLate ? .max : sum
 }
 
 private func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {

@@ -32,6 +32,8 @@ struct StepRun {
         self.engine = engine
         self.services = StepServices(services)
         self.journey = journey
+        // What refers to a coordinator that is not there is refused as orphaned.
+        if !journey.isSound { self.journey.coordinators = [] }
         self.now = now
         self.event = event
         before = journey.frames.last

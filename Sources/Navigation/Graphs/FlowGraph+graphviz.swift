@@ -13,8 +13,9 @@ extension FlowGraph {
             lines.append("  \(node.key) [label=\(Self.quoted(node.lines)), \(Self.style(node.shape))]")
         }
         for arrow in arrows {
+            // With blanks, since labels are set right beside their lines.
             let style = arrow.isQuiet ? ", style=dashed" : ""
-            lines.append("  \(arrow.from) -> \(arrow.to) [label=\(Self.quoted(arrow.lines))\(style)]")
+            lines.append("  \(arrow.from) -> \(arrow.to) [label=\(Self.quoted(arrow.lines, padding: " "))\(style)]")
         }
         return lines.joined(separator: "\n") + "\n}\n"
     }
@@ -33,16 +34,17 @@ extension FlowGraph {
     }
 
     /// A quoted string of one or several lines. Backslashes would begin an escape there, ampersands an entity.
-    private static func quoted(_ lines: [String]) -> String {
+    private static func quoted(_ lines: [String], padding: String = "") -> String {
         let escaped = lines.map { line in
-            GraphText.fitting(line).unicodeScalars.map { scalar in
-                switch scalar {
-                case "\"": "\\\""
-                case "\\": "\\\\"
-                case "&": "&amp;"
-                default: String(scalar)
-                }
-            }.joined()
+            padding
+                + GraphText.fitting(line).unicodeScalars.map { scalar in
+                    switch scalar {
+                    case "\"": "\\\""
+                    case "\\": "\\\\"
+                    case "&": "&amp;"
+                    default: String(scalar)
+                    }
+                }.joined() + padding
         }
         return "\"\(escaped.joined(separator: "\\n"))\""
     }

@@ -1,7 +1,16 @@
 import JSONDocument
 
-/// How journeys are kept: as an array of values by their place, which is short, for there is one in every session, and
-/// quick to read, for that is done at each step.
+/// How journeys are kept: a compact document, for there is one in every session.
+///
+/// ```json
+/// {"id":"main","step":3,"at":[1767225600000],"who":[["wizard",1]],
+///  "on":["start","page1",["edit",1,"modal"]],"due":1767227400000}
+/// ```
+///
+/// - `at`: when it started, and milliseconds from then to the last step and to entering the screen, where not 0
+/// - `who`: the coordinators: flow, version, then for all but the simplest input, start, and of children id, parent and
+///   the state that started them
+/// - `on`: the frames: a state of the first coordinator that was pushed, or state, coordinator, presentation, mark
 extension Journey {
     public var document: JSONDocument {
         // What the writer makes is JSON.
@@ -15,163 +24,152 @@ extension Journey {
         return writer.bytes
     }
 
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.name("id")
+        writer.string(id)
+        writer.name("step")
+        writer.uint(step)
+        writeTimes(to: &writer)
+        if status == .active {
+            writer.name("who")
+            writer.beginArray()
+            for coordinator in coordinators { write(coordinator, to: &writer) }
+            writer.endArray()
+            writer.name("on")
+            writer.beginArray()
+            for (place, frame) in frames.enumerated() { write(frame, at: place, to: &writer) }
+            writer.endArray()
+        } else {
+            writer.name("status")
+            writer.string(status.rawValue)
+            writer.name("flow")
+            writer.string(flow)
+            writer.name("version")
+            writer.int(version)
+        }
+        if let outcome {
+            writer.name("outcome")
+            writer.string(outcome)
+        }
+        if let output {
+            writer.name("output")
+            writer.document(output)
+        }
+        writer.endObject()
+    }
+
+    private func writeTimes(to writer: inout JSONWriter) {
+        writer.name("at")
+        writer.beginArray()
+        writer.int(Int(startedAt))
+        if movedAt != startedAt || enteredAt != startedAt {
+            writer.int(Int(movedAt - startedAt))
+            if enteredAt != movedAt { writer.int(Int(enteredAt - startedAt)) }
+        }
+        writer.endArray()
+        if let expiresAt {
+            writer.name("end")
+            writer.int(Int(expiresAt))
+        }
+        if let dueAt, dueAt != expiresAt {
+            writer.name("due")
+            writer.int(Int(dueAt))
+        }
+    }
+
+    private func write(_ coordinator: Coordinator, to writer: inout JSONWriter) {
+        let isRoot = coordinator.parent == nil
+        writer.beginArray()
+        writer.string(coordinator.flow)
+        writer.int(coordinator.version)
+        if !isRoot || coordinator.input != .emptyObject || coordinator.startedAt != startedAt {
+            writer.document(coordinator.input)
+            writer.int(Int(coordinator.startedAt - startedAt))
+        }
+        if let parent = coordinator.parent {
+            writer.int(coordinator.id)
+            writer.int(parent)
+            writer.string(coordinator.startedBy ?? "")
+        }
+        writer.endArray()
+    }
+
+    private func write(_ frame: Frame, at place: Int, to writer: inout JSONWriter) {
+        let usual: Frame.Presentation = place == 0 ? .root : .push
+        let isPlain = frame.presentation == usual && frame.mark == .none
+        if isPlain, frame.coordinator == 0 { return writer.string(frame.state) }
+        writer.beginArray()
+        writer.string(frame.state)
+        writer.int(frame.coordinator)
+        if !isPlain { writer.string(frame.presentation.rawValue) }
+        if frame.mark != .none { writer.int(frame.mark.rawValue) }
+        writer.endArray()
+    }
+
     /// Nil when the document is not that of a journey.
     public init?(_ document: JSONDocument) {
-        var reader = JSONReader(document.serialized())
-        guard let journey = try? Journey(reading: &reader) else { return nil }
-        self = journey
-    }
-
-    /// Times are those since the start, but for the start itself.
-    package func write(to json: inout JSONWriter) {
-        json.beginArray()
-        json.string(id)
-        json.int(status.code)
-        json.uint(step)
-        json.string(flow)
-        json.int(version)
-        json.int(Int(startedAt))
-        json.int(Int(movedAt - startedAt))
-        json.int(Int(enteredAt - startedAt))
-        json.optional(expiresAt) { $0.int(Int($1 - startedAt)) }
-        json.optional(dueAt) { $0.int(Int($1 - startedAt)) }
-        json.beginArray()
-        for frame in frames { frame.write(to: &json) }
-        json.endArray()
-        json.beginArray()
-        for coordinator in coordinators { coordinator.write(to: &json, startOfJourney: startedAt) }
-        json.endArray()
-        json.optional(outcome) { $0.string($1) }
-        if let output { json.document(output) }
-        json.endArray()
-    }
-
-    /// - Throws: when it is not what ``write(to:)`` wrote.
-    package init(reading json: inout JSONReader) throws(JSONReadError) {
-        try json.beginArray()
-        id = try json.string()
-        status = try JourneyStatus(code: try json.int())
-        step = UInt64(clamping: try json.int())
-        flow = try json.string()
-        version = Int(try json.int())
-        startedAt = try json.int()
-        movedAt = try json.time(since: startedAt)
-        enteredAt = try json.time(since: startedAt)
-        expiresAt = json.isNull() ? nil : try json.time(since: startedAt)
-        dueAt = json.isNull() ? nil : try json.time(since: startedAt)
-        frames = []
-        try json.beginArray()
-        while !json.endsArray() { frames.append(try Frame(reading: &json)) }
-        coordinators = []
-        try json.beginArray()
-        while !json.endsArray() {
-            let coordinator = try Coordinator(reading: &json, startOfJourney: startedAt)
-            // Parents stand before their children, and the first is the journey's own flow.
-            guard coordinator.parent.map({ self.coordinator($0) != nil }) ?? coordinators.isEmpty,
-                self.coordinator(coordinator.id) == nil
-            else { throw JSONReadError.notAJourney }
-            coordinators.append(coordinator)
+        guard let id = document[member: "id"]?.string, let step = document[member: "step"]?.int, step >= 0,
+            let startedAt = document[member: "at"]?[0]?.int.map(Int64.init)
+        else { return nil }
+        let times = document[member: "at"]
+        let movedAt = startedAt + Int64(times?[1]?.int ?? 0)
+        let enteredAt = times?[2]?.int.map { startedAt + Int64($0) } ?? movedAt
+        let expiresAt = document[member: "end"]?.int.map(Int64.init)
+        let dueAt = document[member: "due"]?.int.map(Int64.init) ?? expiresAt
+        var status = JourneyStatus.active
+        var coordinators: [Coordinator] = []
+        var frames: [Frame] = []
+        var flow = document[member: "flow"]?.string
+        var version = document[member: "version"]?.int
+        if let written = document[member: "status"]?.string {
+            guard let known = JourneyStatus(rawValue: written) else { return nil }
+            status = known
+        } else {
+            guard let who = document[member: "who"], let on = document[member: "on"] else { return nil }
+            for place in 0..<who.count {
+                guard let coordinator = who[place].flatMap({ Coordinator($0, startOfJourney: startedAt) }) else {
+                    return nil
+                }
+                coordinators.append(coordinator)
+            }
+            frames.reserveCapacity(on.count)
+            for place in 0..<on.count {
+                guard let frame = on[place].flatMap({ Frame($0, at: place) }) else { return nil }
+                frames.append(frame)
+            }
+            flow = coordinators.first?.flow
+            version = coordinators.first?.version
         }
-        guard frames.allSatisfy({ coordinator($0.coordinator) != nil }) else { throw JSONReadError.notAJourney }
-        outcome = json.isNull() ? nil : try json.string()
-        // No output is not the same as null.
-        if json.endsArray() { return }
-        output = try json.document()
-        try json.endArray()
-    }
-}
-
-extension Frame {
-    fileprivate func write(to json: inout JSONWriter) {
-        json.beginArray()
-        json.int(coordinator)
-        json.string(state)
-        json.int(presentation.code)
-        json.int(mark.rawValue)
-        json.endArray()
-    }
-
-    fileprivate init(reading json: inout JSONReader) throws(JSONReadError) {
-        try json.beginArray()
-        coordinator = Int(try json.int())
-        state = try json.string()
-        presentation = try Presentation(code: try json.int())
-        guard let mark = Mark(rawValue: Int(try json.int())) else { throw JSONReadError.notAJourney }
-        self.mark = mark
-        try json.endArray()
+        guard let flow, let version else { return nil }
+        self.init(
+            id: id, status: status, step: UInt64(step), frames: frames, coordinators: coordinators, flow: flow,
+            version: version, outcome: document[member: "outcome"]?.string, output: document[member: "output"],
+            startedAt: startedAt, movedAt: movedAt, enteredAt: enteredAt, expiresAt: expiresAt, dueAt: dueAt)
     }
 }
 
 extension Coordinator {
-    fileprivate func write(to json: inout JSONWriter, startOfJourney: Int64) {
-        json.beginArray()
-        json.int(id)
-        json.string(flow)
-        json.int(version)
-        json.optional(parent) { $0.int($1) }
-        json.optional(startedBy) { $0.string($1) }
-        json.document(input)
-        json.int(Int(startedAt - startOfJourney))
-        json.endArray()
-    }
-
-    fileprivate init(reading json: inout JSONReader, startOfJourney: Int64) throws(JSONReadError) {
-        try json.beginArray()
-        id = Int(try json.int())
-        flow = try json.string()
-        version = Int(try json.int())
-        parent = json.isNull() ? nil : Int(try json.int())
-        startedBy = json.isNull() ? nil : try json.string()
-        input = try json.document()
-        startedAt = try json.time(since: startOfJourney)
-        try json.endArray()
+    fileprivate init?(_ document: JSONDocument, startOfJourney: Int64) {
+        guard let flow = document[0]?.string, let version = document[1]?.int else { return nil }
+        self.init(
+            id: document[4]?.int ?? 0, flow: flow, version: version, parent: document[5]?.int,
+            startedBy: document[6]?.string, input: document[2] ?? .emptyObject,
+            startedAt: startOfJourney + Int64(document[3]?.int ?? 0))
     }
 }
 
-extension JourneyStatus {
-    fileprivate var code: Int {
-        switch self {
-        case .active: 0
-        case .finished: 1
-        case .expired: 2
+extension Frame {
+    fileprivate init?(_ document: JSONDocument, at place: Int) {
+        let usual: Frame.Presentation = place == 0 ? .root : .push
+        if let state = document.string {
+            self.init(coordinator: 0, state: state, presentation: usual)
+            return
         }
+        guard let state = document[0]?.string, let coordinator = document[1]?.int else { return nil }
+        let presentation = document[2]?.string.map { Presentation(rawValue: $0) } ?? usual
+        let mark = document[3]?.int.map { Mark(rawValue: $0) } ?? Mark.none
+        guard let presentation, let mark else { return nil }
+        self.init(coordinator: coordinator, state: state, presentation: presentation, mark: mark)
     }
-
-    fileprivate init(code: Int64) throws(JSONReadError) {
-        guard let status = Self.allCases.first(where: { $0.code == code }) else { throw .notAJourney }
-        self = status
-    }
-}
-
-extension Frame.Presentation {
-    fileprivate var code: Int {
-        switch self {
-        case .root: 0
-        case .push: 1
-        case .modal: 2
-        }
-    }
-
-    fileprivate init(code: Int64) throws(JSONReadError) {
-        switch code {
-        case 0: self = .root
-        case 1: self = .push
-        case 2: self = .modal
-        default: throw .notAJourney
-        }
-    }
-}
-
-extension JSONReadError {
-    fileprivate static let notAJourney = JSONReadError(offset: 0)
-}
-
-extension JSONWriter {
-    fileprivate mutating func optional<Value>(_ value: Value?, _ write: (inout JSONWriter, Value) -> Void) {
-        if let value { write(&self, value) } else { null() }
-    }
-}
-
-extension JSONReader {
-    fileprivate mutating func time(since start: Int64) throws(JSONReadError) -> Int64 { start &+ (try int()) }
 }

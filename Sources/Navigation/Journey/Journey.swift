@@ -63,5 +63,17 @@ public struct Journey: Sendable, Equatable {
     /// The screen that is looked at.
     public var top: Frame? { frames.last }
 
+    /// Whether the coordinators are a tree, parents first. Kept journeys come from other installations, too, and nothing
+    /// may go round in circles in one.
+    var isSound: Bool {
+        var last = -1
+        for coordinator in coordinators {
+            guard coordinator.id > last, (coordinator.parent == nil) == (last == -1), coordinator.parent ?? -1 <= last
+            else { return false }
+            last = coordinator.id
+        }
+        return true
+    }
+
     public func coordinator(_ id: Int) -> Coordinator? { coordinators.first { $0.id == id } }
 }

@@ -47,7 +47,9 @@ extension RouteSearch {
     private mutating func start(
         _ child: ChildFlow, by state: Int, of parent: Int
     ) -> (coordinator: Int, obstacle: RouteObstacle?)? {
-        guard let flow = catalog.flow(child.flow, version: child.version), mayStart(flow, of: parent) else { return nil }
+        guard let flow = catalog.flow(child.flow, version: child.version), mayStart(flow, of: parent) else {
+            return nil
+        }
         var input = JSONDocument.emptyObject
         var obstacle: RouteObstacle?
         do throws(JourneyRefusal) {

@@ -62,8 +62,33 @@ extension KeptJourneys {
         return json.bytes
     }
 
+    /// - Throws: when it is not what journeys are kept as.
     init(reading bytes: [UInt8]) throws(JSONReadError) {
-        var json = JSONReader(bytes)
+        do {
+            try self.init(text: bytes)
+        } catch {
+            guard let document = try? JSONDocument(parsing: bytes), let kept = KeptJourneys(document) else {
+                throw error
+            }
+            self = kept
+        }
+    }
+
+    /// From the document, in whatever order its members are: it may have gone through other hands.
+    private init?(_ document: JSONDocument) {
+        guard let elements = document[member: "journeys"]?.elements else { return nil }
+        for element in elements {
+            guard let journey = Journey(element) else { return nil }
+            journeys.append(journey)
+        }
+        guard let step = document[member: "step"] else { return }
+        guard let number = step.int, number >= 0 else { return nil }
+        formerStep = UInt64(number)
+    }
+
+    /// From the very text that ``bytes`` gave, which is a good deal quicker.
+    private init(text: [UInt8]) throws(JSONReadError) {
+        var json = JSONReader(text)
         try json.beginObject()
         try json.name("journeys")
         try json.beginArray()

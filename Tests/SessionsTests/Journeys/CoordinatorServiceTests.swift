@@ -109,7 +109,9 @@ struct CoordinatorServiceTests {
         let session = try await house.session()
         _ = try await session.journey("main")
         let coordinator = try house.service("coordinator")
-        for text in [#"{"journeys":[["main",0,1]]}"#, #"{"journeys":[[]"#, "[]", #"{"journeys":["x"],"step":-1}"#] {
+        for text in [
+            #"{"journeys":[{"id":"main","step":1}]}"#, #"{"journeys":[[]"#, "[]", #"{"journeys":[],"step":-1}"#,
+        ] {
             try await session.transact { $0.write(coordinator, Array(text.utf8)) }
             let error = await #expect(throws: SessionError.self) { try await session.journey("main") }
             guard case .serviceFailed("coordinator", _) = error else {
@@ -120,6 +122,25 @@ struct CoordinatorServiceTests {
         }
         try await house.perform(.remove, on: "coordinator", session, by: .admin)
         #expect(try await session.journey("main").view.step == 1)
+    }
+
+    @Test("journeys that have gone through other hands are what they were")
+    func rewritten() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
+        let id = try await session.startJourney(flow: "wizard").view.id
+        try await session.send("cancel", toJourney: id)
+        let before = try await session.journeys()
+        let coordinator = try house.service("coordinator")
+        try await session.transact { pending in
+            let kept = pending.document(of: coordinator)?.bytes ?? []
+            // Sorts members by their names.
+            let rewritten = try JSONDocument(parsing: kept).serialized()
+            #expect(rewritten != kept)
+            pending.write(coordinator, rewritten)
+        }
+        #expect(try await session.journeys().map(\.view) == before.map(\.view))
     }
 
     @Test("nothing of the journeys is left when the session has ended")
