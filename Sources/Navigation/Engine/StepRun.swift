@@ -11,6 +11,8 @@ struct StepRun {
     /// What the child that has just ended handed back, until the next screen is come to.
     var output: JSONDocument?
     var happenings: [Happening] = []
+    /// The transitions that are taken, by flow and place in its file; nil while nobody wants to know.
+    var trace: [TakenTransition]?
 
     /// Whether the screen that was looked at has been left, and a screen has to be entered in the end.
     var hasLeft = false
