@@ -118,9 +118,9 @@ struct FlowPathsTests {
 
                 # Script 1 takes /states/a/on/say, /states/b/on/next
                 AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)"
-                curl -sf -X PUT "$BASE/v1/sessions/current/journeys/paths" -H "$AUTH" -H "$JSON" -d '{"flow":"talk"}'
-                curl -sf -X POST "$BASE/v1/sessions/current/journeys/paths/events" -H "$AUTH" -H "$JSON" -d '{"data":{"text":"it'\''s"},"event":"say"}'
-                curl -sf -X POST "$BASE/v1/sessions/current/journeys/paths/events" -H "$AUTH" -H "$JSON" -d '{"event":"next"}'
+                curl -sf -X PUT "$BASE/v1/sessions/current/journeys/main" -H "$AUTH" -H "$JSON" -d '{"flow":"talk"}'
+                curl -sf -X POST "$BASE/v1/sessions/current/journeys/main/events" -H "$AUTH" -H "$JSON" -d '{"data":{"text":"it'\''s"},"event":"say"}'
+                curl -sf -X POST "$BASE/v1/sessions/current/journeys/main/events" -H "$AUTH" -H "$JSON" -d '{"event":"next"}'
 
                 # Nothing takes /on/quit: nobody quits
 

@@ -2,20 +2,15 @@ import JSONDocument
 import Navigation
 import Testing
 
-<<<<<<<< HEAD:Tests/NavigationTests/Paths/LargeFlowWayTests.swift
-@Suite("A flow of 10,000 screens", .serialized)
-struct LargeFlowWayTests {
-========
 @Suite("Ways across 10,000 screens", .serialized)
 struct LongWayTests {
->>>>>>>> wip/paths:Tests/NavigationTests/Paths/LongWayTests.swift
     static let size = 10_000
 
     /// One screen after the other, each of which asks for a name, with an event that holds on all of them.
     static let row = flow { place in ["next": target((place + 1) % size)] }
 
     /// The same, with an action and a schema for each event.
-    static let busyRow = (try? JSONDocument(parsing: LargeFlowTests.row(of: size))) ?? .null
+    static let busyRow = (try? JSONDocument(parsing: SizeTests.row(of: size))) ?? .null
 
     /// Screens that lead to two others each: thirteen events lead anywhere.
     static let tree = flow { place in ["left": target(2 * place + 1), "right": target(2 * place + 2)] }

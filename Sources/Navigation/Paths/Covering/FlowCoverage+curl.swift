@@ -11,8 +11,8 @@ extension FlowCoverage {
             lines.append("# Script \(number + 1) takes \(script.takes.joined(separator: ", "))")
             lines.append(#"AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)""#)
             let start: JSONDocument = ["flow": JSONDocument(flow)]
-            lines.append(Self.call("PUT", "journeys/paths", start))
-            lines += script.entries.map { Self.call("POST", "journeys/paths/events", $0.json) }
+            lines.append(Self.call("PUT", "journeys/main", start))
+            lines += script.entries.map { Self.call("POST", "journeys/main/events", $0.json) }
         }
         for transition in uncovered {
             lines.append("")
