@@ -103,8 +103,9 @@ enum HelpText {
         case .paths:
             """
 
-            Each line is a JSON array: a script as `concierge simulate` takes it. Data that an event needs and that no
-            one can guess is left for you to fill in.
+            What is printed is a JSON object: `scripts`, each with `events`, which `concierge simulate` plays, and the
+            transitions that it `takes` as JSON Pointers into the flow's file; and `uncovered`, those that no script was
+            found for, and why. With --curl it is a shell script that needs curl and jq.
 
             """
         case .serve, .config, .health, .version, .help: ""

@@ -233,6 +233,7 @@ extension APISchema {
 
     private static let statisticsDocument = object([
         "sessions": object(["live": natural, "created": natural, "ended": natural]),
+        "journeys": object(["live": natural]),
         "services": [
             "type": "object", "additionalProperties": natural, "description": "Live instances by the service's name.",
         ],

@@ -81,6 +81,7 @@ extension FlowReader {
                 "history says what is found later of a screen that is "
                     + "left, and this transition stays")
         }
-        return Transition(guard: guardian, target: target, nav: nav, actions: actions, history: history)
+        return Transition(
+            guard: guardian, target: target, nav: nav, actions: actions, history: history, place: place.description)
     }
 }

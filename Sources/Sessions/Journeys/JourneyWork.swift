@@ -107,6 +107,7 @@ struct JourneyWork {
         if journey.isActive {
             let step = engine.abandon(journey, services: documents, now: pending.now)
             for change in step.changes { try? make(change) }
+            pending.journeysBegun -= 1
         }
         kept.forget(journey.id)
         tell(.journeyAbandoned(id: journey.id))
@@ -139,7 +140,9 @@ struct JourneyWork {
     private mutating func take(_ step: Step) throws -> Journey {
         if let failure = documents.failure { throw failure }
         for change in step.changes { try make(change) }
+        let wasRunning = kept[step.journey.id]?.isActive ?? false
         let journey = kept.keep(step.journey)
+        pending.journeysBegun += (journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         switch journey.status {
         case .active: tell(.journeyMoved(id: journey.id, step: journey.step))
         case .finished: tell(.journeyFinished(id: journey.id, step: journey.step))

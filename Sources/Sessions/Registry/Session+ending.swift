@@ -8,6 +8,7 @@ extension Session {
             guard !state.isEnded else { return false }
             state.isEnded = true
             state.countLive(-1, environment.catalog)
+            environment.countJourneys(of: state.record, -1)
             return true
         }
     }
@@ -22,6 +23,7 @@ extension Session {
             guard now >= state.deadline(settings) else { return false }
             state.isEnded = true
             state.countLive(-1, environment.catalog)
+            environment.countJourneys(of: state.record, -1)
             return true
         }
     }
@@ -31,6 +33,7 @@ extension Session {
         state.withLock { state in
             state.isEnded = false
             state.countLive(1, environment.catalog)
+            environment.countJourneys(of: state.record, 1)
         }
     }
 
@@ -50,5 +53,17 @@ extension Session.State {
         for instance in unwritten where record.document(of: instance.service) == nil {
             catalog.services[Int(instance.service)].countLive(difference)
         }
+    }
+}
+
+extension SessionEnvironment {
+    /// Counts the journeys that run in a session. Most sessions have none, and then this looks at a list of few.
+    func countJourneys(of record: SessionRecord, _ difference: Int) {
+        guard let coordinator = catalog[CoordinatorService.key.name],
+            let document = record.document(of: coordinator.index),
+            let kept = try? KeptJourneys(reading: document.bytes)
+        else { return }
+        let running = kept.journeys.count { $0.isActive }
+        if running > 0 { journeyCount.wrappingAdd(difference * running, ordering: .relaxed) }
     }
 }

@@ -91,6 +91,9 @@ extension Session {
 
     private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?) {
         state.withLock { state in
+            if pending.journeysBegun != 0, !state.isEnded {
+                environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
+            }
             if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
                 record.services.count == state.record.services.count
             {
@@ -129,7 +132,11 @@ extension Session {
         }
         state.withLock { state in
             guard stored.record.revision > state.record.revision else { return }
-            if !state.isEnded { state.countLive(-1, environment.catalog) }
+            if !state.isEnded {
+                state.countLive(-1, environment.catalog)
+                environment.countJourneys(of: state.record, -1)
+                environment.countJourneys(of: stored.record, 1)
+            }
             state.record = stored.record
             state.forgetWritten(environment.catalog, now: environment.clock.now())
             if !state.isEnded { state.countLive(1, environment.catalog) }

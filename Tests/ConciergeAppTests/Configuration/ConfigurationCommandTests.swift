@@ -1,5 +1,6 @@
 import ConciergeApp
 import JSONDocument
+import Support
 import Synchronization
 import Testing
 

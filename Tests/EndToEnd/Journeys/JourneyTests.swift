@@ -292,6 +292,27 @@ struct JourneyTests {
         }
     }
 
+    @Test("the statistics count journeys that run, until they or their sessions end")
+    func statistics() async throws {
+        try await Self.withWizard { app, client in
+            func live() async throws -> Int? {
+                try await app.admin().get("/v1/stats")[member: "journeys"]?[member: "live"]?.int
+            }
+            let journey = try await client.start("wizard")
+            try await client.get(Paths.main)
+            #expect(try await live() == 2)
+            #expect(try await app.admin().get("/metrics").text.contains("\nconcierge_journeys_live 2\n"))
+            try await client.event("cancel", on: journey)
+            #expect(try await live() == 1)
+            #expect(try await client.send("PUT", journey).status == 200)
+            #expect(try await live() == 2)
+            #expect(try await client.send("DELETE", journey).status == 204)
+            #expect(try await live() == 1)
+            #expect(try await client.send("DELETE", Paths.current).status == 204)
+            #expect(try await live() == 0)
+        }
+    }
+
     @Test("operators see the journeys of any session, and where all of them stand")
     func admin() async throws {
         try await Self.withWizard { app, client in

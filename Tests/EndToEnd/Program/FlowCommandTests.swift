@@ -42,6 +42,20 @@ struct FlowCommandTests {
                 ["simulate", "order", "--script", "\(folder)/s.json", "--input", #"{"amount":0}"#] + flows)
             #expect(refused.status == 1)
             #expect(refused.output.contains("/input/amount"))
+            let curl = try await ProgramProcess.run(["paths", "wizard", "--curl"] + flows)
+            #expect(curl.status == 0)
+            #expect(curl.output.contains("curl -sf -X POST \"$BASE/v1/sessions/current/journeys/"))
+            let paths = try await ProgramProcess.run(["paths", "wizard"] + flows)
+            #expect(paths.status == 0)
+            let coverage = try JSONDocument(parsing: paths.output)
+            #expect(coverage[member: "uncovered"] == [])
+            for script in try #require(coverage[member: "scripts"]?.elements) {
+                try await withFolder(["script.json": script.description]) { _, scripts in
+                    let played = try await ProgramProcess.run(
+                        ["simulate", "wizard", "--script", "\(scripts)/script.json"] + flows)
+                    #expect(played.status == 0, "\(played.output)")
+                }
+            }
         }
     }
 

@@ -19,7 +19,9 @@ struct SimulationScript {
 
     /// - Parameter name: the file's, for messages.
     init(_ bytes: [UInt8], named name: String) throws(Failure) {
-        if let whole = try? JSONDocument(parsing: bytes, comments: true), let elements = whole.elements {
+        let whole = try? JSONDocument(parsing: bytes, comments: true)
+        // `concierge paths` prints its scripts as objects with the steps in `events`.
+        if let elements = whole?.elements ?? whole?[member: "events"]?.elements {
             var steps: [Step] = []
             for (index, element) in elements.enumerated() {
                 steps.append(try Self.step(element, at: "\(name): /\(index)"))

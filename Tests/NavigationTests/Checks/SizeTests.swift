@@ -3,8 +3,8 @@ import Testing
 
 @testable import Navigation
 
-@Suite("Large flows")
-struct LargeFlowTests {
+@Suite("Sizes")
+struct SizeTests {
     /// Screens in a row, each with what screens usually have.
     static func row(of count: Int) -> [UInt8] {
         var text =
