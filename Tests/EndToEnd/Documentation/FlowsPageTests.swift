@@ -18,12 +18,13 @@ struct FlowsPageTests {
         try #require(loaded.problems == [])
         let atStart = reader
         try await withApplication(
-            services: loaded.services, flows: reader.flows, { $0.mainFlow = loaded.configuration.mainFlow }
-        ) { app in
-            var reader = atStart
-            reader.server = (app, try await app.newSession().token)
-            for block in blocks[start...] { try await reader.read(block) }
-        }
+            services: loaded.services, flows: reader.flows,
+            { $0.mainFlow = loaded.configuration.mainFlow },
+            { app in
+                var reader = atStart
+                reader.server = (app, try await app.newSession().token)
+                for block in blocks[start...] { try await reader.read(block) }
+            })
     }
 
     @Test("has a section for each line of its table of contents")

@@ -76,7 +76,7 @@ struct CheckoutWalk {
     @Test("a verification that takes longer than half an hour is over, and the checkout stays at the delivery")
     func slow() async throws {
         let clock = SteeredClock()
-        try await withShippedFlows(clock: clock, { $0.sessionIdleTimeout = .seconds(7200) }) { _, client in
+        try await withShippedFlows(clock: clock, sessionIdle: .seconds(7200)) { _, client in
             let walk = try await Walk(of: "checkout", by: client)
             try await walk.send("submit", Self.address, to: "delivery")
             try await walk.send("choose", ["method": "standard"], to: "contact")

@@ -92,7 +92,7 @@ struct MoneyTransferWalk {
     @Test("who does not authorise in five minutes is back at the input, and after a quarter of an hour it is all over")
     func slow() async throws {
         let clock = SteeredClock()
-        try await withShippedFlows(clock: clock, { $0.sessionIdleTimeout = .seconds(7200) }) { _, client in
+        try await withShippedFlows(clock: clock, sessionIdle: .seconds(7200)) { _, client in
             let walk = try await Walk(of: "money-transfer", by: client)
             try await walk.send("submit", Self.entered, to: "authorise")
             clock.advance(.seconds(299))

@@ -138,20 +138,21 @@ extension TestResponse {
 }
 
 /// A whole application with the services and flows that come with it, and a new session.
+///
+/// - Parameters:
+///   - flows: the texts of others.
+///   - sessionIdle: how long a session may rest, when that is not what the walk is about.
 func withShippedFlows(
-    clock: any SessionClock = SystemClock(), flows: [String]? = nil,
-    _ configure: (inout Configuration) -> Void = { _ in },
-    _ body: (RunningApplication, TestClient) async throws -> Void
+    clock: any SessionClock = SystemClock(), flows: [String]? = nil, mainFlow: String? = "main",
+    sessionIdle: Duration = .seconds(1800), _ body: (RunningApplication, TestClient) async throws -> Void
 ) async throws {
     try await withApplication(
         services: try ShippedFiles.services(), flows: try flows ?? ShippedFiles.flows(), clock: clock,
         { configuration in
-            configuration.mainFlow = "main"
-            configure(&configuration)
-        }
-    ) { app in
-        try await body(app, try await app.newSession().client)
-    }
+            configuration.mainFlow = mainFlow
+            configuration.sessionIdleTimeout = sessionIdle
+        },
+        { app in try await body(app, try await app.newSession().client) })
 }
 
 func ifMatch(_ answer: TestResponse) -> [(name: String, value: String)] { [("If-Match", answer["ETag"] ?? "")] }

@@ -33,8 +33,7 @@ struct WizardWalk {
         let shipped = try ShippedFiles.flow("wizard")
         let keeping = shipped.replacing(#", "actions": [{ "remove": "profile" }]"#, with: "")
         try #require(keeping != shipped)
-        try await withShippedFlows(flows: [keeping, try ShippedFiles.flow("edit-quote")], { $0.mainFlow = nil }) {
-            _, client in
+        try await withShippedFlows(flows: [keeping, try ShippedFiles.flow("edit-quote")], mainFlow: nil) { _, client in
             let walk = try await Walk(of: "wizard", by: client)
             try await walk.send("sign_in", Self.ada, to: "page1")
             try await walk.send("next", to: "page2")
