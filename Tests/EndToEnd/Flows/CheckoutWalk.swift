@@ -135,7 +135,7 @@ struct CheckoutWalk {
             let walk = try await Walk(of: "checkout", by: client)
             try await walk.unreachable("payment", blockedBy: "delivery", at: ["/order/address"])
             try await client.patch(Self.order, #"{"address":\#(Self.address)}"#)
-            try await walk.unreachable("payment", blockedBy: "payment", at: ["/order/delivery"])
+            try await walk.unreachable("payment", blockedBy: "payment", at: ["/order/delivery", "/order/verification"])
             try await client.patch(Self.order, #"{"delivery":"standard"}"#)
             try await walk.navigate(to: "contact", by: ["delivery", "contact"])
             try await walk.send("submit", ["email": "ada@example.org"], to: "terms")

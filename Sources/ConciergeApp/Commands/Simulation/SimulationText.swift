@@ -31,14 +31,14 @@ enum SimulationText {
         default: throw error
         }
         let members = problem.members.map { "  \($0.name) \($0.value)\n" }
-        let places = problem.errors.map { "  \($0.pointer) \($0.detail)\n" }
+        let places = problem.errors.map { "  \(place($0.pointer))\($0.detail)\n" }
         return "  refused \(problem.kind.code): \(problem.detail)\n" + members.joined() + places.joined()
     }
 
+    private static func reason(_ violation: JSONViolation) -> String { place(violation.pointer) + violation.detail }
+
     /// What is in the way is not always at a place.
-    private static func reason(_ violation: JSONViolation) -> String {
-        violation.pointer.isEmpty ? violation.detail : violation.description
-    }
+    private static func place(_ pointer: String) -> String { pointer.isEmpty ? "" : "\(pointer) " }
 
     private static func frame(_ frame: FrameView) -> String {
         "\(frame.flow)/\(frame.screen)" + (frame.presentation == .modal ? " (modal)" : "")
