@@ -1,5 +1,6 @@
 import HTTPTestClient
 import Support
+import Testing
 
 /// A request that a page shows as a command of curl.
 struct ShownRequest {
