@@ -25,7 +25,8 @@ struct FlowEndpointTests {
                 ])
         }
         try await withApplication { app in
-            #expect(try await app.client().get("/v1/flows").items.isEmpty)
+            let empty = try await app.client().get("/v1/flows")
+            #expect(empty.items.isEmpty)
         }
     }
 
@@ -35,7 +36,8 @@ struct FlowEndpointTests {
             let client = app.client()
             let order = try await client.get("/v1/flows/order")
             #expect(order.status == 200)
-            #expect(order[member: "definition"] == (try JSONDocument(parsing: TestFlows.order)))
+            let definition = try JSONDocument(parsing: TestFlows.order)
+            #expect(order[member: "definition"] == definition)
             #expect(order[member: "input"]?[member: "required"] == ["amount"])
             let newest = try await client.get("/v1/flows/tour")
             #expect(newest[member: "version"] == 3)
@@ -86,7 +88,9 @@ struct FlowEndpointTests {
 
     @Test("with flows_public false a session's token is needed")
     func notPublic() async throws {
-        try await withApplication(flows: Self.texts, { $0.flowsPublic = false }) { app in
+        try await withApplication(flows: Self.texts) {
+            $0.flowsPublic = false
+        } _: { app in
             let client = try await app.newSession().client
             for path in ["/v1/flows", "/v1/flows/tour", "/v1/flows/tour/versions/1", "/v1/flows/tour/graph"] {
                 #expect(try await app.client().get(path).status == 401)
