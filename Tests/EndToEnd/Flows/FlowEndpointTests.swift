@@ -88,7 +88,9 @@ struct FlowEndpointTests {
 
     @Test("with flows_public false a session's token is needed")
     func notPublic() async throws {
-        try await withApplication(flows: Self.texts, { $0.flowsPublic = false }) { app in
+        try await withApplication(flows: Self.texts) {
+            $0.flowsPublic = false
+        } _: { app in
             let client = try await app.newSession().client
             for path in ["/v1/flows", "/v1/flows/tour", "/v1/flows/tour/versions/1", "/v1/flows/tour/graph"] {
                 #expect(try await app.client().get(path).status == 401)

@@ -40,9 +40,10 @@ struct OrphanedJourneyTests {
         let (store, token) = try await Self.filled()
         let log = try LogFile()
         try await withApplication(
-            flows: [Self.flow(version: 2, screen: "b")], store: store, log: log.log,
-            { $0.orphanedJourneys = .restart }
-        ) { app in
+            flows: [Self.flow(version: 2, screen: "b")], store: store, log: log.log
+        ) {
+            $0.orphanedJourneys = .restart
+        } _: { app in
             let shown = try await app.client().with(token: token).get(Paths.main)
             #expect(shown.status == 200)
             #expect(shown.screen == "b")
