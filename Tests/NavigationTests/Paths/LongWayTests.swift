@@ -10,7 +10,7 @@ struct LongWayTests {
     static let row = flow { place in ["next": target((place + 1) % size)] }
 
     /// The same, with an action and a schema for each event.
-    static let busyRow = (try? JSONDocument(parsing: LargeFlowTests.row(of: size))) ?? .null
+    static let busyRow = (try? JSONDocument(parsing: SizeTests.row(of: size))) ?? .null
 
     /// Screens that lead to two others each: thirteen events lead anywhere.
     static let tree = flow { place in ["left": target(2 * place + 1), "right": target(2 * place + 2)] }
