@@ -122,6 +122,10 @@ extension FlowReader {
             report(place, .badValue, "what is compared is a path as a text, or {\"value\": …}")
             return nil
         }
+        guard text.hasPrefix("/") else {
+            report(place, .badPointer, "\"\(text)\" is no path; a text to compare with is {\"value\": \"\(text)\"}")
+            return nil
+        }
         return readPath(text, at: place, context).map { .path($0) }
     }
 

@@ -95,7 +95,8 @@ extension KeptJourneys {
         while !json.endsArray() { journeys.append(try Journey(reading: &json)) }
         guard !json.endsObject() else { return }
         try json.name("step")
-        formerStep = UInt64(clamping: try json.int())
+        guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
+        formerStep = step
         try json.endObject()
     }
 }

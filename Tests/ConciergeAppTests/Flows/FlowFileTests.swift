@@ -42,7 +42,7 @@ struct FlowFileTests {
         #expect(target.hasPrefix("flows/b.json:2:26: error: "))
         #expect(target.hasSuffix("; did you mean ende?"))
         let data = try #require(lines.first { $0.contains("/states/start/data/0") })
-        #expect(data.hasPrefix("flows/b.json:3:34: error: "))
+        #expect(data.hasPrefix("flows/b.json:3:22: error: "))
         #expect(data.hasSuffix("; did you mean profile?"))
     }
 

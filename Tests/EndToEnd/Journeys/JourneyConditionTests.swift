@@ -7,7 +7,9 @@ import Testing
 @Suite("Conditions on journeys, retries and many clients at once")
 struct JourneyConditionTests {
     private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
-        try await withApplication(flows: [TestFlows.wizard], { $0.mainFlow = "wizard" }) { app in
+        try await withApplication(flows: [TestFlows.wizard]) {
+            $0.mainFlow = "wizard"
+        } _: { app in
             try await body(try await app.newSession().client)
         }
     }

@@ -6,7 +6,9 @@ import Testing
 @Suite("Refused steps of journeys")
 struct JourneyRefusalTests {
     private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
-        try await withApplication(flows: [TestFlows.wizard, TestFlows.order], { $0.mainFlow = "wizard" }) { app in
+        try await withApplication(flows: [TestFlows.wizard, TestFlows.order]) {
+            $0.mainFlow = "wizard"
+        } _: { app in
             try await body(try await app.newSession().client)
         }
     }

@@ -11,13 +11,10 @@ struct JourneyTests {
         _ configure: (inout Configuration) -> Void = { _ in },
         _ body: (RunningApplication, TestClient) async throws -> Result
     ) async throws -> Result {
-        try await withApplication(
-            flows: [TestFlows.wizard, TestFlows.order], clock: clock,
-            { configuration in
-                configuration.mainFlow = main
-                configure(&configuration)
-            }
-        ) { app in
+        try await withApplication(flows: [TestFlows.wizard, TestFlows.order], clock: clock) { configuration in
+            configuration.mainFlow = main
+            configure(&configuration)
+        } _: { app in
             try await body(app, try await app.newSession().client)
         }
     }
@@ -137,7 +134,9 @@ struct JourneyTests {
     @Test("a journey whose time is over is shown so, and takes no event: 410")
     func expiry() async throws {
         let clock = SteeredClock()
-        try await Self.withWizard(clock: clock, { $0.sessionIdleTimeout = .seconds(7200) }) { _, client in
+        try await Self.withWizard(clock: clock) {
+            $0.sessionIdleTimeout = .seconds(7200)
+        } _: { _, client in
             let journey = try await client.start("order", input: #"{"amount":3}"#)
             clock.advance(.seconds(599))
             #expect(try await client.get(journey)[member: "status"] == "active")
@@ -159,7 +158,9 @@ struct JourneyTests {
     @Test("an event that comes too late is 410 although nobody has looked in between")
     func lateEvent() async throws {
         let clock = SteeredClock()
-        try await Self.withWizard(clock: clock, { $0.sessionIdleTimeout = .seconds(7200) }) { _, client in
+        try await Self.withWizard(clock: clock) {
+            $0.sessionIdleTimeout = .seconds(7200)
+        } _: { _, client in
             let journey = try await client.start("order", input: #"{"amount":3}"#)
             clock.advance(.seconds(601))
             let gone = try await client.event("buy", on: journey)
@@ -206,7 +207,9 @@ struct JourneyTests {
 
     @Test("a session has no more journeys than journeys.max; one that is over makes room")
     func limit() async throws {
-        try await Self.withWizard({ $0.journeys.max = 2 }) { _, client in
+        try await Self.withWizard {
+            $0.journeys.max = 2
+        } _: { _, client in
             let first = try await client.start("wizard")
             _ = try await client.start("wizard")
             let third = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)

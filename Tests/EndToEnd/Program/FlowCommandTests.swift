@@ -24,7 +24,7 @@ struct FlowCommandTests {
                 let run = try await ProgramProcess.run([command, "--flows", "\(folder)/flows"])
                 #expect(run.status == 2)
                 let line = try #require(run.lines.first { $0.contains("/states/page1/on/next/target") })
-                #expect(line.hasPrefix("\(folder)/flows/wizard.json:16:"))
+                #expect(line.hasPrefix("\(folder)/flows/wizard.json:13:"))
                 #expect(line.hasSuffix("; did you mean page2?"))
             }
         }
@@ -65,7 +65,9 @@ struct FlowCommandTests {
         let flows = [Self.flow(version: 1, screen: "a")]
         let one = ["flows/t.json": Self.flow(version: 1, screen: "a"), "key": key]
         let two = ["flows/t.json": Self.flow(version: 2, screen: "b"), "key": key]
-        try await withApplication(flows: flows, { $0.admin.key = .init(key) }) { app in
+        try await withApplication(flows: flows) {
+            $0.admin.key = .init(key)
+        } _: { app in
             let client = try await app.newSession().client
             #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"tour"}"#).status == 201)
             let url = "http://127.0.0.1:\(app.adminPort)"

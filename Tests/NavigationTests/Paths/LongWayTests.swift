@@ -1,3 +1,4 @@
+import Glibc
 import JSONDocument
 import Navigation
 import Testing
@@ -34,18 +35,25 @@ struct LongWayTests {
         let flow = ["row": Self.row, "busy row": Self.busyRow, "tree": Self.tree][shape] ?? .null
         let engine = FlowEngine(catalog: try Traveller.catalog([flow]))
         let services = TestServices()
-        let start = try engine.start(flow: "large", id: "main", services: services, now: 0)
+        let journey = try engine.start(flow: "large", id: "main", services: services, now: 0).journey
         let far = "s\(Self.size - 1)"
         var path: [String] = []
-        let times = try (0..<2).map { _ in
-            try ContinuousClock().measure {
-                path = try engine.navigate(start.journey, to: far, services: services, now: 0).path
-            }
+        let times = try (0..<3).map { _ in
+            let start = Self.processorTime()
+            path = try engine.navigate(journey, to: far, services: services, now: 0).path
+            return Self.processorTime() - start
         }
-        let best = times.min() ?? .zero
-        print("\(shape): \(hops) hops in \(best)")
+        let best = times.min() ?? 0
+        print("\(shape): \(hops) hops in \(best / 1_000_000) ms of processor time")
         #expect(path.count == hops && path.last == far)
         // 50 ms are what is promised of an optimised build on a quiet machine; this is a net for what is quadratic.
-        #expect(best < .seconds(5))
+        #expect(best < 5_000_000_000)
+    }
+
+    /// In nanoseconds, of this thread: what else the machine does is left out.
+    private static func processorTime() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }
