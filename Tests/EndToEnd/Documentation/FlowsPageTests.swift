@@ -34,13 +34,6 @@ struct FlowsPageTests {
         let listed = text.matches(of: /\n\d+\. \[(.+)\]\(#.+\)/).map { $0.output.1 }
         #expect(listed == titles)
     }
-
-    @Test("the flows that come with Concierge have neither errors nor warnings")
-    func shipped() async throws {
-        let (text, status) = await output(of: ["check"], files: ShippedFiles.repository)
-        #expect(status == 0)
-        #expect(text.hasSuffix(" flow files: 0 errors, 0 warnings\n"), "\(text)")
-    }
 }
 
 /// Somebody who follows a page, block by block.
