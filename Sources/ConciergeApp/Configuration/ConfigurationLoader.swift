@@ -115,22 +115,40 @@ package struct ConfigurationLoader: Sendable {
     }
 
     private func readFlows(_ loaded: inout LoadedConfiguration, _ services: Navigation.ServiceDirectory) {
-        if let directory = directory(\.flows, "flows", &loaded) {
+        // Flows are about services: those beside the file are about the services beside the file.
+        let hasOthers = loaded.origin(of: "services").isOutsideFile
+        if let directory = hasOthers ? loaded.configuration.flows : directory(\.flows, "flows", &loaded) {
             let found = FlowDirectory.read(
                 directory, namedAt: loaded.origin(of: "flows"), with: files, services: services)
             loaded.flows = found.catalog
             loaded.flowFileCount = found.fileCount
             loaded.problems += found.problems
         }
+        checkMainFlow(&loaded)
+    }
+
+    private func checkMainFlow(_ loaded: inout LoadedConfiguration) {
         // Of flows with mistakes it is not known which there would be.
         guard let main = loaded.configuration.mainFlow, !loaded.hasErrors, loaded.flows.flow(main) == nil else {
             return
         }
-        let guess = NearestName.of(main, among: loaded.flows.ids).map { "; did you mean \($0)?" } ?? ""
+        let origin = loaded.origin(of: "main_flow")
+        let guess = NearestName.of(main, among: loaded.flows.ids)
+        let message =
+            "main_flow is \(WrittenValue.quoted(main)), and no flow of that id is loaded"
+            + (guess.map { "; did you mean \($0)?" } ?? "")
+        guard !origin.isOutsideFile,
+            loaded.origin(of: "flows").isOutsideFile || loaded.origin(of: "services").isOutsideFile
+        else {
+            loaded.problems.append(
+                ConfigurationProblem(at: origin, pointer: "/main_flow", code: "unknown_flow", message))
+            return
+        }
+        // The file is about other flows, unless this looks like a mistake.
+        loaded.configuration.mainFlow = nil
+        guard guess != nil else { return }
         loaded.problems.append(
-            ConfigurationProblem(
-                at: loaded.origin(of: "main_flow"), pointer: "/main_flow", code: "unknown_flow",
-                "main_flow is \(WrittenValue.quoted(main)), and no flow of that id is loaded\(guess)"))
+            ConfigurationProblem(.warning, at: origin, pointer: "/main_flow", code: "without_effect", message))
     }
 
     /// A directory that the configuration names, or the one of that name beside its file, if it is there.

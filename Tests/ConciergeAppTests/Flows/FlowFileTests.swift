@@ -69,4 +69,36 @@ struct FlowFileTests {
                 #"c.json:1:2: error: /main_flow unknown_flow: main_flow is "aa", and no flow of that id is loaded; did you mean a?"#
             ])
     }
+
+    @Test(
+        "flows beside the file are about the services beside it, and so is its main_flow: a flag that names others wins"
+    )
+    func others() async throws {
+        let service = #"{"name":"cup","default":{},"schema":{"type":"object","maxProperties":9}}"#
+        let files = [
+            "config/concierge.json": #"{"main_flow":"cafe"}"#,
+            "config/services/cup.json": service,
+            "config/flows/cafe.json": Self.good.replacing(#""id":"a""#, with: #""id":"cafe""#)
+                .replacing(#""s":{"#, with: #""s":{"data":["cup"],"#),
+            "flows/a.json": Self.good,
+            "services/mug.json": service.replacing("cup", with: "mug"),
+        ]
+        let own = try await load(files)
+        #expect(own.problems == [])
+        #expect(own.configuration.mainFlow == "cafe")
+        for (flag, ids) in [("flows", ["a"]), ("services", [])] {
+            let others = try await load(files, set: [flag: flag])
+            #expect(others.flows.ids == ids)
+            #expect(others.configuration.mainFlow == nil)
+            #expect(others.problems == [])
+        }
+        let misspelt = try await load(
+            files.merging(["flows/a.json": Self.good.replacing(#""id":"a""#, with: #""id":"cafes""#)]) { $1 },
+            set: ["flows": "flows"])
+        #expect(
+            misspelt.problems.map(\.description).map { $0.contains(" warning: /main_flow without_effect: ") } == [true])
+        let named = try await load(files, set: ["flows": "flows", "main_flow": "cafe"])
+        #expect(named.problems.map(\.code) == ["unknown_flow"], "who names both means both")
+        #expect(try await load(files, set: ["services": "services", "flows": "config/flows"]).hasErrors)
+    }
 }
