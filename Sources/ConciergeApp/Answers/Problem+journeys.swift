@@ -23,8 +23,10 @@ extension Problem {
 
     /// What a client is told when the journey's flow does not allow what it asked for. Nothing has happened then.
     ///
-    /// - Parameter path: the journey's, where there is one to start over.
-    init(_ refusal: JourneyRefusal, ofJourneyAt path: String?) {
+    /// - Parameters:
+    ///   - path: the journey's, where there is one to start over.
+    ///   - bringsInput: whether an input was a part of the request; else it was for a child flow, by the flow itself.
+    init(_ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true) {
         switch refusal {
         case .eventNotAccepted(let event, let accepted):
             self.init(
@@ -35,6 +37,10 @@ extension Problem {
         case .eventDataInvalid(let places):
             self.init(
                 .invalidInput, "The data is not what the event takes here.", errors: Self.errors(places, in: "/data"))
+        case .inputInvalid(let flow, let places) where !bringsInput:
+            self.init(
+                .actionFailed, "The flow \(Self.quoted(flow)) does not take the input that it would be given here.",
+                errors: Self.errors(places, in: "/input"))
         case .inputInvalid(let flow, let places):
             self.init(
                 .invalidInput, "The input is not what the flow \(Self.quoted(flow)) takes.",
@@ -99,6 +105,12 @@ extension Problem {
 }
 
 extension HTTPRequest {
+    /// Whether it is one that starts a journey, and may bring an input for it.
+    var startsJourney: Bool {
+        guard let pattern = match.route?.pattern.text else { return false }
+        return !pattern.hasSuffix("/events") && !pattern.hasSuffix("/navigation")
+    }
+
     /// The path of the journey that the request is about, as the client wrote it, so that it is one that works for it.
     var journeyPath: String? {
         guard let names = match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else { return nil }

@@ -20,7 +20,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
         case let error as JourneyError: return Problem(error)
         case let refusal as JourneyRefusal:
             if case .endless = refusal { log.failure(request: request, error: refusal) }
-            return Problem(refusal, ofJourneyAt: request.journeyPath)
+            return Problem(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
         case let error as HTTPError:
             guard let kind = ProblemKind.named(error.code) else { break }
             return Problem(kind, error.detail, fields: error.fields)

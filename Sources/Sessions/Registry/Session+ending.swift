@@ -4,13 +4,15 @@ extension Session {
     /// - Returns: whether it was not ended before.
     @discardableResult
     func markEnded() -> Bool {
-        state.withLock { state in
-            guard !state.isEnded else { return false }
+        let last = state.withLock { state -> SessionRecord? in
+            guard !state.isEnded else { return nil }
             state.isEnded = true
             state.countLive(-1, environment.catalog)
-            environment.countJourneys(of: state.record, -1)
-            return true
+            return state.record
         }
+        guard let last else { return false }
+        environment.countJourneys(of: last, -1)
+        return true
     }
 
     /// Marks it ended if its time is over.
@@ -18,23 +20,25 @@ extension Session {
     /// - Returns: whether its end is to be finished: its time is over, or it was marked and is still here.
     func markExpired(now: Int64) -> Bool {
         let settings = environment.settings
-        return state.withLock { state in
-            guard !state.isEnded else { return true }
-            guard now >= state.deadline(settings) else { return false }
+        let (isToBeFinished, last) = state.withLock { state -> (Bool, SessionRecord?) in
+            guard !state.isEnded else { return (true, nil) }
+            guard now >= state.deadline(settings) else { return (false, nil) }
             state.isEnded = true
             state.countLive(-1, environment.catalog)
-            environment.countJourneys(of: state.record, -1)
-            return true
+            return (true, state.record)
         }
+        if let last { environment.countJourneys(of: last, -1) }
+        return isToBeFinished
     }
 
     /// The store could not be told that it ended: it goes on.
     func unmarkEnded() {
-        state.withLock { state in
+        let record = state.withLock { state in
             state.isEnded = false
             state.countLive(1, environment.catalog)
-            environment.countJourneys(of: state.record, 1)
+            return state.record
         }
+        environment.countJourneys(of: record, 1)
     }
 
     /// Everything that lives, newest first, and the revision.

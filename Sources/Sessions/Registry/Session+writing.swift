@@ -130,17 +130,18 @@ extension Session {
             markEnded()
             throw .ended
         }
-        state.withLock { state in
-            guard stored.record.revision > state.record.revision else { return }
-            if !state.isEnded {
-                state.countLive(-1, environment.catalog)
-                environment.countJourneys(of: state.record, -1)
-                environment.countJourneys(of: stored.record, 1)
-            }
+        let former = state.withLock { state -> SessionRecord? in
+            guard stored.record.revision > state.record.revision else { return nil }
+            let former = state.record
+            if !state.isEnded { state.countLive(-1, environment.catalog) }
             state.record = stored.record
             state.forgetWritten(environment.catalog, now: environment.clock.now())
             if !state.isEnded { state.countLive(1, environment.catalog) }
+            return state.isEnded ? nil : former
         }
+        guard let former else { return }
+        environment.countJourneys(of: former, -1)
+        environment.countJourneys(of: stored.record, 1)
     }
 }
 

@@ -11,11 +11,18 @@ final class FlowGraphs: Sendable {
         let flow: String
         let version: Int
         let form: GraphForm
+
+        init(_ flow: FlowDefinition, _ form: GraphForm) {
+            self.flow = flow.id
+            version = flow.version
+            self.form = form
+        }
     }
 
     private let draw: Drawing?
-    /// A graph that is being made is waited for by all who ask for it, so that it is made once.
-    private let graphs = Mutex<[Key: Task<Representation, any Error>]>([:])
+    private let texts = Mutex<[Key: Representation]>([:])
+    /// One that is being drawn is waited for by all who ask for it, so that it is drawn once.
+    private let drawings = Mutex<[Key: Task<Representation, any Error>]>([:])
 
     /// - Parameter draw: nil where there is no tool for it.
     init(draw: Drawing?) { self.draw = draw }
@@ -25,32 +32,41 @@ final class FlowGraphs: Sendable {
 
     /// - Throws: `Problem` 503 `drawing_failed`.
     func graph(of flow: FlowDefinition, as form: GraphForm) async throws -> Representation {
-        let key = Key(flow: flow.id, version: flow.version, form: form)
-        let task = graphs.withLock { graphs in
-            if let task = graphs[key] { return task }
-            let task = Task { [draw] in try await Self.make(flow, form, draw) }
-            graphs[key] = task
+        switch form {
+        case .mermaid: text(of: flow, as: form, \.mermaid)
+        case .graphviz: text(of: flow, as: form, \.graphviz)
+        case .svg: try await drawing(of: flow)
+        }
+    }
+
+    private func text(
+        of flow: FlowDefinition, as form: GraphForm, _ text: (FlowGraph) -> String
+    ) -> Representation {
+        let key = Key(flow, form)
+        if let known = texts.withLock({ $0[key] }) { return known }
+        // Two who ask at once make it twice, and the same.
+        let made = Representation(form.contentType, Array(text(FlowGraph(flow)).utf8))
+        texts.withLock { $0[key] = made }
+        return made
+    }
+
+    private func drawing(of flow: FlowDefinition) async throws -> Representation {
+        guard let draw else { throw Problem(.drawingFailed, fields: [.retryAfter: "5"]) }
+        let key = Key(flow, .svg)
+        let task = drawings.withLock { drawings in
+            if let task = drawings[key] { return task }
+            let task = Task {
+                Representation(GraphForm.svg.contentType, try await draw(FlowGraph(flow).graphviz))
+            }
+            drawings[key] = task
             return task
         }
         do {
             return try await task.value
         } catch {
             // The next one who asks tries again.
-            graphs.withLock { if $0[key] == task { $0[key] = nil } }
+            drawings.withLock { if $0[key] == task { $0[key] = nil } }
             throw Problem(.drawingFailed, fields: [.retryAfter: "5"])
         }
-    }
-
-    private static func make(
-        _ flow: FlowDefinition, _ form: GraphForm, _ draw: Drawing?
-    ) async throws -> Representation {
-        let graph = FlowGraph(flow)
-        let bytes =
-            switch form {
-            case .mermaid: Array(graph.mermaid.utf8)
-            case .graphviz: Array(graph.graphviz.utf8)
-            case .svg: try await draw?(graph.graphviz) ?? []
-            }
-        return Representation(form.contentType, bytes)
     }
 }
