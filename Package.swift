@@ -13,6 +13,7 @@ let package = Package(
         .executable(name: "concierge", targets: ["concierge"]),
         .library(name: "ServiceLocator", targets: ["ServiceLocator"]),
         .library(name: "HTTPServer", targets: ["HTTPServer"]),
+        .library(name: "Navigation", targets: ["Navigation", "JSONDocument"]),
     ],
     targets: [
         // C and C++
@@ -35,13 +36,14 @@ let package = Package(
         // The house
         .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
+        .target(name: "Navigation", dependencies: ["JSONDocument"]),
         .target(name: "ServiceLocator"),
         .target(
-            name: "Sessions", dependencies: ["JSONDocument", "ServiceLocator", "CCrypto"],
+            name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
-            dependencies: ["HTTPServer", "JSONDocument", "ServiceLocator", "Sessions", "CCrypto"],
+            dependencies: ["HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto"],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
         // is many small blocks. Nothing calls it by name.
@@ -51,13 +53,16 @@ let package = Package(
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
         .target(
-            name: "Support", dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Sessions"],
+            name: "Support",
+            dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
             path: "Tests/Support"),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
+        .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
-        .testTarget(name: "SessionsTests", dependencies: ["Sessions"]),
-        .testTarget(name: "ConciergeAppTests", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
+        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
+        .testTarget(
+            name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],

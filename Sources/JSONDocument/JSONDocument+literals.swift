@@ -1,24 +1,24 @@
 import CJSON
 
 extension JSONDocument {
-    package static let null = JSONDocument(Owner(adopting: cjson_new_null()))
-    package static let emptyObject = JSONDocument(Owner(adopting: cjson_new_object()))
-    package static let emptyArray = JSONDocument(Owner(adopting: cjson_new_array()))
+    public static let null = JSONDocument(Owner(adopting: cjson_new_null()))
+    public static let emptyObject = JSONDocument(Owner(adopting: cjson_new_object()))
+    public static let emptyArray = JSONDocument(Owner(adopting: cjson_new_array()))
 
-    package init(_ value: Bool) { self.init(Owner(adopting: cjson_new_bool(value))) }
+    public init(_ value: Bool) { self.init(Owner(adopting: cjson_new_bool(value))) }
 
-    package init(_ value: Int) { self.init(Owner(adopting: cjson_new_integer(Int64(value)))) }
+    public init(_ value: Int) { self.init(Owner(adopting: cjson_new_integer(Int64(value)))) }
 
     /// Infinities and NaN, which JSON does not have, become `null`.
-    package init(_ value: Double) { self.init(Owner(adopting: cjson_new_double(value))) }
+    public init(_ value: Double) { self.init(Owner(adopting: cjson_new_double(value))) }
 
-    package init(_ value: String) {
+    public init(_ value: String) {
         var value = value
         self.init(Owner(adopting: value.withUTF8 { cjson_new_string($0.baseAddress, $0.count) }))
     }
 
     /// An array of copies of `elements`.
-    package init(_ elements: [JSONDocument]) {
+    public init(_ elements: [JSONDocument]) {
         let owner = Owner(adopting: cjson_new_array())
         for element in elements where !cjson_array_append(owner.root, element.value) {
             fatalError("Out of memory for a JSON array.")
@@ -27,7 +27,7 @@ extension JSONDocument {
     }
 
     /// An object of copies of `members`; of several with one name the last stays.
-    package init(members: some Sequence<(name: String, value: JSONDocument)>) {
+    public init(members: some Sequence<(name: String, value: JSONDocument)>) {
         let owner = Owner(adopting: cjson_new_object())
         for (name, member) in members {
             var name = name
@@ -39,31 +39,31 @@ extension JSONDocument {
 }
 
 extension JSONDocument: ExpressibleByNilLiteral {
-    package init(nilLiteral: ()) { self = .null }
+    public init(nilLiteral: ()) { self = .null }
 }
 
 extension JSONDocument: ExpressibleByBooleanLiteral {
-    package init(booleanLiteral value: Bool) { self.init(value) }
+    public init(booleanLiteral value: Bool) { self.init(value) }
 }
 
 extension JSONDocument: ExpressibleByIntegerLiteral {
-    package init(integerLiteral value: Int) { self.init(value) }
+    public init(integerLiteral value: Int) { self.init(value) }
 }
 
 extension JSONDocument: ExpressibleByFloatLiteral {
-    package init(floatLiteral value: Double) { self.init(value) }
+    public init(floatLiteral value: Double) { self.init(value) }
 }
 
 extension JSONDocument: ExpressibleByStringLiteral {
-    package init(stringLiteral value: String) { self.init(value) }
+    public init(stringLiteral value: String) { self.init(value) }
 }
 
 extension JSONDocument: ExpressibleByArrayLiteral {
-    package init(arrayLiteral elements: JSONDocument...) { self.init(elements) }
+    public init(arrayLiteral elements: JSONDocument...) { self.init(elements) }
 }
 
 extension JSONDocument: ExpressibleByDictionaryLiteral {
-    package init(dictionaryLiteral members: (String, JSONDocument)...) {
+    public init(dictionaryLiteral members: (String, JSONDocument)...) {
         self.init(members: members.lazy.map { (name: $0.0, value: $0.1) })
     }
 }

@@ -1,7 +1,7 @@
 import CJSON
 
 extension JSONDocument {
-    package var kind: JSONKind {
+    public var kind: JSONKind {
         switch cjson_kind_of(value) {
         case .CJSON_NULL: .null
         case .CJSON_BOOL: .bool
@@ -13,42 +13,42 @@ extension JSONDocument {
         }
     }
 
-    package var isNull: Bool { kind == .null }
+    public var isNull: Bool { kind == .null }
 
-    package var bool: Bool? { kind == .bool ? cjson_bool(value) : nil }
+    public var bool: Bool? { kind == .bool ? cjson_bool(value) : nil }
 
     /// The number when it is whole, however it is written (`3`, `3.0`, `3e0`), and fits an `Int`.
-    package var int: Int? {
+    public var int: Int? {
         var result: Int64 = 0
         return cjson_integer(value, &result) ? Int(result) : nil
     }
 
     /// Any number, rounded to the nearest double where it has more digits than that.
-    package var double: Double? {
+    public var double: Double? {
         var result = 0.0
         return cjson_double(value, &result) ? result : nil
     }
 
-    package var string: String? {
+    public var string: String? {
         var length = 0
         guard let start = cjson_string(value, &length) else { return nil }
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
     /// How many elements or members there are; 0 for what is neither array nor object.
-    package var count: Int { cjson_count(value) }
+    public var count: Int { cjson_count(value) }
 
     /// How deep arrays and objects are nested: 0 for a scalar, 1 for `[]`.
-    package var depth: Int { cjson_depth(value) }
+    public var depth: Int { cjson_depth(value) }
 
     /// The elements of an array, `nil` for other kinds.
-    package var elements: [JSONDocument]? {
+    public var elements: [JSONDocument]? {
         guard kind == .array else { return nil }
         return (0..<count).compactMap { self[$0] }
     }
 
     /// The members of an object sorted by name, `nil` for other kinds.
-    package var members: [(name: String, value: JSONDocument)]? {
+    public var members: [(name: String, value: JSONDocument)]? {
         guard kind == .object else { return nil }
         var collector = Collector(owner: owner)
         withUnsafeMutablePointer(to: &collector) { collector in
@@ -64,13 +64,13 @@ extension JSONDocument {
     }
 
     /// An element of an array; `nil` beyond its end and for other kinds.
-    package subscript(index: Int) -> JSONDocument? {
+    public subscript(index: Int) -> JSONDocument? {
         guard index >= 0, let element = cjson_element(value, index) else { return nil }
         return JSONDocument(element, in: owner)
     }
 
     /// A member of an object; `nil` when it has none of that name and for other kinds.
-    package subscript(member name: String) -> JSONDocument? {
+    public subscript(member name: String) -> JSONDocument? {
         var name = name
         guard let member = name.withUTF8({ cjson_member(value, $0.baseAddress, $0.count) }) else { return nil }
         return JSONDocument(member, in: owner)

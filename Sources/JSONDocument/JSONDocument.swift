@@ -12,7 +12,7 @@ import CJSON
 /// equal bytes, provided their numbers are written alike (`1` and `1.0` are equal and stay as they were written).
 ///
 /// Copies are cheap, and so are parts: a document taken out of another shares its memory and keeps all of it alive.
-package struct JSONDocument: Sendable {
+public struct JSONDocument: Sendable {
     /// The tree that the value belongs to.
     let owner: Owner
 
@@ -34,17 +34,17 @@ package struct JSONDocument: Sendable {
     }
 
     /// The deepest nesting of arrays and objects that is parsed or made by a patch.
-    package static let maximumDepth = Int(CJSON_MAXIMUM_DEPTH)
+    public static let maximumDepth = Int(CJSON_MAXIMUM_DEPTH)
 }
 
 extension JSONDocument: Equatable {
     /// Equality of JSON values: numbers by value (`1` is `1.0`), objects whatever the order of their members.
-    package static func == (one: JSONDocument, other: JSONDocument) -> Bool {
+    public static func == (one: JSONDocument, other: JSONDocument) -> Bool {
         one.value == other.value || cjson_equal(one.value, other.value)
     }
 }
 
 extension JSONDocument: CustomStringConvertible {
     /// The document as JSON text.
-    package var description: String { String(decoding: serialized(), as: UTF8.self) }
+    public var description: String { String(decoding: serialized(), as: UTF8.self) }
 }

@@ -137,7 +137,7 @@ struct AdminTests {
             #expect(try await admin.get(profile, fields: [("If-None-Match", "\"3\"")]).status == 304)
             #expect(try await admin.send("DELETE", profile).status == 204)
             #expect(try await client.get(Paths.profile).json == defaultProfile)
-            #expect(try await admin.get("/v1/sessions/\(id)/services").items.count == 4)
+            #expect(try await admin.get("/v1/sessions/\(id)/services").items.count == 5)
             #expect(try await admin.get(Paths.service("nope", of: id)).code == "service_not_found")
 
             let user = try await admin.send(
@@ -259,7 +259,9 @@ struct AdminTests {
             try await client.get(Paths.service("notes"))
             let kinds = try await app.admin().get("/v1/service-kinds")
             #expect(
-                kinds.items.map { $0[string: "name"] } == ["profile", "temporary-profile", "quote", "user", "notes"])
+                kinds.items.map { $0[string: "name"] } == [
+                    "profile", "temporary-profile", "quote", "user", "coordinator", "notes",
+                ])
             let expected: JSONDocument = [
                 "name": "notes", "kind": "document", "default": ["a": 1], "concurrency": "first_write",
                 "lifetime_ms": 90_000, "bound_to_user": true, "read_only": false, "live": 1,

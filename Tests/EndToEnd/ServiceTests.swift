@@ -13,9 +13,13 @@ struct ServiceTests {
                 let list = try await client.get(Paths.services)
                 #expect(list.status == 200)
                 #expect(
-                    list.items.map { $0[string: "name"] } == ["profile", "temporary-profile", "quote", "user", "notes"])
+                    list.items.map { $0[string: "name"] } == [
+                        "profile", "temporary-profile", "quote", "user", "coordinator", "notes",
+                    ])
                 #expect(
-                    list.items.map { $0[string: "kind"] } == ["profile", "profile", "quote", "user", "document"])
+                    list.items.map { $0[string: "kind"] } == [
+                        "profile", "profile", "quote", "user", "coordinator", "document",
+                    ])
                 for item in list.items {
                     #expect(item.names == ["name", "kind", "status", "etag"])
                     #expect(item[string: "status"] == "registered")
@@ -335,11 +339,13 @@ struct ServiceTests {
         }
     }
 
-    @Test("the coordinator is not there yet")
+    @Test("the coordinator shows its journeys, and is only read")
     func coordinator() async throws {
         try await withApplication { app in
             let client = try await app.newSession().client
-            #expect(try await client.get(Paths.service("coordinator")).status == 404)
+            #expect(try await client.get(Paths.service("coordinator")).json == ["journeys": []])
+            let put = try await client.send("PUT", Paths.service("coordinator"), json: #"{"journeys":[]}"#)
+            #expect(put.status == 405)
         }
     }
 }

@@ -8,9 +8,9 @@ import Testing
         let catalog = try ServiceCatalog(declarations: House.declarations)
         #expect(
             catalog.services.map(\.name) == [
-                "profile", "temporary-profile", "quote", "user", "counter", "cart", "notes", "mail",
+                "profile", "temporary-profile", "quote", "user", "coordinator", "counter", "cart", "notes", "mail",
             ])
-        #expect(catalog.services.map(\.index) == Array(0..<8))
+        #expect(catalog.services.map(\.index) == Array(0..<9))
         #expect(catalog["temporary-profile"]?.kind == "profile")
         #expect(catalog["nothing"] == nil)
         #expect(throws: SessionError.notRegistered(service: "nothing")) { try catalog.service(named: "nothing") }

@@ -1,3 +1,4 @@
+import JSONDocument
 import Sessions
 
 /// How the text of every session begins: written once, and each session's own values are put into a copy of it.

@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// What must hold between keys, each of which is fine by itself.
 enum ConfigurationRules {
     static func problems(of loaded: LoadedConfiguration) -> [ConfigurationProblem] {

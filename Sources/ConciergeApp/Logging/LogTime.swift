@@ -1,4 +1,5 @@
 import Glibc
+import JSONDocument
 import Sessions
 
 /// The beginning of a line: its time, in UTC. What the lines of one second share is made once.

@@ -9,7 +9,7 @@ extension JSONDocument {
     ///
     /// - Parameter comments: Whether `//` and `/* */` may stand where white space may, as in configuration files.
     /// - Throws: `JSONParseError`, with the place.
-    package init(parsing bytes: UnsafeRawBufferPointer, comments: Bool = false) throws(JSONParseError) {
+    public init(parsing bytes: UnsafeRawBufferPointer, comments: Bool = false) throws(JSONParseError) {
         var failure = cjson_parse_failure()
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         guard let root = cjson_parse(start, bytes.count, comments, &failure) else {
@@ -19,7 +19,7 @@ extension JSONDocument {
     }
 
     /// Parses UTF-8 text; see `init(parsing:comments:)` for raw buffers.
-    package init(parsing bytes: [UInt8], comments: Bool = false) throws(JSONParseError) {
+    public init(parsing bytes: [UInt8], comments: Bool = false) throws(JSONParseError) {
         var failure = cjson_parse_failure()
         guard let root = cjson_parse(bytes, bytes.count, comments, &failure) else {
             throw JSONParseError(adopting: failure)
@@ -28,7 +28,7 @@ extension JSONDocument {
     }
 
     /// Parses text; see `init(parsing:comments:)` for raw buffers. Offsets count UTF-8 bytes.
-    package init(parsing text: String, comments: Bool = false) throws(JSONParseError) {
+    public init(parsing text: String, comments: Bool = false) throws(JSONParseError) {
         var text = text
         var failure = cjson_parse_failure()
         guard let root = text.withUTF8({ cjson_parse($0.baseAddress, $0.count, comments, &failure) }) else {
@@ -38,7 +38,7 @@ extension JSONDocument {
     }
 
     /// The document as compact UTF-8 text, members sorted by name.
-    package func serialized() -> [UInt8] {
+    public func serialized() -> [UInt8] {
         var length = 0
         let text = cjson_serialize(value, &length)
         return Array(JSONText.serialized(text, length))

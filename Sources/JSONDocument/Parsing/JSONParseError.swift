@@ -1,22 +1,22 @@
 import CJSON
 
 /// Why and where text was refused as JSON.
-package struct JSONParseError: Error, Equatable, Sendable {
-    package enum Code: Sendable, Equatable {
+public struct JSONParseError: Error, Equatable, Sendable {
+    public enum Code: Sendable, Equatable {
         case empty, byteOrderMark, nulByte, invalidUTF8, loneSurrogate, duplicateMember, tooDeep, numberTooLarge
         case trailingText, unexpectedEnd, syntax, outOfMemory
     }
 
-    package let code: Code
+    public let code: Code
 
     /// The first byte at fault, counted from 0; the length of the text where its end is at fault.
-    package let offset: Int
+    public let offset: Int
 
     /// The value at fault, where there is one: for a duplicate member, an over-deep container, a number or a string
     /// with a lone surrogate.
-    package let pointer: String?
+    public let pointer: String?
 
-    package init(code: Code, offset: Int, pointer: String? = nil) {
+    public init(code: Code, offset: Int, pointer: String? = nil) {
         self.code = code
         self.offset = offset
         self.pointer = pointer
@@ -30,7 +30,7 @@ package struct JSONParseError: Error, Equatable, Sendable {
 
 extension JSONParseError: CustomStringConvertible {
     /// A sentence that is safe to show to a client.
-    package var description: String {
+    public var description: String {
         let place = pointer.map { $0.isEmpty ? "" : " at \($0)" } ?? ""
         return "\(sentence)\(place) (byte \(offset))."
     }

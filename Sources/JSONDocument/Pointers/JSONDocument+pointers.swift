@@ -2,7 +2,7 @@ extension JSONDocument {
     /// The value at a place, `nil` when there is none.
     ///
     /// Array indices are digits without leading zeros; `-`, the place after the last element, has no value.
-    package func value(at pointer: JSONPointer) -> JSONDocument? {
+    public func value(at pointer: JSONPointer) -> JSONDocument? {
         var place = self
         for token in pointer.tokens {
             let next = place.kind == .array ? Self.index(token).flatMap { place[$0] } : place[member: token]

@@ -4,18 +4,18 @@
 /// JSONPointer(parsing: "/attributes/a~1b")?.tokens  // ["attributes", "a/b"]
 /// JSONPointer.root.appending("errors").appending(0).description  // "/errors/0"
 /// ```
-package struct JSONPointer: Hashable, Sendable {
+public struct JSONPointer: Hashable, Sendable {
     /// Member names and array indices from the outside in, unescaped.
-    package var tokens: [String]
+    public var tokens: [String]
 
-    package init(_ tokens: [String] = []) { self.tokens = tokens }
+    public init(_ tokens: [String] = []) { self.tokens = tokens }
 
     /// The whole document.
-    package static let root = JSONPointer()
+    public static let root = JSONPointer()
 
     /// `nil` when `text` is not a pointer: it neither is empty nor begins with `/`, or has a `~` that is not part of
     /// `~0` or `~1`.
-    package init?(parsing text: String) {
+    public init?(parsing text: String) {
         tokens = []
         guard !text.isEmpty else { return }
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -26,12 +26,12 @@ package struct JSONPointer: Hashable, Sendable {
         }
     }
 
-    package func appending(_ token: String) -> JSONPointer { JSONPointer(tokens + [token]) }
+    public func appending(_ token: String) -> JSONPointer { JSONPointer(tokens + [token]) }
 
-    package func appending(_ index: Int) -> JSONPointer { appending(String(index)) }
+    public func appending(_ index: Int) -> JSONPointer { appending(String(index)) }
 
     /// A token as it is written between slashes: `~` as `~0`, `/` as `~1`.
-    package static func escape(_ token: String) -> String {
+    public static func escape(_ token: String) -> String {
         guard token.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return token }
         var escaped: [UInt8] = []
         for byte in token.utf8 {
@@ -64,5 +64,5 @@ package struct JSONPointer: Hashable, Sendable {
 
 extension JSONPointer: CustomStringConvertible {
     /// The pointer as RFC 6901 writes it.
-    package var description: String { tokens.map { "/" + Self.escape($0) }.joined() }
+    public var description: String { tokens.map { "/" + Self.escape($0) }.joined() }
 }

@@ -18,14 +18,11 @@ extension RegisteredService {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        if schema.accepts(document) { return try bounded(document.serialized(), by: limit) }
-        // Only what does not fit can lack a member that is required: what fits is not looked at again.
-        let completed = completed(document)
-        guard let completed, schema.accepts(completed) else {
-            let violations = schema.violations(in: completed ?? document)
+        let (state, violations) = fit(document)
+        guard violations.isEmpty else {
             throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
         }
-        return try bounded(completed.serialized(), by: limit)
+        return try bounded(state.serialized(), by: limit)
     }
 
     /// The same for a merge patch of the bytes that were kept, or of the default when none were.
@@ -35,7 +32,16 @@ extension RegisteredService {
         return try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
     }
 
-    private func bounded(_ bytes: [UInt8], by limit: Int) throws(SessionError) -> [UInt8] {
+    /// The document as a state of the service, completed where it may be, and what is wrong with it even so.
+    func fit(_ document: JSONDocument) -> (state: JSONDocument, violations: [JSONViolation]) {
+        // Only what does not fit can lack a member that is required: what fits is not looked at again.
+        if schema.accepts(document) { return (document, []) }
+        let state = completed(document) ?? document
+        return (state, schema.violations(in: state))
+    }
+
+    /// - Throws: ``SessionError/tooLarge(service:limit:)``.
+    func bounded(_ bytes: [UInt8], by limit: Int) throws(SessionError) -> [UInt8] {
         guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
         return bytes
     }

@@ -17,6 +17,7 @@ package final class RegisteredService: Sendable {
     package let isUserBound: Bool
     package let isReadOnly: Bool
     let completesFromDefault: Bool
+    private let presentation: ServicePresentation?
     let schema: JSONSchema
     /// Makes the instance live in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
@@ -36,8 +37,18 @@ package final class RegisteredService: Sendable {
         isUserBound = definition.isUserBound
         isReadOnly = definition.isReadOnly
         completesFromDefault = definition.completesFromDefault
+        presentation = definition.presentation
         self.schema = schema
         revive = definition.revive
+    }
+
+    /// Whether what goes out of it is not what is kept: then the program alone writes it.
+    var isKeptOtherwise: Bool { presentation != nil }
+
+    /// What goes out of the bytes that were kept.
+    func shown(_ bytes: [UInt8], _ environment: SessionEnvironment) -> [UInt8] {
+        guard let presentation else { return bytes }
+        return presentation.show(bytes, environment.timestamp) ?? defaultBytes
     }
 
     /// Whether an instance made then has reached the end of its lifetime.

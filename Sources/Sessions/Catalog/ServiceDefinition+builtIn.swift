@@ -5,5 +5,6 @@ extension ServiceDefinition {
         ProfileService.definition(ProfileService.temporaryKey),
         QuoteService.definition,
         UserService.definition,
+        CoordinatorService.definition,
     ]
 }

@@ -10,8 +10,9 @@ package struct ServiceDefinition: Sendable {
     let lifetime: Int64?
     let concurrency: ServiceConcurrency
     let isUserBound: Bool
-    let isReadOnly: Bool
+    package let isReadOnly: Bool
     package let completesFromDefault: Bool
+    let presentation: ServicePresentation?
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
     /// Makes the instance live in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
@@ -25,10 +26,11 @@ package struct ServiceDefinition: Sendable {
     ///   - completesFromDefault: whether a written state may leave members out that the schema requires: it then gets
     ///     those of the default. A client can write the members it knows, and null in a merge patch, which removes a
     ///     member, puts it back to its default.
+    ///   - presentation: how the state goes out; nil for as it is kept.
     package init<Instance: DocumentBackedService>(
         _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
         lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
-        isReadOnly: Bool = false, completesFromDefault: Bool = false
+        isReadOnly: Bool = false, completesFromDefault: Bool = false, presentation: ServicePresentation? = nil
     ) {
         name = key.name
         self.kind = kind
@@ -39,6 +41,7 @@ package struct ServiceDefinition: Sendable {
         self.isUserBound = isUserBound
         self.isReadOnly = isReadOnly
         self.completesFromDefault = completesFromDefault
+        self.presentation = presentation
         register = { builder in
             builder.register(key, needs: [UnitOfWork.key.erased]) { resolver in
                 Instance(state: try resolver.resolve(UnitOfWork.key).state(named: key.name))

@@ -22,17 +22,20 @@ package final class Sessions: Sendable {
     /// - Parameters:
     ///   - parent: where the services of the process live.
     ///   - observers: are told what is committed.
+    ///   - journeys: the flows that journeys run.
     package init(
         settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
         clock: any SessionClock = SystemClock(), random: any RandomSource = SystemRandom(),
-        parent: ServiceLocator? = nil, observers: [any SessionObserver] = []
+        parent: ServiceLocator? = nil, observers: [any SessionObserver] = [],
+        journeys: JourneySettings = JourneySettings()
     ) {
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
-            observers: observers)
+            observers: observers, journeys: journeys)
     }
 
     package var settings: SessionSettings { environment.settings }
+    package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }
     /// Whether the store lets writes be done without waiting, by what has `AtOnce` in its name.
     package var writesAtOnce: Bool { environment.promptStore != nil }

@@ -14,6 +14,12 @@ package enum SessionChange: Sendable, Equatable {
     case serviceCleared(name: String, etag: ServiceETag)
     /// Of several in one commit, and when a session ends, the newest instance comes first.
     case serviceRemoved(name: String)
+    /// The journey has made a step, its first among them; it may still show the same screen.
+    case journeyMoved(id: String, step: UInt64)
+    case journeyFinished(id: String, step: UInt64)
+    case journeyExpired(id: String, step: UInt64)
+    /// It was given up and is not there any more.
+    case journeyAbandoned(id: String)
     case ended(SessionEnd)
 }
 

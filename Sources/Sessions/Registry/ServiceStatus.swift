@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// One line of a session's list of services.
 package struct ServiceStatus: Sendable, Equatable {
     package let name: String

@@ -1,4 +1,6 @@
+import JSONDocument
 import ServiceLocator
+import Synchronization
 
 /// What all sessions of a process share. Immutable; the things in it look after themselves.
 final class SessionEnvironment: Sendable {
@@ -12,10 +14,14 @@ final class SessionEnvironment: Sendable {
     /// Where the services of the process live.
     let parent: ServiceLocator?
     let observers: [any SessionObserver]
+    let journeys: JourneySettings
+    /// Journeys that run, in all sessions in memory.
+    let journeyCount = Atomic<Int>(0)
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
-        random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver]
+        random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver],
+        journeys: JourneySettings
     ) {
         self.settings = settings
         self.catalog = catalog
@@ -25,6 +31,7 @@ final class SessionEnvironment: Sendable {
         self.random = random
         self.parent = parent
         self.observers = observers
+        self.journeys = journeys
     }
 
     func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {

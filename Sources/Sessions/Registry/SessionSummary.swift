@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// What is told of a session. Nothing in it is secret.
 package struct SessionSummary: Sendable, Equatable {
     package let id: SessionID

@@ -20,7 +20,9 @@ package struct SessionView {
     /// Nothing is encoded, allocated or waited for.
     package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
         let now = service.lifetime == nil ? 0 : session.environment.clock.now()
-        if let written = record.written(service, now: now) { return written }
+        if let kept = record.kept(service, now: now) {
+            return (service.shown(kept.bytes, session.environment), ServiceETag(revision: kept.revision))
+        }
         session.live(service)
         return (service.defaultBytes, .unwritten)
     }
@@ -30,8 +32,9 @@ package struct SessionView {
     /// - Throws: ``SessionError``.
     package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
         let service = try session.environment.catalog.service(named: key.name)
-        let (bytes, _) = document(of: service)
-        return Service(state: ServiceState(of: service, document: try service.document(parsing: bytes)))
+        let kept = record.kept(service, now: session.environment.clock.now())
+        if kept == nil { session.live(service) }
+        return Service(state: ServiceState(of: service, document: try service.document(parsing: kept?.bytes)))
     }
 
     package var summary: SessionSummary {
@@ -62,11 +65,11 @@ package struct SessionView {
 }
 
 extension SessionRecord {
-    /// What was written of a service, as it goes out; nil when that is nothing, or the instance's time is over.
-    fileprivate func written(_ service: RegisteredService, now: Int64) -> (bytes: [UInt8], etag: ServiceETag)? {
+    /// What was written of a service; nil when that is nothing, or the instance's time is over.
+    fileprivate func kept(_ service: RegisteredService, now: Int64) -> ServiceDocument? {
         guard let document = document(of: service.index), !service.isOver(createdAt: document.createdAt, now: now)
         else { return nil }
-        return (document.bytes, ServiceETag(revision: document.revision))
+        return document
     }
 }
 
@@ -85,11 +88,11 @@ extension Session {
     /// - Throws: ``SessionError/ended``.
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
         let now = service.lifetime == nil ? 0 : environment.clock.now()
-        let written = try state.withLock { state throws(SessionError) in
+        let kept = try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
-            return state.record.written(service, now: now)
+            return state.record.kept(service, now: now)
         }
-        if let written { return written }
+        if let kept { return (service.shown(kept.bytes, environment), ServiceETag(revision: kept.revision)) }
         live(service)
         return (service.defaultBytes, .unwritten)
     }

@@ -1,6 +1,6 @@
 extension PendingState {
     /// What observers are told: for each service what became of it; first what was written, in the order in which it
-    /// was done, then what was removed, newest first.
+    /// was done, then what was removed, newest first; at last what became of journeys.
     var sessionChanges: [SessionChange] {
         var told: [SessionChange] = []
         var removed: [Change] = []
@@ -18,5 +18,6 @@ extension PendingState {
         return told
             + removed.sorted { $0.birth > $1.birth }
             .map { .serviceRemoved(name: catalog.services[Int($0.service)].name) }
+            + journeyChanges
     }
 }

@@ -8,7 +8,7 @@ extension PendingState {
         _ operation: ServiceOperation, by caller: ServiceCaller, limit: Int
     ) throws(SessionError) {
         let service = operation.service
-        guard caller == .admin || !service.isReadOnly else { throw .readOnly(service: service.name) }
+        guard operation.isAllowed(to: caller) else { throw .readOnly(service: service.name) }
         try check(operation)
         switch operation.action {
         case .put(let document):
@@ -26,7 +26,8 @@ extension PendingState {
         let document = document(of: service)
         return .init(
             service: service, etag: document.map { ServiceETag(revision: $0.revision) } ?? .unwritten,
-            bytes: document?.bytes ?? service.defaultBytes)
+            // What is kept otherwise can only be cleared and removed.
+            bytes: service.isKeptOtherwise ? service.defaultBytes : document?.bytes ?? service.defaultBytes)
     }
 
     private func check(_ operation: ServiceOperation) throws(SessionError) {
@@ -62,6 +63,16 @@ extension PendingState {
             case .conflict: throw .patchConflict(input)
             case .tooLarge: throw .tooLarge(service: service.name, limit: limit)
             }
+        }
+    }
+}
+
+extension ServiceOperation {
+    fileprivate func isAllowed(to caller: ServiceCaller) -> Bool {
+        guard caller == .admin else { return !service.isReadOnly }
+        switch action {
+        case .put, .mergePatch, .jsonPatch: return !service.isKeptOtherwise
+        case .clear, .remove: return true
         }
     }
 }

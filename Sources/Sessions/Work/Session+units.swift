@@ -59,8 +59,21 @@ extension Session {
     private func outcome(
         of operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
-        try pending.perform(operation, by: caller, limit: environment.settings.maxDocumentSize)
+        try perform(operation, by: caller, on: &pending)
         return pending.outcome(of: operation.service)
+    }
+
+    private func perform(
+        _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
+    ) throws(SessionError) {
+        let limit = environment.settings.maxDocumentSize
+        if operation.service.isKeptOtherwise {
+            // Looked at before journeys are given up for it.
+            var trial = pending
+            try trial.perform(operation, by: caller, limit: limit)
+            if try giveUpJourneys(on: &pending) { return }
+        }
+        try pending.perform(operation, by: caller, limit: limit)
     }
 
     /// Does all of them or none, in their order.
@@ -73,7 +86,7 @@ extension Session {
         try await transact { pending in
             for (index, operation) in operations.enumerated() {
                 do throws(SessionError) {
-                    try pending.perform(operation, by: caller, limit: environment.settings.maxDocumentSize)
+                    try perform(operation, by: caller, on: &pending)
                 } catch {
                     throw SessionError.inOperation(index, error)
                 }
@@ -82,12 +95,16 @@ extension Session {
         }
     }
 
-    /// Removes every instance, newest first. What clients can only read and somebody wrote, the attached user, stays
-    /// unless an admin asks.
+    /// Removes every instance, newest first. What clients can only read and somebody wrote, the attached user and the
+    /// journeys, stays unless an admin asks; then the journeys are given up before.
     package func removeAllServices(by caller: ServiceCaller = .client) async throws {
         try await transact { pending in
+            let keepsSteps = try caller == .admin && giveUpJourneys(on: &pending)
             let before = pending
-            pending.removeAll { caller == .admin || !$0.isReadOnly || before.document(of: $0) == nil }
+            pending.removeAll { service in
+                if keepsSteps, service.isKeptOtherwise { return false }
+                return caller == .admin || !service.isReadOnly || before.document(of: service) == nil
+            }
         }
     }
 

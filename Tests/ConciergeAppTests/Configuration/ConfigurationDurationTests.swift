@@ -1,4 +1,5 @@
 import ConciergeApp
+import JSONDocument
 import Testing
 
 @Suite("Durations as text")

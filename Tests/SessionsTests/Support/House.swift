@@ -1,4 +1,5 @@
 import JSONDocument
+import Navigation
 import ServiceLocator
 import Sessions
 import Synchronization
@@ -22,16 +23,26 @@ struct House {
     ]
 
     init(
-        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(),
+        store: any SessionStore = MemoryStore(), clock: ManualClock = ManualClock(), flows: [String] = [],
+        mainFlow: String? = nil, maxJourneys: Int = 16, orphans: FlowEngine.OrphanPolicy = .refuse,
         _ configure: (inout SessionSettings) -> Void = { _ in }
     ) throws {
         var settings = SessionSettings()
         configure(&settings)
         self.store = store
         self.clock = clock
+        let catalog = try ServiceCatalog(declarations: Self.declarations)
         sessions = Sessions(
-            settings: settings, catalog: try ServiceCatalog(declarations: Self.declarations), store: store,
-            clock: clock, random: SystemRandom(), observers: [ear])
+            settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(), observers: [ear],
+            journeys: JourneySettings(
+                engine: FlowEngine(catalog: try Self.load(flows, with: catalog), orphans: orphans), mainFlow: mainFlow,
+                maxJourneys: maxJourneys))
+    }
+
+    private static func load(_ flows: [String], with services: ServiceCatalog) throws -> FlowCatalog {
+        let files = flows.enumerated().map { FlowFile(name: "\($0.offset).json", bytes: Array($0.element.utf8)) }
+        let (catalog, problems) = FlowLoader(services: services.directory).load(files)
+        return try #require(catalog, "\(problems)")
     }
 
     func service(_ name: String) throws -> RegisteredService { try sessions.catalog.service(named: name) }

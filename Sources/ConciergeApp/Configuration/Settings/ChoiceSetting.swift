@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// One of a few words: the raw values of an enumeration.
 package struct ChoiceSetting<Choice>: SettingType
 where Choice: CaseIterable & RawRepresentable<String> & Sendable {

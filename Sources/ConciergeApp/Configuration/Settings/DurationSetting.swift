@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// A span of time as ``DurationText`` reads it. A bare number is refused: it does not say of what.
 package struct DurationSetting: SettingType {
     let range: ClosedRange<Duration>

@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// Where sessions live: a scheme, for some stores followed by an address. This build has `memory` alone.
 package struct StoreSetting: SettingType {
     package var name: String { "store" }

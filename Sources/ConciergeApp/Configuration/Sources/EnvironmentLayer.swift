@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// The values of the variables `CONCIERGE_…`.
 enum EnvironmentLayer {
     static let prefix = "CONCIERGE_"

@@ -1,10 +1,10 @@
 /// Finds what somebody probably meant: "did you mean `port`?" saves a look into the manual.
-enum NearestName {
+package enum NearestName {
     /// The known name nearest to the written one, or nil when none is near enough to be worth saying.
     ///
     /// Case and the separators `_`, `-` and `.` do not count, so that `drainTimeout` and `admin-port` are found. A
     /// name whose last part is right (`body_bytes`) is found below its group (`limits.body_bytes`).
-    static func of(_ written: String, among known: [String]) -> String? {
+    package static func of(_ written: String, among known: [String]) -> String? {
         let wanted = folded(written)
         // Names come from outside: the comparison is quadratic in their length.
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }

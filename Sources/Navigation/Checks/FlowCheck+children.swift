@@ -1,0 +1,117 @@
+import JSONDocument
+
+extension FlowCheck {
+    /// What is said of child flows: that they are there, how they may end, what they want.
+    mutating func checkChildren() {
+        for state in flow.states {
+            guard let child = state.childFlow else { continue }
+            let place = ["states", state.id]
+            guard let versions = known[child.flow] else {
+                report(
+                    place + ["flow"], .unknownFlow, "there is no flow \"\(child.flow)\"",
+                    guess: NearestName.of(child.flow, among: known.keys.sorted()))
+                continue
+            }
+            if let version = child.version, versions[version] == nil {
+                let there = versions.keys.sorted().map(String.init).joinedAsList
+                report(
+                    place + ["version"], .unknownVersion, "\(child.flow) has no version \(version); there is \(there)")
+                continue
+            }
+            // Nil when something is wrong with that flow, which is said there.
+            guard let definition = catalog.flow(child.flow, version: child.version) else { continue }
+            checkEnds(of: child, definition, at: place + ["on"])
+            checkInput(of: child, definition, at: place)
+            if let circle = circleWithoutScreen(through: child) {
+                report(
+                    place + ["flow"], .endlessChildren,
+                    "without a screen between, \(circle.joined(separator: " starts "))")
+            }
+        }
+    }
+
+    private mutating func checkEnds(of child: ChildFlow, _ definition: FlowDefinition, at place: [String]) {
+        let outcomes = definition.outcomes
+        let told = outcomes + [ChildFlow.abandoned, ChildFlow.expired]
+        for end in child.ends {
+            guard let outcome = end.outcome, !told.contains(outcome) else { continue }
+            report(
+                place + ["done.\(outcome)"], .unknownOutcome,
+                "\(child.flow) never ends with \"\(outcome)\"; it ends with \(told.joinedAsList)",
+                guess: NearestName.of(outcome, among: told).map { "done.\($0)" })
+        }
+        guard !child.ends.contains(where: { $0.outcome == nil }) else { return }
+        for outcome in outcomes where !child.ends.contains(where: { $0.outcome == outcome }) {
+            report(
+                place, .unhandledOutcome,
+                "nothing is said of \"done.\(outcome)\"; the journey then stays where \(child.flow) was started from")
+        }
+    }
+
+    private mutating func checkInput(of child: ChildFlow, _ definition: FlowDefinition, at place: [String]) {
+        guard let rule = definition.input else { return }
+        let template = child.input ?? .literal(.emptyObject)
+        let place = place + (child.input == nil ? [] : ["input"])
+        switch template {
+        case .literal(let input):
+            for violation in rule.violations(in: input) {
+                report(place, .inputMismatch, "\(child.flow) does not take this input: \(violation)")
+            }
+        case .object(let members):
+            for name in rule.document[member: "required"]?.elements?.compactMap(\.string) ?? []
+            where !members.contains(where: { $0.name == name }) {
+                report(place, .inputMismatch, "\(child.flow) needs \"\(name)\" in its input")
+            }
+            for member in members where SchemaRoom(rule.document).isForbidden(JSONPointer([member.name])) {
+                let known = rule.document[member: "properties"]?.members?.map(\.name) ?? []
+                report(
+                    place + [member.name], .inputMismatch, "the input of \(child.flow) has no room for it",
+                    guess: NearestName.of(member.name, among: known))
+            }
+        case .from, .array: break
+        }
+    }
+
+    /// The flows that start each other without a screen, beginning and ending with the child's; nil when it is none.
+    private func circleWithoutScreen(through child: ChildFlow) -> [String]? {
+        guard flow.immediateChildren.contains(where: { $0 === child }) else { return nil }
+        var seen: Set<String> = []
+        func search(_ next: ChildFlow, _ way: [String]) -> [String]? {
+            let way = way + [next.flow]
+            if next.flow == flow.id { return way }
+            guard seen.insert(next.flow).inserted, let definition = catalog.flow(next.flow, version: next.version)
+            else { return nil }
+            return definition.immediateChildren.lazy.compactMap { search($0, way) }.first
+        }
+        return search(child, [flow.id])
+    }
+}
+
+extension FlowDefinition {
+    /// How the flow may end by a `final`, each once.
+    public var outcomes: [String] {
+        var outcomes: [String] = []
+        for state in states {
+            if case .final(let ending) = state.kind, !outcomes.contains(ending.outcome) {
+                outcomes.append(ending.outcome)
+            }
+        }
+        return outcomes
+    }
+
+    /// The child flows that may start as the flow starts, before any screen.
+    var immediateChildren: [ChildFlow] {
+        var children: [ChildFlow] = []
+        var seen: Set<Int> = []
+        var open = [initial]
+        while let place = open.popLast() {
+            guard seen.insert(place).inserted else { continue }
+            switch states[place].kind {
+            case .screen, .final: break
+            case .choice(let branches): open += branches.map(\.target)
+            case .flow(let child): children.append(child)
+            }
+        }
+        return children
+    }
+}

@@ -1,0 +1,126 @@
+/// What leads where in a flow, whatever the guards say. Linear in the size of the flow, and without recursion: a flow
+/// may have ten thousand screens in a row.
+struct FlowWays {
+    private let flow: FlowDefinition
+    /// The places that each state leads to by itself, without the events of the flow.
+    private let own: [[Int]]
+    /// The places that the events of the flow lead to, from every screen.
+    private let everywhere: [Int]
+    /// Whether an event of the flow can happen on a screen and stays there, or goes back.
+    private let staysEverywhere: Bool
+
+    init(_ flow: FlowDefinition) {
+        self.flow = flow
+        let transitions = flow.events.flatMap(\.transitions)
+        everywhere = transitions.compactMap(\.target)
+        staysEverywhere = transitions.contains { $0.target == nil }
+        own = flow.states.map(Self.ways)
+    }
+
+    private static func ways(from state: FlowState) -> [Int] {
+        switch state.kind {
+        case .screen(let screen):
+            var ways = screen.events.flatMap { $0.transitions.compactMap(\.target) }
+            if case .target(let target) = screen.back { ways.append(target) }
+            if let target = screen.timeout?.transition?.target { ways.append(target) }
+            return ways
+        case .choice(let branches): return branches.map(\.target)
+        case .flow(let child): return child.ends.flatMap { $0.transitions.compactMap(\.target) }
+        case .final: return []
+        }
+    }
+
+    /// For each state whether something leads to it.
+    var reached: [Bool] {
+        var reached = [Bool](repeating: false, count: flow.states.count)
+        var open = [flow.initial]
+        // A migration may put a journey on a state that nothing else leads to.
+        for migration in flow.migrations { open += migration.states.values.compactMap { flow.place(of: $0) } }
+        var isFlowHeard = false
+        while let place = open.popLast() {
+            guard !reached[place] else { continue }
+            reached[place] = true
+            open += own[place]
+            switch flow.states[place].kind {
+            case .screen, .flow:
+                if !isFlowHeard { open += everywhere }
+                isFlowHeard = true
+            case .choice, .final: break
+            }
+        }
+        return reached
+    }
+
+    /// Whether no event leads on from a screen: none of its own, none of the flow, no timeout.
+    func hasNoWayOn(_ place: Int) -> Bool {
+        guard let screen = flow.states[place].screen else { return false }
+        if case .target = screen.back { return false }
+        return screen.events.isEmpty && flow.events.isEmpty && screen.timeout?.transition == nil
+    }
+
+    /// The choices on circles of nothing but choices.
+    var choiceCircles: [Int] {
+        let isChoice = flow.states.map { if case .choice = $0.kind { true } else { false } }
+        var next = [[Int]](repeating: [], count: isChoice.count)
+        var previous = next
+        for place in isChoice.indices where isChoice[place] {
+            for target in own[place] where isChoice[target] {
+                next[place].append(target)
+                previous[target].append(place)
+            }
+        }
+        // What is left when all that lead out of the circles, and then all that lead into them, are peeled off.
+        let leadsToCircle = Self.peeled(next, previous)
+        let followsCircle = Self.peeled(previous, next)
+        return isChoice.indices.filter { isChoice[$0] && !leadsToCircle[$0] && !followsCircle[$0] }
+    }
+
+    /// The states from which neither a `final` nor a circle can be reached.
+    var deadEnds: [Int] {
+        var next = own
+        var isEnd = [Bool](repeating: false, count: next.count)
+        for (place, state) in flow.states.enumerated() {
+            switch state.kind {
+            case .final: isEnd[place] = true
+            case .screen(let screen):
+                // Going back, or staying, leads to a screen again.
+                let stays = screen.events.contains { $0.transitions.contains { $0.target == nil } }
+                let goesBack = screen.back == .allowed && place != flow.initial
+                if stays || goesBack || (staysEverywhere && !flow.events.isEmpty) { isEnd[place] = true }
+                next[place] += everywhere
+            case .flow(let child):
+                // One that says nothing about some end comes back to where it was started from.
+                let saysAll = child.ends.contains {
+                    $0.outcome == nil && $0.transitions.allSatisfy { $0.target != nil }
+                }
+                if !saysAll { isEnd[place] = true }
+                next[place] += everywhere
+            case .choice: break
+            }
+        }
+        var previous = [[Int]](repeating: [], count: next.count)
+        for place in next.indices {
+            if isEnd[place] { next[place].append(place) }
+            for target in next[place] { previous[target].append(place) }
+        }
+        let isPeeled = Self.peeled(next, previous)
+        return next.indices.filter { isPeeled[$0] }
+    }
+
+    /// Takes away what leads nowhere, then what leads only there, and so on: true for that. What stays leads to a circle.
+    static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
+        var left = next.map(\.count)
+        var isPeeled = left.map { $0 == 0 }
+        var open = left.indices.filter { isPeeled[$0] }
+        while let place = open.popLast() {
+            for before in previous[place] {
+                left[before] -= 1
+                if left[before] == 0, !isPeeled[before] {
+                    isPeeled[before] = true
+                    open.append(before)
+                }
+            }
+        }
+        return isPeeled
+    }
+}

@@ -1,0 +1,78 @@
+import JSONDocument
+
+/// One version of a flow as it runs: checked, with names resolved to places and schemas compiled.
+///
+/// Made by ``FlowLoader`` from a flow's file and never changed. Screens of 10,000 states are looked up as fast as
+/// those of ten: states refer to each other by their place in ``states``.
+public final class FlowDefinition: Sendable {
+    public let id: String
+    public let version: Int
+    public let summary: String?
+    /// The file as it was read, for those who show or draw it.
+    public let document: JSONDocument
+    /// Sorted by id.
+    public let states: [FlowState]
+    /// The place in ``states`` of the state that a new run begins with.
+    public let initial: Int
+    /// What is tested under a name; a ``Guard/named(_:)`` is a place in here.
+    public let guards: [NamedGuard]
+    /// What may happen on every screen of the flow and of its children, sorted by name.
+    public let events: [EventRule]
+    /// The shapes of the data of events, where the screen says nothing of them, sorted by name.
+    public let accepts: [EventShape]
+    /// What is done when the flow starts.
+    public let entry: [Action]
+    /// What is done when the flow ends, in whatever way.
+    public let exit: [Action]
+    /// The shape of the input; nil when anything will do.
+    public let input: ShapeRule?
+    public let timeout: FlowTimeout
+    /// What a newer version says about journeys that run on older ones.
+    public let inFlight: InFlightPolicy
+    public let migrations: [Migration]
+
+    private let places: [String: Int]
+
+    init(
+        id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
+        guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
+        input: ShapeRule?,
+        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration]
+    ) {
+        self.id = id
+        self.version = version
+        self.summary = summary
+        self.document = document
+        self.states = states
+        self.initial = initial
+        self.guards = guards
+        self.events = events
+        self.accepts = accepts
+        self.entry = entry
+        self.exit = exit
+        self.input = input
+        self.timeout = timeout
+        self.inFlight = inFlight
+        self.migrations = migrations
+        places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
+    }
+
+    /// The place of a state in ``states``; nil when the flow has none of that id.
+    public func place(of state: String) -> Int? { places[state] }
+
+    public func state(_ id: String) -> FlowState? { places[id].map { states[$0] } }
+
+    /// What the flow does on every screen when the event comes.
+    public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
+
+    /// What is wrong with a document as the flow's input; empty when nothing.
+    public func violations(in input: JSONDocument) -> [JSONViolation] {
+        if input.depth > StepRun.maximumDepth {
+            return [JSONViolation(pointer: "", detail: "is nested more than \(StepRun.maximumDepth) levels deep")]
+        }
+        guard let rule = self.input, !rule.accepts(input) else { return [] }
+        return rule.violations(in: input)
+    }
+
+    public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
+}

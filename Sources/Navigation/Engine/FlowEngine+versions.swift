@@ -1,0 +1,129 @@
+/// What is to be done about the versions that a journey runs on.
+enum Renewal {
+    case none
+    case migrate([VersionMove])
+    case restart(FlowDefinition)
+    case orphaned(flow: String, version: Int)
+}
+
+/// The way of one coordinator to a newer version.
+struct VersionMove {
+    let coordinator: Int
+    /// One migration after the other; the last one's flow is the one that it runs from then on.
+    let hops: [(flow: FlowDefinition, migration: Migration)]
+
+    func state(for old: String) -> String { hops.reduce(old) { $1.migration.state(for: $0) } }
+}
+
+extension FlowEngine {
+    /// Whether every version that the journey runs on is there, and the screen that is looked at.
+    func isLoaded(_ journey: Journey) -> Bool {
+        for coordinator in journey.coordinators {
+            guard let flow = catalog.flow(coordinator.flow, version: coordinator.version) else { return false }
+            if let top = journey.frames.last, top.coordinator == coordinator.id,
+                flow.state(top.state)?.screen == nil
+            {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// What newer versions want of the journey, and what those that are gone make necessary.
+    func renewal(of journey: Journey) -> Renewal {
+        var moves: [VersionMove] = []
+        for coordinator in journey.coordinators {
+            let versions = catalog.versions(of: coordinator.flow)
+            guard let newest = versions.last else { return orphan(coordinator, newest: nil) }
+            let own = versions.last { $0.version == coordinator.version }
+            let isThere = own.map { stands(journey, coordinator, on: $0) { $0 } } ?? false
+            if newest.version == coordinator.version, isThere { continue }
+            if newest.version > coordinator.version, !isHeld(coordinator, in: journey) {
+                switch newest.inFlight {
+                case .pin: break
+                case .restart: if coordinator.parent == nil { return .restart(newest) }
+                case .migrate:
+                    if let hops = hops(from: coordinator.version, to: newest, among: versions) {
+                        let move = VersionMove(coordinator: coordinator.id, hops: hops)
+                        if stands(journey, coordinator, on: newest, renaming: move.state) {
+                            moves.append(move)
+                            continue
+                        }
+                    }
+                }
+            }
+            guard isThere else { return orphan(coordinator, newest: versions.last, in: journey) }
+        }
+        return moves.isEmpty ? .none : .migrate(moves)
+    }
+
+    private func orphan(_ coordinator: Coordinator, newest: FlowDefinition?, in journey: Journey? = nil) -> Renewal {
+        if orphans == .restart, let root = journey?.coordinators.first, let newest = catalog.flow(root.flow) {
+            return .restart(newest)
+        }
+        return .orphaned(flow: coordinator.flow, version: coordinator.version)
+    }
+
+    /// Whether the parent's flow asks for just this version.
+    private func isHeld(_ coordinator: Coordinator, in journey: Journey) -> Bool {
+        guard let parent = coordinator.parent.flatMap({ journey.coordinator($0) }), let state = coordinator.startedBy
+        else { return false }
+        return catalog.flow(parent.flow, version: parent.version)?.state(state)?.childFlow?.version != nil
+    }
+
+    /// Whether everything of the journey that is in a coordinator's flow has a counterpart there.
+    private func stands(
+        _ journey: Journey, _ coordinator: Coordinator, on flow: FlowDefinition, renaming: (String) -> String
+    ) -> Bool {
+        // Of the frames below the top, one that has none is passed over by going back; that is for a version that stays
+        // the same. Others must be mapped.
+        let isSame = flow.version == coordinator.version
+        let frames = isSame ? journey.frames.suffix(1) : journey.frames[...]
+        return frames.allSatisfy { frame in
+            frame.coordinator != coordinator.id || flow.state(renaming(frame.state))?.isScreen ?? false
+        }
+            && journey.coordinators.allSatisfy { child in
+                guard child.parent == coordinator.id, let state = child.startedBy else { return true }
+                return flow.state(renaming(state))?.childFlow?.flow == child.flow
+            }
+    }
+
+    /// The way over migrations, with as few as can be had by always taking the one that leads highest.
+    package func hops(
+        from version: Int, to newest: FlowDefinition, among versions: [FlowDefinition]
+    ) -> [(flow: FlowDefinition, migration: Migration)]? {
+        if version == newest.version { return [] }
+        for next in versions.reversed() where next.version > version {
+            guard let migration = next.migrations.first(where: { $0.from == version }),
+                let rest = hops(from: next.version, to: newest, among: versions)
+            else { continue }
+            return [(next, migration)] + rest
+        }
+        return nil
+    }
+}
+
+extension StepRun {
+    /// Moves coordinators to newer versions: their screens keep their places on the stack, under new names where the
+    /// migration says so, and are neither left nor entered.
+    mutating func migrate(_ moves: [VersionMove]) throws(JourneyRefusal) {
+        for move in moves {
+            guard let newest = move.hops.last?.flow,
+                let place = journey.coordinators.firstIndex(where: { $0.id == move.coordinator })
+            else { continue }
+            let old = journey.coordinators[place].version
+            journey.coordinators[place].version = newest.version
+            forgetFlow(of: move.coordinator)
+            if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }
+            for frame in journey.frames.indices where journey.frames[frame].coordinator == move.coordinator {
+                journey.frames[frame].state = move.state(for: journey.frames[frame].state)
+            }
+            for child in journey.coordinators.indices where journey.coordinators[child].parent == move.coordinator {
+                journey.coordinators[child].startedBy = journey.coordinators[child].startedBy.map(move.state)
+            }
+            renameScreen()
+            happenings.append(.migrated(flow: newest.id, from: old, to: newest.version))
+            for hop in move.hops { try run(hop.migration.patch, of: move.coordinator) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import JSONDocument
+
+extension StepRun {
+    /// Slides that show each other for a second each need not all be gone through after a night.
+    private static let maximumTimeouts = 64
+
+    /// When the journey is over, and when something happens, unless it moves before.
+    mutating func setDeadlines() throws(JourneyRefusal) {
+        journey.expiresAt = nil
+        journey.dueAt = nil
+        guard journey.isActive, let root = journey.coordinators.first else { return }
+        journey.expiresAt = deadline(of: root, try flow(of: root.id).timeout)
+        var due = journey.expiresAt
+        for child in journey.coordinators.dropFirst() {
+            due = earlier(due, deadline(of: child, try flow(of: child.id).timeout))
+        }
+        journey.dueAt = earlier(due, try screenDeadline())
+    }
+
+    /// What time has brought about up to a moment, one thing after the other, each at the moment when it was due.
+    mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
+        for _ in 0..<Self.maximumTimeouts {
+            guard journey.isActive, let root = journey.coordinators.first else { return }
+            let end = deadline(of: root, try flow(of: root.id).timeout)
+            var child: (id: Int, at: Int64)?
+            for other in journey.coordinators.dropFirst() {
+                guard let at = deadline(of: other, try flow(of: other.id).timeout) else { continue }
+                if at < child?.at ?? .max { child = (other.id, at) }
+            }
+            let screen = try screenDeadline()
+            guard let first = earlier(earlier(end, child?.at), screen), first <= moment else { return }
+            now = first
+            if end == first {
+                try expireJourney()
+            } else if let child, child.at == first {
+                try expire(child: child.id)
+            } else {
+                try passScreen()
+            }
+        }
+        now = moment
+        journey.enteredAt = moment
+    }
+
+    private func deadline(of coordinator: Coordinator, _ timeout: FlowTimeout) -> Int64? {
+        earlier(
+            timeout.total.map { later(coordinator.startedAt, by: $0) },
+            timeout.idle.map { later(journey.movedAt, by: $0) })
+    }
+
+    private mutating func screenDeadline() throws(JourneyRefusal) -> Int64? {
+        guard let top = journey.frames.last, let timeout = try screen(of: top).timeout else { return nil }
+        return later(journey.enteredAt, by: timeout.after)
+    }
+
+    private mutating func expire(child: Int) throws(JourneyRefusal) {
+        guard let parent = journey.coordinator(child)?.parent else { return }
+        if let top = journey.frames.last, family(of: child).contains(top.coordinator) { try leaveScreen() }
+        let told = try end(child, outcome: ChildFlow.expired, byFinal: false, output: nil)
+        if let told {
+            try take(told, of: parent)
+        } else {
+            try settle(isDirected: false)
+        }
+        try arrive()
+    }
+
+    private mutating func passScreen() throws(JourneyRefusal) {
+        guard let top = journey.frames.last, let timeout = try screen(of: top).timeout else { return }
+        happenings.append(.timedOut(state: top.state))
+        guard let transition = timeout.transition else { return try expireJourney() }
+        // When its guard does not hold now, it is asked again after as long.
+        journey.enteredAt = now
+        guard let taken = try choose([transition], of: top.coordinator) else { return }
+        try take(taken, of: top.coordinator)
+        try arrive()
+    }
+}
+
+/// Never overflows, whatever a kept journey says of its times.
+private func later(_ moment: Int64, by milliseconds: Int64) -> Int64 {
+    let (sum, isTooLate) = moment.addingReportingOverflow(milliseconds)
+    return isTooLate ? .max : sum
+}
+
+private func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
+    guard let one else { return other }
+    return other.map { min(one, $0) } ?? one
+}

@@ -1,0 +1,75 @@
+import JSONDocument
+
+/// The documents of the services in the course of a step: read once, changed here, handed back as changes.
+final class StepServices {
+    private let source: any ServiceDocuments
+    private var documents: [(service: String, document: JSONDocument)] = []
+    private(set) var changes: [ServiceChange] = []
+
+    init(_ source: any ServiceDocuments) { self.source = source }
+
+    func document(of service: String) -> JSONDocument? {
+        if let known = documents.first(where: { $0.service == service }) { return known.document }
+        guard let document = source.document(of: service) else { return nil }
+        documents.append((service, document))
+        return document
+    }
+
+    func write(_ document: JSONDocument, to service: String) {
+        know(document, as: service)
+        let change = ServiceChange(service: service, effect: .written(document))
+        if let last = changes.lastIndex(where: { $0.service == service }), case .written = changes[last].effect {
+            changes[last] = change
+        } else {
+            changes.append(change)
+        }
+    }
+
+    /// - Returns: false when there is no such service.
+    func renew(_ service: String, _ effect: ServiceChange.Effect) -> Bool {
+        guard let document = source.defaultDocument(of: service) else { return false }
+        know(document, as: service)
+        if let last = changes.lastIndex(where: { $0.service == service }), case .written = changes[last].effect {
+            changes.remove(at: last)
+        }
+        changes.append(ServiceChange(service: service, effect: effect))
+        return true
+    }
+
+    /// The first service whose new state does not fit, with pointers that begin with it.
+    var invalid: (service: String, violations: [JSONViolation])? {
+        for change in changes {
+            guard case .written(let document) = change.effect else { continue }
+            let violations = source.violations(of: document, in: change.service)
+            guard violations.isEmpty else {
+                let root = "/" + JSONPointer.escape(change.service)
+                return (
+                    change.service,
+                    violations.map { JSONViolation(pointer: root + $0.pointer, detail: $0.detail) }
+                )
+            }
+        }
+        return nil
+    }
+
+    /// What was done so far, to come back to.
+    struct Mark {
+        fileprivate let documents: [(service: String, document: JSONDocument)]
+        fileprivate let changes: [ServiceChange]
+    }
+
+    var mark: Mark { Mark(documents: documents, changes: changes) }
+
+    func rewind(to mark: Mark) {
+        documents = mark.documents
+        changes = mark.changes
+    }
+
+    private func know(_ document: JSONDocument, as service: String) {
+        if let place = documents.firstIndex(where: { $0.service == service }) {
+            documents[place].document = document
+        } else {
+            documents.append((service, document))
+        }
+    }
+}

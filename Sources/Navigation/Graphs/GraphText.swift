@@ -1,0 +1,75 @@
+import JSONDocument
+
+/// Says guards and times in few words.
+struct GraphText {
+    private let definition: FlowDefinition
+
+    init(_ definition: FlowDefinition) { self.definition = definition }
+
+    /// Texts longer than this are cut: a drawing is for finding one's way, the file for the details.
+    static let longestText = 80
+
+    func of(_ guard: Guard) -> String {
+        switch `guard` {
+        case .named(let place): definition.guards[place].name
+        case .shape(of: let subject, let shape): Self.shape(shape, of: subject)
+        case .all(let parts): parts.map(inner).joined(separator: " and ")
+        case .any(let parts): parts.map(inner).joined(separator: " or ")
+        case .not(let part): "not " + inner(part)
+        case .compare(let left, let comparison, let right):
+            "\(Self.operand(left)) \(comparison.rawValue) \(Self.operand(right))"
+        }
+    }
+
+    func list(_ guards: [Guard]) -> String { guards.map(of).joined(separator: ", ") }
+
+    static func duration(_ milliseconds: Int64) -> String {
+        let units: [(name: String, length: Int64)] = [
+            ("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000),
+        ]
+        for unit in units where milliseconds >= unit.length && milliseconds % unit.length == 0 {
+            return "\(milliseconds / unit.length) \(unit.name)"
+        }
+        return "\(milliseconds) ms"
+    }
+
+    /// On one line, and not too long.
+    static func fitting(_ text: String) -> String {
+        var line = String.UnicodeScalarView(
+            text.unicodeScalars.prefix(longestText + 1).map { isPrintable($0) ? $0 : " " })
+        if line.count > longestText {
+            line.removeLast(2)
+            line.append("…")
+        }
+        return String(line)
+    }
+
+    /// In brackets where the words around it could be taken for its own.
+    private func inner(_ part: Guard) -> String {
+        switch part {
+        case .all(let parts) where parts.count > 1: "(\(of(part)))"
+        case .any(let parts) where parts.count > 1: "(\(of(part)))"
+        default: of(part)
+        }
+    }
+
+    /// What a schema asks for, if it is as simple as having members; else only that there is one.
+    private static func shape(_ shape: ShapeRule, of subject: Guard.Subject) -> String {
+        let required = shape.document[member: "required"]?.elements?.compactMap(\.string) ?? []
+        return required.isEmpty ? "\(subject.root) fits" : "\(subject.root) with \(required.joined(separator: ", "))"
+    }
+
+    private static func operand(_ operand: Guard.Operand) -> String {
+        switch operand {
+        case .path(let path): path.text
+        case .value(let value): value.description
+        }
+    }
+
+    /// XML, which drawings end up in, cannot have the control characters, nor the last two of each plane.
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        let category = scalar.properties.generalCategory
+        return category != .control && category != .lineSeparator && category != .paragraphSeparator
+            && category != .unassigned
+    }
+}

@@ -1,0 +1,175 @@
+import JSONDocument
+
+/// How journeys are kept: a compact document, for there is one in every session.
+///
+/// ```json
+/// {"id":"main","step":3,"at":[1767225600000],"who":[["wizard",1]],
+///  "on":["start","page1",["edit",1,"modal"]],"due":1767227400000}
+/// ```
+///
+/// - `at`: when it started, and milliseconds from then to the last step and to entering the screen, where not 0
+/// - `who`: the coordinators: flow, version, then for all but the simplest input, start, and of children id, parent and
+///   the state that started them
+/// - `on`: the frames: a state of the first coordinator that was pushed, or state, coordinator, presentation, mark
+extension Journey {
+    public var document: JSONDocument {
+        // What the writer makes is JSON.
+        (try? JSONDocument(parsing: json)) ?? .null
+    }
+
+    /// The text of ``document``.
+    public var json: [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 256)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.name("id")
+        writer.string(id)
+        writer.name("step")
+        writer.uint(step)
+        writeTimes(to: &writer)
+        if status == .active {
+            writer.name("who")
+            writer.beginArray()
+            for coordinator in coordinators { write(coordinator, to: &writer) }
+            writer.endArray()
+            writer.name("on")
+            writer.beginArray()
+            for (place, frame) in frames.enumerated() { write(frame, at: place, to: &writer) }
+            writer.endArray()
+        } else {
+            writer.name("status")
+            writer.string(status.rawValue)
+            writer.name("flow")
+            writer.string(flow)
+            writer.name("version")
+            writer.int(version)
+        }
+        if let outcome {
+            writer.name("outcome")
+            writer.string(outcome)
+        }
+        if let output {
+            writer.name("output")
+            writer.document(output)
+        }
+        writer.endObject()
+    }
+
+    private func writeTimes(to writer: inout JSONWriter) {
+        writer.name("at")
+        writer.beginArray()
+        writer.int(Int(startedAt))
+        if movedAt != startedAt || enteredAt != startedAt {
+            writer.int(Int(movedAt - startedAt))
+            if enteredAt != movedAt { writer.int(Int(enteredAt - startedAt)) }
+        }
+        writer.endArray()
+        if let expiresAt {
+            writer.name("end")
+            writer.int(Int(expiresAt))
+        }
+        if let dueAt, dueAt != expiresAt {
+            writer.name("due")
+            writer.int(Int(dueAt))
+        }
+    }
+
+    private func write(_ coordinator: Coordinator, to writer: inout JSONWriter) {
+        let isRoot = coordinator.parent == nil
+        writer.beginArray()
+        writer.string(coordinator.flow)
+        writer.int(coordinator.version)
+        if !isRoot || coordinator.input != .emptyObject || coordinator.startedAt != startedAt {
+            writer.document(coordinator.input)
+            writer.int(Int(coordinator.startedAt - startedAt))
+        }
+        if let parent = coordinator.parent {
+            writer.int(coordinator.id)
+            writer.int(parent)
+            writer.string(coordinator.startedBy ?? "")
+        }
+        writer.endArray()
+    }
+
+    private func write(_ frame: Frame, at place: Int, to writer: inout JSONWriter) {
+        let usual: Frame.Presentation = place == 0 ? .root : .push
+        let isPlain = frame.presentation == usual && frame.mark == .none
+        if isPlain, frame.coordinator == 0 { return writer.string(frame.state) }
+        writer.beginArray()
+        writer.string(frame.state)
+        writer.int(frame.coordinator)
+        if !isPlain { writer.string(frame.presentation.rawValue) }
+        if frame.mark != .none { writer.int(frame.mark.rawValue) }
+        writer.endArray()
+    }
+
+    /// Nil when the document is not that of a journey.
+    public init?(_ document: JSONDocument) {
+        guard let id = document[member: "id"]?.string, let step = document[member: "step"]?.int, step >= 0,
+            let startedAt = document[member: "at"]?[0]?.int.map(Int64.init)
+        else { return nil }
+        let times = document[member: "at"]
+        let movedAt = startedAt + Int64(times?[1]?.int ?? 0)
+        let enteredAt = times?[2]?.int.map { startedAt + Int64($0) } ?? movedAt
+        let expiresAt = document[member: "end"]?.int.map(Int64.init)
+        let dueAt = document[member: "due"]?.int.map(Int64.init) ?? expiresAt
+        var status = JourneyStatus.active
+        var coordinators: [Coordinator] = []
+        var frames: [Frame] = []
+        var flow = document[member: "flow"]?.string
+        var version = document[member: "version"]?.int
+        if let written = document[member: "status"]?.string {
+            guard let known = JourneyStatus(rawValue: written) else { return nil }
+            status = known
+        } else {
+            guard let who = document[member: "who"], let on = document[member: "on"] else { return nil }
+            for place in 0..<who.count {
+                guard let coordinator = who[place].flatMap({ Coordinator($0, startOfJourney: startedAt) }) else {
+                    return nil
+                }
+                coordinators.append(coordinator)
+            }
+            frames.reserveCapacity(on.count)
+            for place in 0..<on.count {
+                guard let frame = on[place].flatMap({ Frame($0, at: place) }) else { return nil }
+                frames.append(frame)
+            }
+            flow = coordinators.first?.flow
+            version = coordinators.first?.version
+        }
+        guard let flow, let version else { return nil }
+        self.init(
+            id: id, status: status, step: UInt64(step), frames: frames, coordinators: coordinators, flow: flow,
+            version: version, outcome: document[member: "outcome"]?.string, output: document[member: "output"],
+            startedAt: startedAt, movedAt: movedAt, enteredAt: enteredAt, expiresAt: expiresAt, dueAt: dueAt)
+    }
+}
+
+extension Coordinator {
+    fileprivate init?(_ document: JSONDocument, startOfJourney: Int64) {
+        guard let flow = document[0]?.string, let version = document[1]?.int else { return nil }
+        self.init(
+            id: document[4]?.int ?? 0, flow: flow, version: version, parent: document[5]?.int,
+            startedBy: document[6]?.string, input: document[2] ?? .emptyObject,
+            startedAt: startOfJourney + Int64(document[3]?.int ?? 0))
+    }
+}
+
+extension Frame {
+    fileprivate init?(_ document: JSONDocument, at place: Int) {
+        let usual: Frame.Presentation = place == 0 ? .root : .push
+        if let state = document.string {
+            self.init(coordinator: 0, state: state, presentation: usual)
+            return
+        }
+        guard let state = document[0]?.string, let coordinator = document[1]?.int else { return nil }
+        let presentation = document[2]?.string.map { Presentation(rawValue: $0) } ?? usual
+        let mark = document[3]?.int.map { Mark(rawValue: $0) } ?? Mark.none
+        guard let presentation, let mark else { return nil }
+        self.init(coordinator: coordinator, state: state, presentation: presentation, mark: mark)
+    }
+}

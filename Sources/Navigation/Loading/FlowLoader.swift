@@ -1,0 +1,68 @@
+import JSONDocument
+
+/// Reads flow files into a catalog and finds everything that is wrong with all of them.
+///
+/// ```swift
+/// let (catalog, problems) = FlowLoader(services: directory).load(files)
+/// for problem in problems { print(problem) }
+/// ```
+public struct FlowLoader: Sendable {
+    public let services: ServiceDirectory
+
+    public init(services: ServiceDirectory) { self.services = services }
+
+    /// - Returns: the catalog, unless a problem is an error; and all problems in the order of the files.
+    public func load(_ files: [FlowFile]) -> (catalog: FlowCatalog?, problems: [FlowProblem]) {
+        var loaded: [LoadedFlow] = []
+        var problems: [[FlowProblem]] = []
+        var known: [String: [Int: String]] = [:]
+        for file in files {
+            var reader = FlowReader(file: file.name, services: services)
+            do {
+                let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))
+                var isRepeated = false
+                if let heading {
+                    if let first = known[heading.id]?[heading.version] {
+                        isRepeated = true
+                        reader.report(
+                            JSONPointer(["id"]), .duplicateFlow,
+                            "version \(heading.version) of \(heading.id) is in \(first) already")
+                    } else {
+                        known[heading.id, default: [:]][heading.version] = file.name
+                    }
+                }
+                // Ways through a flow in which something is wrong already would only repeat that in other words.
+                let isWhole = !reader.problems.contains { $0.severity == .error }
+                if let flow, !isRepeated {
+                    loaded.append(LoadedFlow(file: file.name, order: problems.count, flow: flow, isWhole: isWhole))
+                }
+            } catch {
+                let place = JSONSourceLocation(offset: error.offset, in: file.bytes)
+                let pointer = error.pointer.flatMap { JSONPointer(parsing: $0) } ?? .root
+                reader.report(pointer, .notJSON, "\(place): \(error)".trimmingFullStop)
+            }
+            problems.append(reader.problems)
+        }
+        let catalog = FlowCatalog(loaded.map(\.flow))
+        let check = CatalogCheck(catalog: catalog, known: known)
+        for flow in loaded {
+            problems[flow.order] += check.problems(of: flow)
+        }
+        let all = problems.flatMap { $0 }
+        return (all.contains { $0.severity == .error } ? nil : catalog, all)
+    }
+}
+
+/// A flow that could be read, and from where.
+struct LoadedFlow {
+    let file: String
+    /// The place of its file among all.
+    let order: Int
+    let flow: FlowDefinition
+    /// Whether nothing is wrong with it by itself.
+    let isWhole: Bool
+}
+
+extension String {
+    fileprivate var trimmingFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+}

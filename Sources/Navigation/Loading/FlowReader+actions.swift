@@ -1,0 +1,104 @@
+import JSONDocument
+
+extension FlowReader {
+    mutating func actions(
+        _ key: String, in document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> [Action] {
+        (elements(key, in: document, at: place) ?? []).enumerated().compactMap { index, element in
+            readAction(element, at: place.appending(key).appending(index), context)
+        }
+    }
+
+    private mutating func readAction(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> Action? {
+        guard document.kind == .object else {
+            report(place, .wrongType, "an action is an object, and not \(document.kind.phrase)")
+            return nil
+        }
+        if document[member: "op"] != nil { return readOperation(document, at: place, context).map { .patch($0) } }
+        for key in ["clear", "remove"] where document[member: key] != nil {
+            checkKeys(of: document, at: place, allowed: [key], of: "an action with \(key)")
+            guard let service = text(key, in: document, at: place),
+                checkService(service, at: place.appending(key), isWritten: true)
+            else { return nil }
+            return key == "clear" ? .clear(service: service) : .remove(service: service)
+        }
+        let keys = document.members?.map(\.name) ?? []
+        report(
+            place, .missingKey, "an action has op with path, or clear, or remove",
+            guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "clear", "remove"]) }.first)
+        return nil
+    }
+
+    private mutating func readOperation(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> PatchOperation? {
+        guard let kind = choice("op", in: document, at: place, PatchOperation.Kind.self) else { return nil }
+        let takesValue = kind == .add || kind == .replace || kind == .test
+        let takesFrom = kind == .move || kind == .copy
+        checkKeys(
+            of: document, at: place,
+            allowed: ["op", "path"] + (takesValue ? ["value"] : []) + (takesFrom ? ["from"] : []),
+            of: "the operation \(kind.rawValue)")
+        let path = readServicePath("path", in: document, at: place, isWritten: kind != .test)
+        var from: DataPath?
+        var value: ValueTemplate?
+        if takesFrom {
+            from = readServicePath("from", in: document, at: place, isWritten: kind == .move)
+            if from == nil { return nil }
+        }
+        if takesValue {
+            guard let written = document[member: "value"] else {
+                report(place, .missingKey, "value is missing: \(kind.rawValue) needs one, or {\"$from\": …} as one")
+                return nil
+            }
+            value = readTemplate(written, at: place.appending("value"), context)
+            if value == nil { return nil }
+        }
+        guard let path else { return nil }
+        if kind == .remove || kind == .move, (from ?? path).pointer.tokens.isEmpty {
+            let service = (from ?? path).service ?? ""
+            report(
+                place.appending(from == nil ? "path" : "from"), .badValue,
+                "a whole service is removed by {\"remove\": \"\(service)\"} or emptied by {\"clear\": \"\(service)\"}")
+            return nil
+        }
+        if kind != .test, case .literal(let literal) = value { checkValue(literal, for: path, at: place) }
+        return PatchOperation(kind: kind, path: path, from: from, value: value)
+    }
+
+    private mutating func readServicePath(
+        _ key: String, in document: JSONDocument, at place: JSONPointer, isWritten: Bool
+    ) -> DataPath? {
+        guard let text = text(key, in: document, at: place, isRequired: true) else { return nil }
+        let place = place.appending(key)
+        guard let path = DataPath(text), let service = path.service else {
+            report(
+                place, .badPointer,
+                "\"\(text)\" does not begin with a service: actions change services, as in \"/profile/name\"")
+            return nil
+        }
+        guard checkService(service, at: place, isWritten: isWritten) else { return nil }
+        if let schema = services[service]?.schema, SchemaRoom(schema).isForbidden(path.pointer) {
+            report(
+                place, .forbiddenPath, "the schema of \(service) has no room for \(path.pointer)",
+                guess: SchemaRoom(schema).guess(for: path.pointer).map { "/\(service)\($0)" })
+            return nil
+        }
+        return path
+    }
+
+    /// What is written as it stands can be held against the schema now.
+    private mutating func checkValue(_ value: JSONDocument, for path: DataPath, at place: JSONPointer) {
+        guard let service = path.service, let schema = services[service]?.schema,
+            let part = SchemaRoom(schema).schema(at: path.pointer), let rule = try? JSONSchema(part)
+        else { return }
+        for violation in rule.violations(in: value) {
+            let part = violation.pointer.isEmpty ? "the value" : violation.pointer
+            report(
+                place.appending("value"), .forbiddenValue,
+                "the schema of \(service) does not allow it at \(path.pointer): \(part) \(violation.detail)")
+        }
+    }
+}

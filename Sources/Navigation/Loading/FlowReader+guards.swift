@@ -1,0 +1,174 @@
+import JSONDocument
+
+extension FlowReader {
+    private static let guardKeys = ["service", "event", "input", "schema", "all", "any", "not", "compare"]
+
+    mutating func readGuards(_ members: [(name: String, value: JSONDocument)]) -> [NamedGuard] {
+        members.map { name, value in
+            let place = JSONPointer(["guards", name])
+            // It may be used anywhere; where there is no event is looked at when it is used.
+            let context = DataContext(event: .maybe, hasOutput: true)
+            return NamedGuard(name: name, guard: readGuard(value, at: place, context) ?? .all([]))
+        }
+    }
+
+    mutating func readGuard(_ document: JSONDocument, at place: JSONPointer, _ context: DataContext) -> Guard? {
+        if let name = document.string {
+            guard let guardian = guardPlaces[name] else {
+                report(
+                    place, .unknownGuard, "the flow has no guard \"\(name)\"",
+                    guess: guess(name, among: guardPlaces.keys.sorted()))
+                return nil
+            }
+            usedGuards.insert(guardian)
+            return .named(guardian)
+        }
+        guard document.kind == .object else {
+            report(place, .wrongType, "a guard is an object or the name of one, and not \(document.kind.phrase)")
+            return nil
+        }
+        checkKeys(of: document, at: place, allowed: Self.guardKeys, of: "a guard")
+        let said = Self.guardKeys.filter { $0 != "schema" && document[member: $0] != nil }
+        guard said.count == 1, let kind = said.first else {
+            report(
+                place, said.isEmpty ? .missingKey : .badValue,
+                "a guard has exactly one of service, event, input, all, any, not and compare")
+            return nil
+        }
+        if document[member: "schema"] != nil, !["service", "event", "input"].contains(kind) {
+            report(
+                place.appending("schema"), .unknownKey, "schema goes with service, event or input, and not with \(kind)"
+            )
+        }
+        switch kind {
+        case "all": return readGuards("all", in: document, at: place, context).map { .all($0) }
+        case "any": return readGuards("any", in: document, at: place, context).map { .any($0) }
+        case "not":
+            return document[member: "not"].flatMap { readGuard($0, at: place.appending("not"), context) }
+                .map { .not($0) }
+        case "compare": return readComparison(document, at: place, context)
+        default: return readShapeGuard(kind, document, at: place, context)
+        }
+    }
+
+    private mutating func readGuards(
+        _ key: String, in document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> [Guard]? {
+        guard let list = elements(key, in: document, at: place) else { return nil }
+        if list.isEmpty { report(place.appending(key), .badValue, "\(key) is an empty list") }
+        return list.enumerated().compactMap { index, element in
+            readGuard(element, at: place.appending(key).appending(index), context)
+        }
+    }
+
+    private mutating func readShapeGuard(
+        _ kind: String, _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> Guard? {
+        guard let schema = document[member: "schema"] else {
+            report(place, .missingKey, "schema is missing: what \(kind) must be like")
+            return nil
+        }
+        let rule = shape(schema, at: place.appending("schema"))
+        let subject: Guard.Subject
+        if kind == "service" {
+            guard let name = text("service", in: document, at: place),
+                checkService(name, at: place.appending("service"))
+            else { return nil }
+            subject = .service(name)
+        } else {
+            guard document[member: kind]?.bool == true else {
+                report(place.appending(kind), .badValue, "\(kind) can only be true")
+                return nil
+            }
+            subject = kind == "event" ? .event : .input
+            if subject == .event, case .never = context.event {
+                report(place.appending(kind), .guardWithoutEvent, "no event has data here")
+                return nil
+            }
+        }
+        return rule.map { .shape(of: subject, $0) }
+    }
+
+    private mutating func readComparison(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> Guard? {
+        let place = place.appending("compare")
+        guard let parts = document[member: "compare"]?.elements, parts.count == 3 else {
+            report(place, .badValue, "compare is a list of three: a path, a comparison and a path or {\"value\": …}")
+            return nil
+        }
+        let left = readOperand(parts[0], at: place.appending(0), context)
+        let right = readOperand(parts[2], at: place.appending(2), context)
+        let signs = Comparison.allCases.map(\.rawValue)
+        guard let sign = parts[1].string.flatMap({ Comparison(rawValue: $0) }) else {
+            report(
+                place.appending(1), .badValue,
+                "\(parts[1].string.map { "\"\($0)\"" } ?? parts[1].kind.phrase) is no comparison; there are "
+                    + signs.joinedAsList)
+            return nil
+        }
+        guard let left, let right else { return nil }
+        return .compare(left, sign, right)
+    }
+
+    private mutating func readOperand(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> Guard.Operand? {
+        if document.kind == .object {
+            checkKeys(of: document, at: place, allowed: ["value"], of: "a value to compare with")
+            if let value = document[member: "value"] { return .value(value) }
+        }
+        guard let text = document.string else {
+            report(place, .badValue, "what is compared is a path as a text, or {\"value\": …}")
+            return nil
+        }
+        guard text.hasPrefix("/") else {
+            report(place, .badPointer, "\"\(text)\" is no path; a text to compare with is {\"value\": \"\(text)\"}")
+            return nil
+        }
+        return readPath(text, at: place, context).map { .path($0) }
+    }
+
+    /// Testing a guard that is made of others, that are made of others, takes a level of the stack for each.
+    private static let maximumGuardDepth = 64
+
+    /// Guards that are made of themselves, or of too many others, and those that nobody uses.
+    mutating func checkGuards(_ guards: [NamedGuard]) {
+        let parts = guards.map { $0.guard.names }
+        var users = [[Int]](repeating: [], count: guards.count)
+        for (place, parts) in parts.enumerated() { for part in parts { users[part].append(place) } }
+        let isSound = FlowWays.peeled(parts, users)
+        var depths = [Int](repeating: 0, count: guards.count)
+        for _ in 0...Self.maximumGuardDepth {
+            for place in guards.indices where isSound[place] {
+                depths[place] = (parts[place].map { depths[$0] }.max() ?? 0) + 1
+            }
+        }
+        for (place, named) in guards.enumerated() {
+            let pointer = JSONPointer(["guards", named.name])
+            if !isSound[place] {
+                report(
+                    pointer, .guardCycle, "the guard \"\(named.name)\" is made of guards that are made of each other")
+            } else if depths[place] > Self.maximumGuardDepth {
+                report(
+                    pointer, .guardCycle,
+                    "the guard \"\(named.name)\" is made of others more than \(Self.maximumGuardDepth) levels deep")
+            }
+            if !usedGuards.contains(place) {
+                report(pointer, .unusedGuard, "nothing uses the guard \"\(named.name)\"")
+            }
+        }
+    }
+}
+
+extension Guard {
+    /// The places of the named guards that it is made of.
+    fileprivate var names: [Int] {
+        switch self {
+        case .shape, .compare: []
+        case .all(let parts), .any(let parts): parts.flatMap(\.names)
+        case .not(let part): part.names
+        case .named(let place): [place]
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import JSONDocument
+
+extension FlowReader {
+    /// The one event that no file says anything about in `on`: `back` on the screen does.
+    private static let reservedEvent = "back"
+
+    mutating func readEvents(in document: JSONDocument, at place: JSONPointer, shapes: [EventShape]) -> [EventRule] {
+        members("on", in: document, at: place).compactMap { name, value in
+            let place = place.appending("on").appending(name)
+            guard name != Self.reservedEvent else {
+                report(
+                    place, .badName, "\"back\" happens on every screen; what it does is said by the screen's key back")
+                return nil
+            }
+            let schema = (shapes.first { $0.event == name } ?? flowShapes.first { $0.event == name })?.shape.document
+            let context = DataContext(event: schema.map { .shaped($0) } ?? .maybe, hasOutput: false)
+            return EventRule(event: name, transitions: readTransitions(value, at: place, context))
+        }
+    }
+
+    mutating func readShapes(in document: JSONDocument, at place: JSONPointer) -> [EventShape] {
+        members("accepts", in: document, at: place).compactMap { name, value in
+            shape(value, at: place.appending("accepts").appending(name)).map { EventShape(event: name, shape: $0) }
+        }
+    }
+
+    /// Each shape must be that of something that happens.
+    mutating func checkShapes(_ shapes: [EventShape], at place: JSONPointer, happening: [String]) {
+        for shape in shapes where !happening.contains(shape.event) {
+            report(
+                place.appending("accepts").appending(shape.event), .unknownEvent,
+                "accepts has a schema for \"\(shape.event)\", which on does not mention",
+                guess: guess(shape.event, among: happening))
+        }
+    }
+
+    /// One transition or a list of them.
+    mutating func readTransitions(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> [Transition] {
+        guard let list = document.elements else {
+            return readTransition(document, at: place, context).map { [$0] } ?? []
+        }
+        if list.isEmpty { report(place, .badValue, "the list of transitions is empty") }
+        var isDecided = false
+        return list.enumerated().compactMap { index, element in
+            let place = place.appending(index)
+            if isDecided {
+                report(place, .unreachableTransition, "a transition above has no guard, so this one is never taken")
+            }
+            let transition = readTransition(element, at: place, context)
+            isDecided = isDecided || element[member: "guard"] == nil
+            return transition
+        }
+    }
+
+    mutating func readTransition(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext, extraKeys: [String] = []
+    ) -> Transition? {
+        guard document.kind == .object else {
+            report(place, .wrongType, "a transition is an object, and not \(document.kind.phrase)")
+            return nil
+        }
+        checkKeys(
+            of: document, at: place, allowed: ["guard", "target", "nav", "actions", "history"] + extraKeys,
+            of: "a transition")
+        let guardian = document[member: "guard"].flatMap { readGuard($0, at: place.appending("guard"), context) }
+        let target = stateName("target", in: document, at: place)
+        let nav = choice("nav", in: document, at: place, NavigationVerb.self)
+        let actions = actions("actions", in: document, at: place, context)
+        let history = choice("history", in: document, at: place, HistoryPolicy.self) ?? .preserve
+        // Without the target that it names it would be another transition, of which other things could be said.
+        if target == nil, document[member: "target"] != nil { return nil }
+        if let nav, !nav.standsAlone, document[member: "target"] == nil {
+            report(place.appending("nav"), .misplacedVerb, "\(nav.rawValue) needs a target")
+            return nil
+        }
+        if document[member: "target"] == nil, nav == nil, document[member: "history"] != nil {
+            report(
+                place.appending("history"), .misplacedVerb,
+                "history says what is found later of a screen that is "
+                    + "left, and this transition stays")
+        }
+        return Transition(
+            guard: guardian, target: target, nav: nav, actions: actions, history: history, place: place.description)
+    }
+}

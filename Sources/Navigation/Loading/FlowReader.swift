@@ -1,0 +1,129 @@
+import JSONDocument
+
+/// Reads one flow file and collects everything that is wrong with it by itself, without looking at other files.
+///
+/// What is wrong is left out of the definition, so that the rest can still be looked at.
+struct FlowReader {
+    let file: String
+    let services: ServiceDirectory
+    var problems: [FlowProblem] = []
+
+    /// Known before the first state is read, for transitions lead forward, too.
+    var statePlaces: [String: Int] = [:]
+    var stateNames: [String] = []
+    var guardPlaces: [String: Int] = [:]
+    var usedGuards: Set<Int> = []
+    /// The flow's own `accepts`, for events in its `on`.
+    var flowShapes: [EventShape] = []
+    var flowEvents: [String] = []
+    var inputSchema: JSONDocument?
+    /// How many names are still looked at to guess what was meant.
+    var patience = 50_000
+
+    init(file: String, services: ServiceDirectory) {
+        self.file = file
+        self.services = services
+    }
+
+    static let keys = [
+        "id", "version", "description", "initial", "input", "guards", "accepts", "on", "entry", "exit", "timeout",
+        "in_flight", "migrations", "states",
+    ]
+
+    /// The id and version also when the rest cannot be used: two files that have the same are a problem in any case.
+    struct Heading {
+        let id: String
+        let version: Int
+    }
+
+    /// Nil when so much is wrong that there is no flow.
+    mutating func read(_ document: JSONDocument) -> (heading: Heading?, flow: FlowDefinition?) {
+        guard document.kind == .object else {
+            report(.root, .wrongType, "the file holds \(document.kind.phrase); a flow is an object")
+            return (nil, nil)
+        }
+        let root = JSONPointer.root
+        checkKeys(of: document, at: root, allowed: Self.keys, of: "a flow")
+        let id = name("id", in: document, at: root, isRequired: true)
+        let version = readVersion(document)
+        let heading = id.flatMap { id in version.map { Heading(id: id, version: $0) } }
+
+        let states = members("states", in: document, at: root, isRequired: true)
+        let guards = members("guards", in: document, at: root)
+        stateNames = states.map(\.name)
+        for (place, state) in states.enumerated() { statePlaces[state.name] = place }
+        for (place, guardian) in guards.enumerated() { guardPlaces[guardian.name] = place }
+        flowEvents = document[member: "on"]?.members?.map(\.name) ?? []
+
+        let input = shape("input", in: document, at: root)
+        inputSchema = input?.document
+        flowShapes = readShapes(in: document, at: root)
+        let namedGuards = readGuards(guards)
+        let read = states.map { readState($0.name, $0.value, at: root.appending("states").appending($0.name)) }
+        let events = readEvents(in: document, at: root, shapes: flowShapes)
+        checkShapes(flowShapes, at: root, happening: flowEvents)
+        let entry = actions("entry", in: document, at: root, DataContext(event: .maybe, hasOutput: false))
+        let exit = actions("exit", in: document, at: root, DataContext(event: .maybe, hasOutput: false))
+        let timeout = readTimeout(document)
+        let inFlight = choice("in_flight", in: document, at: root, InFlightPolicy.self) ?? .pin
+        let migrations = readMigrations(document)
+        let summary = text("description", in: document, at: root)
+        let initial = stateName("initial", in: document, at: root, isRequired: true)
+        checkGuards(namedGuards)
+        guard let heading, let initial, !states.isEmpty else { return (heading, nil) }
+        let flow = FlowDefinition(
+            id: heading.id, version: heading.version, summary: summary, document: document, states: read,
+            initial: initial, guards: namedGuards, events: events, accepts: flowShapes, entry: entry, exit: exit,
+            input: input,
+            timeout: timeout, inFlight: inFlight, migrations: migrations)
+        return (heading, flow)
+    }
+
+    private mutating func readVersion(_ document: JSONDocument) -> Int? {
+        guard let version = document[member: "version"] else {
+            report(.root, .missingKey, "version is missing; the first version of a flow is 1")
+            return nil
+        }
+        return wholeNumber(version, at: JSONPointer(["version"]), "version")
+    }
+
+    private mutating func readTimeout(_ document: JSONDocument) -> FlowTimeout {
+        guard let timeout = document[member: "timeout"] else { return .none }
+        let place = JSONPointer(["timeout"])
+        guard timeout.kind == .object else {
+            report(
+                place, .wrongType, "timeout is \(timeout.kind.phrase); it must be an object with idle, total or both")
+            return .none
+        }
+        checkKeys(of: timeout, at: place, allowed: ["idle", "total"], of: "the timeout of a flow")
+        return FlowTimeout(
+            idle: timeout[member: "idle"].flatMap { milliseconds($0, at: place.appending("idle"), "idle") },
+            total: timeout[member: "total"].flatMap { milliseconds($0, at: place.appending("total"), "total") })
+    }
+
+    private mutating func readMigrations(_ document: JSONDocument) -> [Migration] {
+        guard let list = elements("migrations", in: document, at: .root) else { return [] }
+        var migrations: [Migration] = []
+        for (index, migration) in list.enumerated() {
+            let place = JSONPointer(["migrations", String(index)])
+            guard migration.kind == .object else {
+                report(place, .wrongType, "a migration is an object, and not \(migration.kind.phrase)")
+                continue
+            }
+            checkKeys(of: migration, at: place, allowed: ["from", "states", "patch"], of: "a migration")
+            var states: [String: String] = [:]
+            for (old, new) in members("states", in: migration, at: place) {
+                let place = place.appending("states").appending(old)
+                if let new = state(new, at: place) { states[old] = new.name }
+            }
+            let patch = actions("patch", in: migration, at: place, DataContext(event: .never, hasOutput: false))
+            guard let from = migration[member: "from"] else {
+                report(place, .missingKey, "from is missing: the version that the migration begins at")
+                continue
+            }
+            guard let from = wholeNumber(from, at: place.appending("from"), "from") else { continue }
+            migrations.append(Migration(from: from, states: states, patch: patch))
+        }
+        return migrations
+    }
+}

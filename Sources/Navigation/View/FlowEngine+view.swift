@@ -1,0 +1,76 @@
+import JSONDocument
+
+extension FlowEngine {
+    /// What a client is shown.
+    ///
+    /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded.
+    public func view(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> JourneyView {
+        var run = StepRun(self, journey, services, now: now, event: .unknown)
+        return try run.view()
+    }
+}
+
+extension StepRun {
+    fileprivate mutating func view() throws(JourneyRefusal) -> JourneyView {
+        var events: [EventView] = []
+        var canGoBack = false
+        if journey.isActive {
+            for reaction in try reactions() {
+                let obstacles = try obstacles(to: reaction)
+                events.append(EventView(name: reaction.rule.event, enabled: obstacles.isEmpty, why: obstacles))
+            }
+            canGoBack = try self.canGoBack()
+        }
+        return JourneyView(
+            id: journey.id, flow: journey.flow, version: journey.version, status: journey.status, step: journey.step,
+            screen: try screenView(), events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
+            outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt,
+            expiresAt: journey.expiresAt)
+    }
+
+    private mutating func screenView() throws(JourneyRefusal) -> ScreenView? {
+        guard let top = journey.frames.last else { return nil }
+        let screen = try screen(of: top)
+        return ScreenView(
+            id: top.state, name: screen.name, title: screen.title, presentation: top.presentation,
+            data: screen.data.compactMap { name in services.document(of: name).map { (service: name, document: $0) } })
+    }
+
+    private func stack() -> [FrameView] {
+        var last: (id: Int, flow: String) = (-1, "")
+        return journey.frames.map { frame in
+            if frame.coordinator != last.id {
+                last = (frame.coordinator, journey.coordinator(frame.coordinator)?.flow ?? "")
+            }
+            return FrameView(flow: last.flow, screen: frame.state, presentation: frame.presentation)
+        }
+    }
+
+    private func tree() -> CoordinatorView? {
+        // The highest frame of each coordinator or its children, and the state that it is in for it.
+        var highest = [Int](repeating: -1, count: journey.coordinators.count)
+        var states = [String](repeating: "", count: journey.coordinators.count)
+        var children = [[CoordinatorView]](repeating: [], count: journey.coordinators.count)
+        for (place, coordinator) in journey.coordinators.enumerated() {
+            guard let own = journey.frames.lastIndex(where: { $0.coordinator == coordinator.id }) else { continue }
+            highest[place] = own
+            states[place] = journey.frames[own].state
+        }
+        for place in journey.coordinators.indices.reversed() {
+            let coordinator = journey.coordinators[place]
+            let view = CoordinatorView(
+                flow: coordinator.flow, state: states[place], children: children[place].reversed())
+            guard let parent = journey.coordinators.firstIndex(where: { $0.id == coordinator.parent }) else {
+                return view
+            }
+            children[parent].append(view)
+            if highest[place] > highest[parent] {
+                highest[parent] = highest[place]
+                states[parent] = coordinator.startedBy ?? ""
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,22 @@
+import JSONDocument
+
+/// A journey as a client is shown it. Times are milliseconds since 1970.
+public struct JourneyView: Sendable, Equatable {
+    public let id: String
+    public let flow: String
+    public let version: Int
+    public let status: JourneyStatus
+    public let step: UInt64
+    /// Nil once the journey is over.
+    public let screen: ScreenView?
+    public let events: [EventView]
+    public let canGoBack: Bool
+    /// From the bottom up.
+    public let stack: [FrameView]
+    /// Nil once the journey is over.
+    public let coordinators: CoordinatorView?
+    public let outcome: String?
+    public let output: JSONDocument?
+    public let startedAt: Int64
+    public let expiresAt: Int64?
+}

@@ -1,0 +1,12 @@
+import Navigation
+
+extension ServiceCatalog {
+    /// What flows can be checked against. The coordinator is not among it: a flow that looked at the journeys would
+    /// look at itself.
+    package var directory: ServiceDirectory {
+        ServiceDirectory(
+            services.filter { $0.name != CoordinatorService.key.name }.map {
+                .init(name: $0.name, schema: $0.schema.document, isReadOnly: $0.isReadOnly)
+            })
+    }
+}

@@ -1,0 +1,188 @@
+import JSONDocument
+import Navigation
+
+/// Journeys and services of a session in one unit of work: steps are done here on a copy, which becomes real when
+/// ``pending`` is committed.
+struct JourneyWork {
+    private(set) var pending: PendingState
+    private(set) var kept: KeptJourneys
+    private let documents: SessionDocuments
+    private let coordinator: RegisteredService
+    private let environment: SessionEnvironment
+
+    /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
+    init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
+        self.pending = pending
+        self.environment = environment
+        coordinator = try environment.catalog.service(named: CoordinatorService.key.name)
+        documents = SessionDocuments(pending)
+        guard let document = pending.document(of: coordinator) else {
+            kept = KeptJourneys()
+            return
+        }
+        do {
+            kept = try KeptJourneys(reading: document.bytes)
+        } catch {
+            throw .serviceFailed(
+                service: coordinator.name, reason: "What the store kept cannot be read from byte \(error.offset) on.")
+        }
+    }
+
+    private var settings: JourneySettings { environment.journeys }
+    private var engine: FlowEngine { environment.journeys.engine }
+    private var limit: Int { environment.settings.maxDocumentSize }
+
+    /// The journey of that id, if it stands where the caller expects it.
+    func journey(_ id: String, if condition: JourneyCondition = .none) throws(JourneyError) -> Journey {
+        guard let journey = kept[id] else { throw .notFound(id) }
+        guard condition.holds(at: journey.step) else { throw .preconditionFailed(current: journey.step) }
+        return journey
+    }
+
+    /// Whether something has to be committed before the journey is looked at.
+    func isUnsettled(_ id: String) -> Bool {
+        guard let journey = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
+        return engine.isDue(journey, now: pending.now)
+    }
+
+    /// Does what time has done to the journey.
+    ///
+    /// - Parameter begins: whether `main` is begun when it is not there.
+    mutating func settle(_ id: String, begins: Bool) throws {
+        if let journey = kept[id] {
+            try advance(journey)
+        } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
+            try start(id, flow: flow)
+        }
+    }
+
+    /// Does what time has done to a journey.
+    mutating func advance(_ journey: Journey) throws {
+        guard engine.isDue(journey, now: pending.now),
+            let step = try engine.advance(journey, services: documents, now: pending.now)
+        else { return }
+        try take(step)
+    }
+
+    @discardableResult
+    mutating func start(
+        _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
+    ) throws -> Journey {
+        try kept.makeRoom(limit: settings.maxJourneys)
+        let input = input ?? .emptyObject
+        let step =
+            if let screen {
+                try engine.start(
+                    flow: flow, version: version, id: id, input: input, at: screen, services: documents,
+                    now: pending.now
+                ).step
+            } else {
+                try engine.start(
+                    flow: flow, version: version, id: id, input: input, services: documents, now: pending.now)
+            }
+        return try take(step)
+    }
+
+    mutating func restart(_ journey: Journey, flow: String?, input: JSONDocument?) throws -> Journey {
+        try take(
+            engine.restart(
+                journey, flow: flow ?? journey.flow, input: input ?? .emptyObject, services: documents,
+                now: pending.now))
+    }
+
+    mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
+        try take(engine.send(event, data: data, to: journey, services: documents, now: pending.now))
+    }
+
+    /// - Returns: the journey, and the screens of the way.
+    mutating func navigate(_ journey: Journey, to screen: String) throws -> (journey: Journey, path: [String]) {
+        let navigation = try engine.navigate(journey, to: screen, services: documents, now: pending.now)
+        // It may stand there already: no step is taken then.
+        guard navigation.step.journey.step != journey.step else { return (journey, navigation.path) }
+        return (try take(navigation.step), navigation.path)
+    }
+
+    /// Gives a journey up. A change of a service that cannot be made is left out.
+    mutating func abandon(_ journey: Journey) throws(SessionError) {
+        if journey.isActive {
+            let step = engine.abandon(journey, services: documents, now: pending.now)
+            for change in step.changes { try? make(change) }
+            pending.journeysBegun -= 1
+        }
+        kept.forget(journey.id)
+        tell(.journeyAbandoned(id: journey.id))
+        try keep()
+    }
+
+    /// What a client is shown of the journey now.
+    func shown(_ journey: Journey) throws -> ShownJourney {
+        let view = try engine.view(journey, services: documents, now: pending.now)
+        if let failure = documents.failure { throw failure }
+        return ShownJourney(
+            view: view.timesMoved(by: environment.timestamp(pending.now).millisecondsSince1970 - pending.now),
+            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
+            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min(),
+            isAsMoved: pending.isRecordChanged || isLastCommit(journey))
+    }
+
+    /// Whether the step that brought the journey where it is was the session's last commit.
+    private func isLastCommit(_ journey: Journey) -> Bool {
+        pending.etag(of: coordinator).revision == pending.base.revision
+            && kept.journeys.allSatisfy { $0.id == journey.id || $0.movedAt < journey.movedAt }
+            // What comes to the end of its lifetime is gone without a commit.
+            && !pending.base.services.contains { environment.catalog.services[Int($0.service)].lifetime != nil }
+    }
+
+    /// Does a step: what it does to services, and to the journey.
+    ///
+    /// - Returns: the journey as it is kept.
+    @discardableResult
+    private mutating func take(_ step: Step) throws -> Journey {
+        if let failure = documents.failure { throw failure }
+        for change in step.changes { try make(change) }
+        let wasRunning = kept[step.journey.id]?.isActive ?? false
+        let journey = kept.keep(step.journey)
+        pending.journeysBegun += (journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
+        switch journey.status {
+        case .active: tell(.journeyMoved(id: journey.id, step: journey.step))
+        case .finished: tell(.journeyFinished(id: journey.id, step: journey.step))
+        case .expired: tell(.journeyExpired(id: journey.id, step: journey.step))
+        }
+        try keep()
+        return journey
+    }
+
+    private mutating func make(_ change: ServiceChange) throws(SessionError) {
+        let service = try environment.catalog.service(named: change.service)
+        guard !service.isReadOnly else { throw .readOnly(service: service.name) }
+        switch change.effect {
+        case .written(let document):
+            let (state, _) = service.fit(document)
+            pending.write(service, try service.bounded(state.serialized(), by: limit))
+            documents.replace(service, by: state)
+        case .cleared:
+            pending.clear(service)
+            documents.replace(service, by: service.default)
+        case .removed:
+            pending.remove(service)
+            documents.replace(service, by: service.default)
+        }
+    }
+
+    private mutating func keep() throws(SessionError) {
+        pending.write(coordinator, try coordinator.bounded(kept.bytes, by: limit))
+    }
+
+    private mutating func tell(_ change: SessionChange) {
+        if !environment.observers.isEmpty { pending.journeyChanges.append(change) }
+    }
+}
+
+extension PendingState {
+    /// When the first of the services comes to the end of its lifetime; nil when none does.
+    fileprivate var nextEnd: Int64? {
+        documents.compactMap { document in
+            catalog.services[Int(document.service)].lifetime.map { document.createdAt + $0 }
+        }.min()
+    }
+}

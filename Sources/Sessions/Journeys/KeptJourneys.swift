@@ -1,0 +1,102 @@
+import JSONDocument
+import Navigation
+
+/// The journeys of a session, the first that was started first: what the `coordinator` service keeps.
+struct KeptJourneys: Sendable {
+    private(set) var journeys: [Journey] = []
+    /// The last step of a journey `main` that was given up. The next one of that id goes on from there: an entity tag
+    /// never comes back. Other ids do not come back either.
+    private var formerStep: UInt64 = 0
+
+    /// Whether nothing would be missed without it.
+    var isEmpty: Bool { journeys.isEmpty && formerStep == 0 }
+
+    subscript(id: String) -> Journey? { journeys.first { $0.id == id } }
+
+    /// Keeps a journey, in the place of the one of the same id.
+    ///
+    /// - Returns: the journey as it is kept.
+    mutating func keep(_ journey: Journey) -> Journey {
+        if let place = journeys.firstIndex(where: { $0.id == journey.id }) {
+            journeys[place] = journey
+            return journey
+        }
+        let new = journey.id == JourneySettings.mainID ? journey.continuing(after: formerStep) : journey
+        journeys.append(new)
+        return new
+    }
+
+    mutating func forget(_ id: String) {
+        guard let place = journeys.firstIndex(where: { $0.id == id }) else { return }
+        let journey = journeys.remove(at: place)
+        if id == JourneySettings.mainID { formerStep = journey.step }
+    }
+
+    /// Makes room for one more: what has been over for the longest time goes.
+    ///
+    /// - Throws: ``JourneyError/tooMany(limit:)``.
+    mutating func makeRoom(limit: Int) throws(JourneyError) {
+        while journeys.count >= limit {
+            guard let oldest = journeys.filter({ !$0.isActive }).min(by: { $0.movedAt < $1.movedAt }) else {
+                throw .tooMany(limit: limit)
+            }
+            forget(oldest.id)
+        }
+    }
+}
+
+extension KeptJourneys {
+    /// The service's document. Members are in the order of their names, as a document has them.
+    var bytes: [UInt8] {
+        var json = JSONWriter(reservingCapacity: 512)
+        json.beginObject()
+        json.name("journeys")
+        json.beginArray()
+        for journey in journeys { journey.write(to: &json) }
+        json.endArray()
+        if formerStep > 0 {
+            json.name("step")
+            json.uint(formerStep)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// - Throws: when it is not what journeys are kept as.
+    init(reading bytes: [UInt8]) throws(JSONReadError) {
+        do {
+            try self.init(text: bytes)
+        } catch {
+            guard let document = try? JSONDocument(parsing: bytes), let kept = KeptJourneys(document) else {
+                throw error
+            }
+            self = kept
+        }
+    }
+
+    /// From the document, in whatever order its members are: it may have gone through other hands.
+    private init?(_ document: JSONDocument) {
+        guard let elements = document[member: "journeys"]?.elements else { return nil }
+        for element in elements {
+            guard let journey = Journey(element) else { return nil }
+            journeys.append(journey)
+        }
+        guard let step = document[member: "step"] else { return }
+        guard let number = step.int, number >= 0 else { return nil }
+        formerStep = UInt64(number)
+    }
+
+    /// From the very text that ``bytes`` gave, which is a good deal quicker.
+    private init(text: [UInt8]) throws(JSONReadError) {
+        var json = JSONReader(text)
+        try json.beginObject()
+        try json.name("journeys")
+        try json.beginArray()
+        while !json.endsArray() { journeys.append(try Journey(reading: &json)) }
+        guard !json.endsObject() else { return }
+        try json.name("step")
+        guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
+        formerStep = step
+        try json.endObject()
+    }
+}

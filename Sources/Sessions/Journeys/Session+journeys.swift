@@ -1,0 +1,159 @@
+import JSONDocument
+import Navigation
+
+/// What clients do with journeys. Each call is one unit of work: where the journey goes and what that does to services
+/// are committed together, or nothing is.
+///
+/// Before anything is done to a journey, what time has done to it is: it has expired, a screen's time is over, its
+/// version is gone. That is committed also when what was asked for is refused then. The first access to `main` starts
+/// it in the same way, when a flow is configured for it.
+///
+/// They throw `JourneyRefusal` for what the flow does not allow, ``JourneyError``, and ``SessionError``.
+extension Session {
+    /// All that are kept, the first that was started first. Starts none.
+    nonisolated(nonsending) package func journeys() async throws -> [ShownJourney] {
+        let work = try JourneyWork(on: try pendingState(), environment)
+        if !work.kept.journeys.contains(where: { work.isUnsettled($0.id) }) {
+            return try work.kept.journeys.map(work.shown)
+        }
+        return try await transact { pending in
+            var work = try JourneyWork(on: pending, self.environment)
+            for journey in work.kept.journeys { try work.advance(journey) }
+            pending = work.pending
+            return try work.kept.journeys.map(work.shown)
+        }
+    }
+
+    /// Where a journey stands.
+    nonisolated(nonsending) package func journey(_ id: String) async throws -> ShownJourney {
+        if let shown = try residentJourney(id) { return shown }
+        return try await drive(id) { work in try work.shown(try work.journey(id)) }
+    }
+
+    /// The same without waiting.
+    ///
+    /// - Returns: nil when something has to be committed first: ask ``journey(_:)``.
+    package func residentJourney(_ id: String) throws -> ShownJourney? {
+        let work = try JourneyWork(on: try pendingState(), environment)
+        return work.isUnsettled(id) ? nil : try work.shown(try work.journey(id))
+    }
+
+    /// - Parameters:
+    ///   - version: nil for the highest that is loaded.
+    ///   - screen: begins there, with the screens below it that a person would have passed; nil for the flow's first.
+    /// - Throws: ``JourneyError/tooMany(limit:)``.
+    nonisolated(nonsending) package func startJourney(
+        flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
+    ) async throws -> ShownJourney {
+        let id = JourneyID.make(environment.random)
+        return try await drive(nil) { work in
+            let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
+            return try work.shown(journey)
+        }
+    }
+
+    /// Starts a journey over: its stack and coordinators are released first. The journey `main` may be begun this way.
+    ///
+    /// - Parameter flow: nil for the one that it ran.
+    /// - Returns: the journey, and whether it was not there before.
+    nonisolated(nonsending) package func restartJourney(
+        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: JourneyCondition = .none
+    ) async throws -> (shown: ShownJourney, isNew: Bool) {
+        let mainFlow = environment.journeys.mainFlow
+        return try await drive(id, begins: false) { work in
+            if let journey = work.kept[id] {
+                _ = try work.journey(id, if: condition)
+                let again = try work.restart(journey, flow: flow, input: input)
+                return (try work.shown(again), false)
+            }
+            guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
+            guard condition.holds(at: nil) else { throw JourneyError.preconditionFailed(current: 0) }
+            guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
+            let journey = try work.start(id, flow: flow, input: input)
+            return (try work.shown(journey), true)
+        }
+    }
+
+    /// Something happened on the screen that the client draws.
+    ///
+    /// - Parameter data: as the screen accepts it with the event.
+    @discardableResult
+    nonisolated(nonsending) package func send(
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: JourneyCondition = .none
+    ) async throws -> ShownJourney {
+        try await drive(id) { try $0.sending(event, data: data, to: id, condition) }
+    }
+
+    /// The same without waiting.
+    ///
+    /// - Returns: nil when it has to be waited for, and nothing has happened: ask the other one.
+    package func sendAtOnce(
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: JourneyCondition = .none
+    ) throws -> ShownJourney? {
+        try transactAtOnce { pending in
+            try work(on: id, &pending) { try $0.sending(event, data: data, to: id, condition) }
+        }?.get()
+    }
+
+    /// Goes to a screen along the shortest way that the flow allows.
+    ///
+    /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
+    nonisolated(nonsending) package func navigate(
+        journey id: String, to screen: String, condition: JourneyCondition = .none
+    ) async throws -> (shown: ShownJourney, path: [String]) {
+        try await drive(id) { work in
+            let (journey, path) = try work.navigate(try work.journey(id, if: condition), to: screen)
+            return (try work.shown(journey), path)
+        }
+    }
+
+    /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
+    nonisolated(nonsending) package func abandonJourney(
+        _ id: String, condition: JourneyCondition = .none
+    ) async throws {
+        try await drive(id, begins: false) { try $0.abandon(try $0.journey(id, if: condition)) }
+    }
+
+    /// One unit of work on a journey.
+    nonisolated(nonsending) private func drive<Done>(
+        _ id: String?, begins: Bool = true, _ body: (inout JourneyWork) throws -> Done
+    ) async throws -> Done {
+        try await transact { pending in try work(on: id, begins: begins, &pending, body) }.get()
+    }
+
+    /// - Parameters:
+    ///   - id: the journey that has to catch up with the time before; nil for none.
+    ///   - begins: whether this may be what starts `main`, and whether it is of no use to go on when the journey cannot
+    ///     catch up: who gives it up or starts it over is not kept from it by a version that is gone.
+    private func work<Done>(
+        on id: String?, begins: Bool = true, _ pending: inout PendingState, _ body: (inout JourneyWork) throws -> Done
+    ) throws -> Result<Done, any Error> {
+        var work = try JourneyWork(on: pending, environment)
+        if let id {
+            do {
+                try work.settle(id, begins: begins)
+                pending = work.pending
+            } catch is JourneyRefusal where !begins {
+                work = try JourneyWork(on: pending, environment)
+            }
+        }
+        do {
+            let done = try body(&work)
+            pending = work.pending
+            return .success(done)
+        } catch  where pending.isRecordChanged {
+            // What time has done stays done.
+            return .failure(error)
+        }
+    }
+}
+
+extension JourneyWork {
+    fileprivate mutating func sending(
+        _ event: String, data: JSONDocument?, to id: String, _ condition: JourneyCondition
+    ) throws -> ShownJourney {
+        // In two statements: what is called on the value first would not see what the second does to it.
+        let moved = try send(event, data: data, to: try journey(id, if: condition))
+        return try shown(moved)
+    }
+}

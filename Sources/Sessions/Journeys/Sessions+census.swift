@@ -1,0 +1,88 @@
+import JSONDocument
+import Navigation
+
+/// How many running journeys need a state of a flow.
+package struct JourneyCensusRow: Sendable, Equatable {
+    package let flow: String
+    package let version: Int
+    package let state: String
+    /// Journeys that show it.
+    package let count: Int
+    /// Journeys that have it anywhere: on the stack, or as the state whose child flow runs; those of ``count`` too.
+    package let inUse: Int
+
+    package init(flow: String, version: Int, state: String, count: Int, inUse: Int) {
+        self.flow = flow
+        self.version = version
+        self.state = state
+        self.count = count
+        self.inUse = inUse
+    }
+}
+
+extension Sessions {
+    /// Which states of which versions running journeys need: what would be missed if they were gone. Sorted by flow,
+    /// version and state.
+    ///
+    /// Goes through the whole store, page by page. A journey that cannot be read is left out.
+    package func runningJourneys() async throws(SessionError) -> [JourneyCensusRow] {
+        guard let coordinator = catalog[CoordinatorService.key.name] else { return [] }
+        var census = JourneyCensus()
+        var last: SessionID?
+        while true {
+            let page: [StoredSession]
+            do {
+                page = try await environment.store.page(after: last, limit: Self.pageSize)
+            } catch {
+                throw SessionError(error)
+            }
+            let now = environment.clock.now()
+            for session in page.map(current) where session.deadline(environment.settings) > now {
+                guard let document = session.record.document(of: coordinator.index),
+                    let kept = try? KeptJourneys(reading: document.bytes)
+                else { continue }
+                for journey in kept.journeys where journey.isActive { census.count(journey) }
+            }
+            guard page.count == Self.pageSize else { return census.rows }
+            last = page.last?.record.id
+            await Task.yield()
+        }
+    }
+
+    private static let pageSize = 1_000
+}
+
+private struct JourneyCensus {
+    private struct Place: Hashable {
+        let flow: String
+        let version: Int
+        let state: String
+    }
+    private var shown: [Place: Int] = [:]
+    private var inUse: [Place: Int] = [:]
+
+    mutating func count(_ journey: Journey) {
+        let frames = journey.frames.compactMap { frame in
+            journey.coordinator(frame.coordinator).map {
+                Place(flow: $0.flow, version: $0.version, state: frame.state)
+            }
+        }
+        let children = journey.coordinators.compactMap { child in
+            guard let parent = child.parent.flatMap(journey.coordinator), let state = child.startedBy else {
+                return nil as Place?
+            }
+            return Place(flow: parent.flow, version: parent.version, state: state)
+        }
+        if let top = frames.last { shown[top, default: 0] += 1 }
+        for place in Set(frames + children) { inUse[place, default: 0] += 1 }
+    }
+
+    var rows: [JourneyCensusRow] {
+        inUse.sorted { ($0.key.flow, $0.key.version, $0.key.state) < ($1.key.flow, $1.key.version, $1.key.state) }
+            .map { place, uses in
+                JourneyCensusRow(
+                    flow: place.flow, version: place.version, state: place.state, count: shown[place] ?? 0,
+                    inUse: uses)
+            }
+    }
+}

@@ -1,0 +1,227 @@
+import JSONDocument
+import Navigation
+import Testing
+
+/// For each kind of problem, flows that have it, and where.
+struct ProblemExample: Sendable, CustomTestStringConvertible {
+    let code: FlowProblemCode
+    let files: [String]
+    let pointer: String
+    var guess: String?
+    var severity: FlowProblem.Severity = .error
+
+    var testDescription: String { "\(code.rawValue) at \(pointer)" }
+
+    init(
+        _ code: FlowProblemCode, _ pointer: String, guess: String? = nil, severity: FlowProblem.Severity = .error,
+        _ files: String...
+    ) {
+        self.code = code
+        self.pointer = pointer
+        self.guess = guess
+        self.severity = severity
+        self.files = files
+    }
+
+    /// A flow of the given states, and more members if there are any.
+    private static func flow(_ states: String, _ more: String = "", version: Int = 1) -> String {
+        #"{"id": "f", "version": \#(version), "initial": "a", "states": {\#(states)}\#(more.isEmpty ? "" : ", " + more)}"#
+    }
+
+    /// A screen with one event.
+    private static func screen(_ transition: String, _ more: String = "") -> String {
+        flow(#""a": {"on": {"go": \#(transition)}\#(more.isEmpty ? "" : ", " + more)}"#)
+    }
+
+    private static func action(_ action: String) -> String { screen(#"{"actions": [\#(action)]}"#) }
+
+    private static let child =
+        #"{"id": "child", "version": 1, "initial": "a", "input": {"required": ["x"], "properties": {"x": {}}, "additionalProperties": false}, "states": {"a": {"on": {"go": {"target": "yes"}}}, "yes": {"type": "final"}}}"#
+
+    private static func parent(_ state: String) -> String { flow(#""a": {"type": "flow", \#(state)}"#) }
+
+    static let all: [ProblemExample] = [
+        .init(.notJSON, "", #"{"id": "f""#),
+        .init(.notJSON, "/id", #"{"id": "f", "id": "g"}"#),
+        .init(.wrongType, "", "[]"),
+        .init(.wrongType, "/states/a", flow(#""a": 7"#)),
+        .init(.wrongType, "/states/a/title", flow(#""a": {"title": 7, "on": {"go": {"target": "a"}}}"#)),
+        .init(.wrongType, "/states/a/on/go", screen("7")),
+        .init(.unknownKey, "/statse", guess: "states", #"{"id": "f", "version": 1, "initial": "a", "statse": {}}"#),
+        .init(.unknownKey, "/states/a/titel", guess: "title", screen(#"{"target": "a"}"#, #""titel": "x""#)),
+        .init(.unknownKey, "/states/a/on/go/gaurd", guess: "guard", screen(#"{"target": "a", "gaurd": "x"}"#)),
+        .init(
+            .unknownKey, "/states/a/on/go/actions/0/valeu", guess: "value",
+            action(#"{"op": "add", "path": "/quote/text", "value": "x", "valeu": 1}"#)),
+        .init(.missingKey, "", #"{"id": "f", "initial": "a", "states": {"a": {"on": {"go": {"target": "a"}}}}}"#),
+        .init(.missingKey, "/states/a/on/go/actions/0", guess: "clear", action(#"{"claer": "quote"}"#)),
+        .init(.missingKey, "/in_flight", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""in_flight": "migrate""#)),
+        .init(
+            .badName, "/id",
+            #"{"id": "f g", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"target": "a"}}}}}"#),
+        .init(.badName, "/states/ä", flow(#""a": {"on": {"go": {"target": "a"}}}, "ä": {}"#)),
+        .init(.badName, "/states/a/on/back", flow(#""a": {"on": {"back": {"target": "a"}}}"#)),
+        .init(.badValue, "/version", flow(#""a": {"on": {"go": {"target": "a"}}}"#, version: 0)),
+        .init(.badValue, "/states/a/type", guess: "choice", flow(#""a": {"type": "choise"}"#)),
+        .init(.badValue, "/states/a/on/go/nav", guess: "present", screen(#"{"target": "a", "nav": "presnt"}"#)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/op", guess: "replace",
+            action(#"{"op": "replcae", "path": "/quote/text", "value": "x"}"#)),
+        .init(.badValue, "/states/a/on/go/actions/0/path", action(#"{"op": "remove", "path": "/quote"}"#)),
+        .init(
+            .badValue, "/states/a/on/go/guard/compare/1",
+            screen(#"{"target": "a", "guard": {"compare": ["/now", "=", "/now"]}}"#)),
+        .init(
+            .badDuration, "/timeout/idle", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""timeout": {"idle": "30"}"#)
+        ),
+        .init(.badDuration, "/states/a/timeout", screen(#"{"target": "a"}"#, #""timeout": 30"#)),
+        .init(
+            .badSchema, "/states/a/accepts/go/type",
+            screen(#"{"target": "a"}"#, #""accepts": {"go": {"type": "text"}}"#)),
+        .init(
+            .badSchema, "/guards/g/schema",
+            flow(
+                #""a": {"on": {"go": {"target": "a", "guard": "g"}}}"#,
+                #""guards": {"g": {"service": "quote", "schema": 7}}"#)),
+        .init(.badPointer, "/states/a/on/go/actions/0/path", action(#"{"op": "add", "path": "quote", "value": 1}"#)),
+        .init(.badPointer, "/states/a/on/go/actions/0/path", action(#"{"op": "add", "path": "/event/x", "value": 1}"#)),
+        .init(
+            .badPointer, "/states/a/on/go/actions/0/value/$from",
+            action(#"{"op": "add", "path": "/quote/text", "value": {"$from": "event/text"}}"#)),
+        .init(
+            .badPointer, "/states/a/on/go/guard/compare/2",
+            screen(#"{"target": "a", "guard": {"compare": ["/quote/text", "==", "x"]}}"#)),
+        .init(.duplicateFlow, "/id", screen(#"{"target": "a"}"#), screen(#"{"target": "a"}"#)),
+        .init(
+            .unknownState, "/initial", guess: "start",
+            #"{"id": "f", "version": 1, "initial": "strat", "states": {"start": {"on": {"go": {"target": "start"}}}}}"#),
+        .init(
+            .unknownState, "/states/page/on/go/target", guess: "page",
+            #"{"id": "f", "version": 1, "initial": "page", "states": {"page": {"on": {"go": {"target": "paeg"}}}}}"#),
+        .init(.unknownState, "/states/a/back/target", flow(#""a": {"back": {"target": "nowhere"}}"#)),
+        .init(
+            .unknownService, "/states/a/data/0", guess: "profile", screen(#"{"target": "a"}"#, #""data": ["profil"]"#)),
+        .init(.unknownService, "/states/a/on/go/actions/0/clear", guess: "quote", action(#"{"clear": "quotes"}"#)),
+        .init(
+            .unknownService, "/states/a/on/go/actions/0/value/$from", guess: "profile",
+            action(#"{"op": "add", "path": "/quote/text", "value": {"$from": "/profiel/name"}}"#)),
+        .init(
+            .unknownGuard, "/states/a/on/go/guard", guess: "named",
+            flow(
+                #""a": {"on": {"go": {"target": "a", "guard": "namd"}, "b": {"target": "a", "guard": "named"}}}"#,
+                #""guards": {"named": {"service": "quote", "schema": {}}}"#)),
+        .init(.unknownFlow, "/states/a/flow", guess: "child", parent(#""flow": "chidl", "on": {"done": {}}"#), child),
+        .init(
+            .unknownVersion, "/states/a/version",
+            parent(#""flow": "child", "version": 2, "input": {"x": 1}, "on": {"done": {}}"#), child),
+        .init(
+            .unknownEvent, "/states/a/accepts/og", guess: "go", screen(#"{"target": "a"}"#, #""accepts": {"og": {}}"#)),
+        .init(
+            .unknownEvent, "/states/a/on/doen",
+            parent(#""flow": "child", "input": {"x": 1}, "on": {"done": {}, "doen": {}}"#), child),
+        .init(
+            .unknownOutcome, "/states/a/on/done.yse", guess: "done.yes",
+            parent(#""flow": "child", "input": {"x": 1}, "on": {"done.yse": {}, "done": {}}"#), child),
+        .init(
+            .unreachableState, "/states/b",
+            flow(#""a": {"on": {"go": {"target": "a"}}}, "b": {"on": {"go": {"target": "a"}}}"#)),
+        .init(
+            .unreachableTransition, "/states/a/on/go/1", severity: .warning,
+            screen(#"[{"target": "a"}, {"target": "a"}]"#)),
+        .init(.deadEnd, "/states/a", flow(#""a": {"on": {"go": {"target": "b"}}}, "b": {"back": false}"#)),
+        .init(
+            .deadEnd, "/states/a",
+            flow(
+                #""a": {"type": "choice", "branches": [{"target": "b"}]}, "b": {"type": "choice", "branches": [{"target": "c"}]}, "c": {"back": false}"#
+            )),
+        .init(.screenWithoutWayOn, "/states/b", flow(#""a": {"on": {"go": {"target": "b"}}}, "b": {"back": false}"#)),
+        .init(.screenWithoutWayOn, "/states/a", flow(#""a": {}"#)),
+        .init(
+            .screenWithoutWayOn, "/states/b", severity: .warning,
+            flow(#""a": {"on": {"go": {"target": "b"}}}, "b": {}"#)),
+        .init(
+            .choiceWithoutDefault, "/states/b/branches",
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}}, "b": {"type": "choice", "branches": [{"guard": {"service": "quote", "schema": {}}, "target": "a"}]}"#
+            )),
+        .init(
+            .choiceWithoutDefault, "/states/b/branches",
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}}, "b": {"type": "choice", "branches": []}"#)),
+        .init(
+            .endlessChoice, "/states/b",
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}}, "b": {"type": "choice", "branches": [{"target": "c"}]}, "c": {"type": "choice", "branches": [{"target": "b"}]}"#
+            )),
+        .init(.endlessChildren, "/states/a/flow", parent(#""flow": "f", "on": {"done": {}}"#)),
+        .init(
+            .endlessChildren, "/states/a/flow", parent(#""flow": "g", "on": {"done": {}}"#),
+            #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"type": "choice", "branches": [{"target": "b"}]}, "b": {"type": "flow", "flow": "f", "on": {"done": {}}}}}"#
+        ),
+        .init(.misplacedVerb, "/states/a/on/go/nav", screen(#"{"nav": "push"}"#)),
+        .init(
+            .misplacedVerb, "/states/a/on/go/target",
+            flow(
+                #""a": {"on": {"go": {"target": "b", "nav": "pop_to"}}}, "b": {"type": "final"}"#)),
+        .init(
+            .misplacedVerb, "/states/a/on/go/history",
+            screen(#"{"actions": [{"clear": "quote"}], "history": "discard"}"#)),
+        .init(
+            .unhandledOutcome, "/states/a/on", severity: .warning, parent(#""flow": "child", "input": {"x": 1}"#), child
+        ),
+        .init(
+            .readOnlyService, "/states/a/on/go/actions/0/path",
+            action(#"{"op": "add", "path": "/user/id", "value": "x"}"#)),
+        .init(
+            .forbiddenPath, "/states/a/on/go/actions/0/path", guess: "/profile/name",
+            action(#"{"op": "add", "path": "/profile/nmae", "value": "x"}"#)),
+        .init(
+            .forbiddenPath, "/states/a/on/go/actions/0/path",
+            action(#"{"op": "add", "path": "/profile/name/first", "value": "x"}"#)),
+        .init(
+            .forbiddenValue, "/states/a/on/go/actions/0/value",
+            action(#"{"op": "add", "path": "/profile/name", "value": 7}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/0/value/$from", guess: "/quote/text",
+            action(#"{"op": "add", "path": "/quote/author", "value": {"$from": "/quote/txet"}}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/0/value/$from",
+            action(#"{"op": "add", "path": "/quote/author", "value": {"$from": "/output/x"}}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/0/value/$from",
+            action(#"{"op": "add", "path": "/quote/author", "value": {"$from": "/now/x"}}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/actions/0/value/$from", guess: "/event/name",
+            screen(
+                #"{"actions": [{"op": "add", "path": "/quote/author", "value": {"$from": "/event/nmae"}}]}"#,
+                #""accepts": {"go": {"properties": {"name": {}}, "additionalProperties": false, "type": "object"}}"#)),
+        .init(.inputMismatch, "/states/a", parent(#""flow": "child", "on": {"done": {}}"#), child),
+        .init(
+            .inputMismatch, "/states/a/input",
+            parent(#""flow": "child", "input": {"y": {"$from": "/now"}}, "on": {"done": {}}"#), child),
+        .init(
+            .guardCycle, "/guards/g",
+            flow(
+                #""a": {"on": {"go": {"target": "a", "guard": "g"}}}"#,
+                #""guards": {"g": {"not": "h"}, "h": {"all": ["g"]}}"#)),
+        .init(
+            .guardWithoutEvent, "/states/a/requires/0/event",
+            screen(#"{"target": "a"}"#, #""requires": [{"event": true, "schema": {}}]"#)),
+        .init(
+            .guardWithoutEvent, "/states/a/requires/0",
+            flow(
+                #""a": {"requires": ["g"], "on": {"go": {"target": "a"}}}"#,
+                #""guards": {"g": {"event": true, "schema": {}}}"#)),
+        .init(
+            .unusedGuard, "/guards/g", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#, #""guards": {"g": {"service": "quote", "schema": {}}}"#)),
+        .init(.uselessTransition, "/states/a/on/go", severity: .warning, screen("{}")),
+        .init(
+            .migrationGap, "/migrations/0/states",
+            flow(#""a": {"on": {"go": {"target": "b"}}}, "b": {"on": {"go": {"target": "a"}}}"#),
+            flow(
+                #""a": {"on": {"go": {"target": "c"}}}, "c": {"on": {"go": {"target": "a"}}}"#,
+                #""in_flight": "migrate", "migrations": [{"from": 1}]"#, version: 2)),
+    ]
+}

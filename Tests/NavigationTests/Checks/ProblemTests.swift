@@ -1,0 +1,70 @@
+import JSONDocument
+import Navigation
+import Testing
+
+@Suite("Problems of flow files")
+struct ProblemTests {
+    private func problems(_ files: [String]) -> (catalog: FlowCatalog?, problems: [FlowProblem]) {
+        FlowLoader(services: TestServices.directory).load(
+            files.enumerated().map { FlowFile(name: "\($0.offset).json", bytes: Array($0.element.utf8)) })
+    }
+
+    @Test("each is found where it is, with a guess", arguments: ProblemExample.all)
+    func found(example: ProblemExample) {
+        let (catalog, problems) = problems(example.files)
+        let found = problems.first { $0.code == example.code && $0.pointer == example.pointer }
+        #expect(found != nil, "\(problems.map(\.description))")
+        #expect(found?.severity == example.severity)
+        if let guess = example.guess { #expect(found?.guess == guess) }
+        #expect((catalog == nil) == problems.contains { $0.severity == .error })
+    }
+
+    @Test("there is an example of each code, and a sentence")
+    func complete() {
+        #expect(Set(FlowProblemCode.allCases) == Set(ProblemExample.all.map(\.code)))
+        #expect(Set(FlowProblemCode.allCases.map(\.sentence)).count == FlowProblemCode.allCases.count)
+    }
+
+    @Test("the flows of the documentation have none")
+    func none() {
+        let (catalog, problems) = problems([Flows.wizard.description, Flows.editQuote.description])
+        #expect(problems == [])
+        #expect(catalog?.ids == ["edit-quote", "wizard"])
+        #expect(catalog?.flow("wizard")?.state("page1")?.screen?.name == "Page")
+    }
+
+    @Test("all problems of all files are found at once, in the order of the files")
+    func all() {
+        let bad =
+            #"{"id": "x", "version": 1, "initial": "b", "extra": 1, "states": {"a": {"data": ["nil"], "on": {"go": {"target": "c"}}}}}"#
+        let (_, problems) = problems([bad, "nothing", bad.replacingX()])
+        #expect(
+            problems.map(\.file) == [
+                "0.json", "0.json", "0.json", "0.json", "1.json", "2.json", "2.json", "2.json", "2.json",
+            ])
+        #expect(Set(problems.map(\.code)) == [.unknownKey, .unknownService, .unknownState, .notJSON])
+    }
+
+    @Test("a problem is one line with file, place, code and guess")
+    func line() {
+        let (_, problems) = problems([
+            #"{"id": "x", "version": 1, "initial": "strat", "states": {"start": {"on": {"go": {"target": "start"}}}}}"#
+        ])
+        #expect(
+            problems.map(\.description) == [
+                #"0.json: error: /initial unknown_state: the flow has no state "strat"; did you mean "start"?"#
+            ])
+    }
+
+    @Test("files may have comments, and one that is no JSON says where")
+    func comments() {
+        let (catalog, _) = problems(["// a flow\n" + Flows.editQuote.description])
+        #expect(catalog != nil)
+        let (_, problems) = problems(["{\n  \"id\": nil\n}"])
+        #expect(problems.first?.message.hasPrefix("line 2, column 10") == true, "\(problems)")
+    }
+}
+
+extension String {
+    fileprivate func replacingX() -> String { split(separator: "\"x\"").joined(separator: "\"y\"") }
+}

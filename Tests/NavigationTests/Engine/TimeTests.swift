@@ -1,0 +1,126 @@
+import JSONDocument
+import Navigation
+import Testing
+
+@Suite("Timeouts")
+struct TimeTests {
+    private static let minute: Int64 = 60_000
+
+    private static func flow(_ members: JSONDocument) -> JSONDocument {
+        Flows.make([
+            "a": ["on": ["next": ["target": "b"], "stay": ["actions": [Flows.note("stay")]]]],
+            "b": ["on": ["next": ["target": "a"]]],
+        ]).merging(members)
+    }
+
+    @Test("a journey that does not move for the idle time is expired, its flow's exit is done")
+    func idle() throws {
+        var traveller = try Traveller(Self.flow(["timeout": ["idle": "10m"], "exit": [Flows.note("over")]]))
+        try traveller.wait(9 * Self.minute)
+        try traveller.send("next")
+        try traveller.wait(9 * Self.minute)
+        #expect(traveller.journey.isActive)
+        try traveller.wait(Self.minute)
+        #expect(traveller.journey.status == .expired)
+        #expect(traveller.happenings.contains(.expired))
+        #expect(traveller.services.log == ["over"])
+        #expect(traveller.refusal(of: "next") == .expired)
+    }
+
+    @Test("no journey is longer than the total time")
+    func total() throws {
+        var traveller = try Traveller(Self.flow(["timeout": ["idle": "10m", "total": "25m"]]))
+        for _ in 0..<2 {
+            try traveller.wait(9 * Self.minute)
+            try traveller.send("next")
+        }
+        #expect(traveller.journey.expiresAt == Traveller.start + 25 * Self.minute)
+        traveller.now += 7 * Self.minute
+        #expect(traveller.refusal(of: "next") == .due)
+        try traveller.wait(0)
+        #expect(traveller.journey.status == .expired)
+    }
+
+    @Test("the time of a screen counts from when it was come to, and leads where it says")
+    func screens() throws {
+        let flow = Flows.make([
+            "a": [
+                "timeout": ["after": "5m", "target": "b", "nav": "replace", "actions": [Flows.note("slow")]],
+                "on": ["stay": ["actions": [Flows.note("stay")]]],
+            ],
+            "b": ["timeout": "5m", "on": ["next": ["target": "a"]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.wait(4 * Self.minute)
+        try traveller.send("stay")
+        #expect(traveller.journey.dueAt == Traveller.start + 5 * Self.minute)
+        try traveller.wait(Self.minute)
+        #expect(traveller.stack == ["b"])
+        #expect(traveller.services.log == ["stay", "slow"])
+        #expect(traveller.happenings.contains(.timedOut(state: "a")))
+        try traveller.wait(5 * Self.minute)
+        #expect(traveller.journey.status == .expired)
+    }
+
+    @Test("what was due while nobody looked happens at its time, one after the other, in one step")
+    func catchingUp() throws {
+        let flow = Flows.make([
+            "a": ["timeout": ["after": "1m", "target": "b"]],
+            "b": [
+                "timeout": ["after": "1m", "target": "c"],
+                "entry": [["op": "add", "path": "/limits/at", "value": ["$from": "/now"]]],
+            ],
+            "c": ["on": ["next": ["target": "a"]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.wait(10 * Self.minute)
+        #expect(traveller.stack == ["a", "b", "c"])
+        #expect(traveller.journey.step == 2)
+        #expect(traveller.journey.enteredAt == Traveller.start + 2 * Self.minute)
+        #expect(traveller.services["limits"][member: "at"] == "2026-01-01T00:01:00.000Z")
+    }
+
+    @Test("slides that show each other for ever are caught up with")
+    func slides() throws {
+        let flow = Flows.make([
+            "a": ["timeout": ["after": "1s", "target": "b", "nav": "replace"]],
+            "b": ["timeout": ["after": "1s", "target": "a", "nav": "replace"]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.wait(24 * 60 * Self.minute)
+        #expect(traveller.journey.isActive)
+        #expect(!traveller.engine.isDue(traveller.journey, now: traveller.now))
+    }
+
+    @Test("a child that has run out of time ends, and its parent is told")
+    func child() throws {
+        let child = Flows.make(
+            ["a": ["on": ["next": ["target": "b"]]], "b": ["type": "final"]], id: "child"
+        ).merging(["timeout": ["total": "5m"]])
+        let parent = Flows.make(
+            [
+                "a": ["on": ["go": ["target": "child"]]],
+                "child": [
+                    "type": "flow", "flow": "child", "on": ["done": .emptyObject, "done.expired": ["target": "late"]],
+                ],
+                "late": .emptyObject,
+            ], id: "parent")
+        var traveller = try Traveller(parent, child)
+        try traveller.send("go")
+        try traveller.wait(5 * Self.minute)
+        #expect(traveller.stack == ["a", "late"])
+        #expect(traveller.flows == ["parent"])
+        #expect(traveller.happenings.contains(.childFinished(flow: "child", outcome: "expired")))
+    }
+
+    @Test("a timeout whose move is refused ends the journey")
+    func refusedTimeout() throws {
+        let flow = Flows.make([
+            "a": ["timeout": ["after": "1m", "target": "b"]],
+            "b": ["requires": [["service": "limits", "schema": ["required": ["none"]]]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.wait(Self.minute)
+        #expect(traveller.journey.status == .expired)
+    }
+}

@@ -1,0 +1,212 @@
+import Glibc
+import JSONDocument
+import Navigation
+import Testing
+
+@Suite("Graphs")
+struct FlowGraphTests {
+    private func graph(_ document: JSONDocument, with others: JSONDocument...) throws -> FlowGraph {
+        let catalog = try Traveller.catalog([document] + others)
+        return FlowGraph(try #require(catalog.flow(document[member: "id"]?.string ?? "")))
+    }
+
+    /// All that a drawing can have in it, and the names in it not of the tame kind.
+    static let oddities: JSONDocument = [
+        "id": "odd", "version": 3, "initial": "a",
+        "guards": ["_so.": ["compare": ["/limits/name", "!=", ["value": "\"a\" <&> \\"]]]],
+        "on": [
+            "x": [
+                "target": "end",
+                "guard": [
+                    "any": [
+                        ["compare": ["/limits/name", "==", ["value": "\"a\" <&> \\"]]],
+                        [
+                            "not": [
+                                "all": [
+                                    ["service": "profile", "schema": ["required": ["name", "email"]]],
+                                    ["service": "quote", "schema": ["required": ["#1;", "a|b"]]],
+                                ]
+                            ]
+                        ],
+                    ]
+                ],
+            ]
+        ],
+        "states": [
+            "a": [
+                "title": "1. *He* said \"hi\" \\ & <b>#1;</b> %%{x}%% `y` | z\n\u{7}end", "back": false,
+                "requires": ["_so."], "timeout": ["after": "90s", "target": "b"],
+                "on": [
+                    "say-no": ["target": "b", "nav": "replace", "history": "invalidate"], "stay": .emptyObject,
+                    "list": [["target": "b", "guard": "_so."], ["nav": "pop"]],
+                ],
+            ],
+            "b": [
+                "back": ["target": "a"], "timeout": ["after": "2h"],
+                "on": ["go": ["target": "which"], "leave": ["nav": "dismiss", "history": "discard"]],
+            ],
+            "which": [
+                "type": "choice",
+                "branches": [["guard": "_so.", "target": "child", "nav": "present"], ["target": "end"]],
+            ],
+            "child": [
+                "type": "flow", "flow": "edit-quote", "version": 1, "input": ["author": "x"],
+                "on": ["done": ["target": "end"], "done.cancelled": .emptyObject],
+            ],
+            "end": ["type": "final", "outcome": "over"],
+        ],
+    ]
+
+    @Test("the wizard in Mermaid")
+    func wizardMermaid() throws {
+        let expected = #"""
+            flowchart TB
+              start((" "))
+              s0(["cancelled"])
+              s1("page1<br/>needs named")
+              s2("page2<br/>needs named")
+              s3("page3<br/>needs named")
+              s4[["quote_editor<br/>flow edit-quote<br/>done.cancelled – stays"]]
+              s5("start<br/>“Who are you?”")
+              any("any screen")
+              start --> s5
+              s1 -->|"next"| s2
+              s2 -->|"edit<br/>present"| s4
+              s2 -->|"next"| s3
+              s3 -->|"finish<br/>set_root"| s5
+              s4 -->|"done.saved"| s3
+              s5 -->|"sign_in"| s1
+              any -->|"cancel"| s0
+              classDef startNode fill:#5b7083,stroke:#5b7083
+              class start startNode
+              classDef screenNode fill:#eef4fb,stroke:#5b7083,color:#1f2933
+              class s1,s2,s3,s5 screenNode
+              classDef flowNode fill:#eaf7ef,stroke:#5b7083,color:#1f2933
+              class s4 flowNode
+              classDef finalNode fill:#f0edf6,stroke:#5b7083,color:#1f2933
+              class s0 finalNode
+              classDef anywhereNode fill:#f7f7f7,stroke:#5b7083,color:#1f2933,stroke-dasharray:4 3
+              class any anywhereNode
+
+            """#
+        #expect(try graph(Flows.wizard, with: Flows.editQuote).mermaid == expected)
+    }
+
+    @Test("the wizard for Graphviz")
+    func wizardGraphviz() throws {
+        let expected = #"""
+            digraph "wizard 1" {
+              graph [rankdir=TB, bgcolor="transparent", pad=0.3, nodesep=0.5, ranksep=0.6]
+              node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
+              edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#718096", color="#718096", arrowsize=0.7]
+              start [label="", shape=circle, style=filled, fillcolor="#5b7083", width=0.18, fixedsize=true]
+              s0 [label="cancelled", shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
+              s1 [label="page1\nneeds named", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s2 [label="page2\nneeds named", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s3 [label="page3\nneeds named", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s4 [label="quote_editor\nflow edit-quote\ndone.cancelled – stays", shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
+              s5 [label="start\n“Who are you?”", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              any [label="any screen", shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
+              start -> s5 [label=""]
+              s1 -> s2 [label=" next "]
+              s2 -> s4 [label=" edit \n present "]
+              s2 -> s3 [label=" next "]
+              s3 -> s5 [label=" finish \n set_root "]
+              s4 -> s3 [label=" done.saved "]
+              s5 -> s1 [label=" sign_in "]
+              any -> s0 [label=" cancel "]
+            }
+
+            """#
+        #expect(try graph(Flows.wizard, with: Flows.editQuote).graphviz == expected)
+    }
+
+    @Test("names that mean something in Mermaid")
+    func oddMermaid() throws {
+        let expected = #"""
+            flowchart TB
+              start((" "))
+              s0("a<br/>“1. #42;He#42; said #34;hi#34; #92; #38; #60;b#62;#35;1#59;#60;/b#62; #37;#37;#123;x#125;#37;#37; #96;y#96; #124; z  end”<br/>needs #95;so.<br/>no way back<br/>list – pop<br/>stay – stays")
+              s1("b<br/>leave – dismiss, discard<br/>expires after 2 h")
+              s2[["child<br/>flow edit-quote 1<br/>done.cancelled – stays"]]
+              s3(["end<br/>outcome over"])
+              s4{"which"}
+              any("any screen")
+              start --> s0
+              s0 -->|"list [#95;so.]"| s1
+              s0 -->|"say-no<br/>replace, invalidate"| s1
+              s0 -.->|"after 90 s"| s1
+              s1 -->|"go"| s4
+              s1 -.->|"back"| s0
+              s2 -->|"done"| s3
+              s4 -->|"#91;#95;so.]<br/>present"| s2
+              s4 -->|"else"| s3
+              any -->|"x [/limits/name == #34;#92;#34;a#92;#34; #60;#38;#62; #92;#92;#34; or not (profile with name, email and quote wi…"| s3
+              classDef startNode fill:#5b7083,stroke:#5b7083
+              class start startNode
+              classDef screenNode fill:#eef4fb,stroke:#5b7083,color:#1f2933
+              class s0,s1 screenNode
+              classDef choiceNode fill:#fdf6e3,stroke:#5b7083,color:#1f2933
+              class s4 choiceNode
+              classDef flowNode fill:#eaf7ef,stroke:#5b7083,color:#1f2933
+              class s2 flowNode
+              classDef finalNode fill:#f0edf6,stroke:#5b7083,color:#1f2933
+              class s3 finalNode
+              classDef anywhereNode fill:#f7f7f7,stroke:#5b7083,color:#1f2933,stroke-dasharray:4 3
+              class any anywhereNode
+
+            """#
+        #expect(try graph(Self.oddities, with: Flows.editQuote).mermaid == expected)
+    }
+
+    @Test("names that mean something in Graphviz")
+    func oddGraphviz() throws {
+        let expected = #"""
+            digraph "odd 3" {
+              graph [rankdir=TB, bgcolor="transparent", pad=0.3, nodesep=0.5, ranksep=0.6]
+              node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
+              edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#718096", color="#718096", arrowsize=0.7]
+              start [label="", shape=circle, style=filled, fillcolor="#5b7083", width=0.18, fixedsize=true]
+              s0 [label="a\n“1. *He* said \"hi\" \\ &amp; <b>#1;</b> %%{x}%% `y` | z  end”\nneeds _so.\nno way back\nlist – pop\nstay – stays", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s1 [label="b\nleave – dismiss, discard\nexpires after 2 h", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s2 [label="child\nflow edit-quote 1\ndone.cancelled – stays", shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
+              s3 [label="end\noutcome over", shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
+              s4 [label="which", shape=diamond, style=filled, fillcolor="#fdf6e3", margin="0.05,0.05"]
+              any [label="any screen", shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
+              start -> s0 [label=""]
+              s0 -> s1 [label=" list [_so.] "]
+              s0 -> s1 [label=" say-no \n replace, invalidate "]
+              s0 -> s1 [label=" after 90 s ", style=dashed]
+              s1 -> s4 [label=" go "]
+              s1 -> s0 [label=" back ", style=dashed]
+              s2 -> s3 [label=" done "]
+              s4 -> s2 [label=" [_so.] \n present "]
+              s4 -> s3 [label=" else "]
+              any -> s3 [label=" x [/limits/name == \"\\\"a\\\" <&amp;> \\\\\" or not (profile with name, email and quote wi… "]
+            }
+
+            """#
+        #expect(try graph(Self.oddities, with: Flows.editQuote).graphviz == expected)
+    }
+
+    @Test("dot draws whatever flow", .enabled(if: hasDot, "no dot in PATH: install the package graphviz"))
+    func accepted() throws {
+        try draw(graph(Self.oddities, with: Flows.editQuote).graphviz)
+        for seed in UInt64(0)..<40 {
+            var random = RandomFlows(seed: seed)
+            let flows = random.make()
+            let files = flows.map { FlowFile(name: $0.id, bytes: $0.json(among: flows).serialized()) }
+            let directory = ServiceDirectory([ServiceDirectory.Entry(name: "d")])
+            let catalog = try #require(FlowLoader(services: directory).load(files).catalog)
+            for flow in catalog.flows { try draw(FlowGraph(flow).graphviz) }
+        }
+    }
+
+    static let hasDot = system("command -v dot >/dev/null") == 0
+
+    private func draw(_ text: String) throws {
+        let tool = try #require(popen("dot -Tsvg >/dev/null", "w"))
+        fputs(text, tool)
+        #expect(pclose(tool) == 0, "\(text)")
+    }
+}

@@ -1,0 +1,37 @@
+import JSONDocument
+import Testing
+
+@testable import Navigation
+
+@Suite("Journeys at random")
+struct JourneyPropertyTests {
+    /// So many blocks of so many journeys of so many steps. That is more than 100,000 steps, for some flows are refused
+    /// at once: what they begin with asks for what is not so.
+    static let blocks = 4
+    static let journeys = 280
+    static let steps = 100
+
+    @Test("stack, coordinators and history are at every step what a naive model says", arguments: 0..<blocks)
+    func property(block: Int) throws {
+        var tried = 0
+        var kinds: [String: Int] = [:]
+        for seed in (1...Self.journeys).map({ UInt64(block * Self.journeys + $0) }) {
+            guard var trial = try JourneyTrial(seed: seed) else { continue }
+            for number in 1...Self.steps {
+                do {
+                    let (kind, wasTaken) = try trial.step()
+                    kinds["\(kind) \(wasTaken ? "taken" : "refused")", default: 0] += 1
+                    tried += 1
+                } catch let difference as JourneyTrial.Difference {
+                    Issue.record("seed \(seed), step \(number): \(difference.description)\n  begun at \(trial.scene)")
+                    return
+                }
+            }
+        }
+        // It would be worth little if it were the same little thing each time.
+        for kind in ["event", "back", "navigate", "start in the middle", "restart"] {
+            #expect(kinds["\(kind) taken", default: 0] > 100 && kinds["\(kind) refused", default: 0] > 50, "\(kinds)")
+        }
+        #expect(tried >= 100_000 / Self.blocks)
+    }
+}

@@ -1,0 +1,67 @@
+import JSONDocument
+import Navigation
+
+/// The services of a session, as a dictionary.
+struct TestServices: ServiceDocuments {
+    struct Service {
+        let schema: JSONDocument
+        let start: JSONDocument
+        var isReadOnly = false
+    }
+
+    static let known: [String: Service] = [
+        "profile": Service(
+            schema: [
+                "type": "object", "additionalProperties": false, "required": ["name", "email", "attributes"],
+                "properties": [
+                    "name": ["type": "string", "maxLength": 200], "email": ["type": ["string", "null"]],
+                    "attributes": ["type": "object"],
+                ],
+            ],
+            start: ["name": "", "email": nil, "attributes": .emptyObject]),
+        "quote": Service(
+            schema: [
+                "type": "object", "additionalProperties": false, "required": ["text", "author"],
+                "properties": ["text": ["type": "string"], "author": ["type": "string"]],
+            ],
+            start: ["text": "To be.", "author": "Nobody"]),
+        "log": Service(
+            schema: ["type": "object", "properties": ["lines": ["type": "array", "items": ["type": "string"]]]],
+            start: ["lines": .emptyArray]),
+        "limits": Service(schema: ["type": "object"], start: ["low": 1, "high": 10, "name": "x"]),
+        "user": Service(
+            schema: ["type": "object"], start: ["id": nil, "authenticated": false, "claims": .emptyObject],
+            isReadOnly: true),
+    ]
+
+    static let directory = ServiceDirectory(
+        known.map { ServiceDirectory.Entry(name: $0.key, schema: $0.value.schema, isReadOnly: $0.value.isReadOnly) })
+
+    private(set) var written: [String: JSONDocument] = [:]
+
+    subscript(service: String) -> JSONDocument {
+        get { document(of: service) ?? .null }
+        set { written[service] = newValue }
+    }
+
+    /// The lines that actions have written to the service `log`.
+    var log: [String] { (self["log"][member: "lines"]?.elements ?? []).compactMap(\.string) }
+
+    func document(of service: String) -> JSONDocument? { written[service] ?? defaultDocument(of: service) }
+
+    func defaultDocument(of service: String) -> JSONDocument? { Self.known[service]?.start }
+
+    func violations(of document: JSONDocument, in service: String) -> [JSONViolation] {
+        guard let schema = Self.known[service]?.schema, let compiled = try? JSONSchema(schema) else { return [] }
+        return compiled.violations(in: document)
+    }
+
+    mutating func perform(_ changes: [ServiceChange]) {
+        for change in changes {
+            switch change.effect {
+            case .written(let document): written[change.service] = document
+            case .cleared, .removed: written[change.service] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import JSONDocument
+import Navigation
+import Testing
+
+/// Somebody on a journey: keeps it and the services, and does what each step says.
+struct Traveller {
+    var engine: FlowEngine
+    var journey: Journey
+    var services: TestServices
+    var now: Int64
+    /// What happened in the last step.
+    var happenings: [Happening] = []
+    var changes: [ServiceChange] = []
+
+    static let start: Int64 = 1_767_225_600_000
+
+    /// Loads flows and starts the first of them.
+    init(
+        _ flows: JSONDocument..., input: JSONDocument = .emptyObject, services: TestServices = TestServices(),
+        orphans: FlowEngine.OrphanPolicy = .refuse
+    ) throws {
+        let first = try #require(flows.first?[member: "id"]?.string)
+        let version = flows.first?[member: "version"]?.int
+        engine = FlowEngine(catalog: try Self.catalog(flows), orphans: orphans)
+        self.services = services
+        now = Self.start
+        let step = try engine.start(
+            flow: first, version: version, id: "main", input: input, services: services, now: now)
+        journey = step.journey
+        keep(step)
+    }
+
+    static func catalog(_ flows: [JSONDocument]) throws -> FlowCatalog {
+        let files = flows.map { flow in
+            let name = "\(flow[member: "id"]?.string ?? "")-\(flow[member: "version"]?.int ?? 0).json"
+            return FlowFile(name: name, bytes: flow.serialized())
+        }
+        let (catalog, problems) = FlowLoader(services: TestServices.directory).load(files)
+        return try #require(catalog, "\(problems.map(\.description))")
+    }
+
+    private mutating func keep(_ step: Step) {
+        services.perform(step.changes)
+        // Each test is one of keeping journeys, too.
+        let kept = Journey(step.journey.document)
+        #expect(kept == step.journey)
+        expectWhole(step.journey)
+        journey = kept ?? step.journey
+        happenings = step.happenings
+        changes = step.changes
+    }
+
+    /// The live coordinators are the ones with frames; the stack has one root, at its bottom.
+    private func expectWhole(_ journey: Journey) {
+        var alive = Set(journey.frames.map(\.coordinator))
+        for coordinator in journey.coordinators.reversed() where alive.contains(coordinator.id) {
+            if let parent = coordinator.parent { alive.insert(parent) }
+        }
+        #expect(alive == Set(journey.coordinators.map(\.id)))
+        #expect(journey.frames.indices.allSatisfy { (journey.frames[$0].presentation == .root) == ($0 == 0) })
+        #expect(journey.isActive == !journey.frames.isEmpty)
+    }
+
+    mutating func send(_ event: String, _ data: JSONDocument? = nil) throws {
+        keep(try engine.send(event, data: data, to: journey, services: services, now: now))
+    }
+
+    mutating func back() throws { try send("back") }
+
+    mutating func restart(_ flow: String, input: JSONDocument = .emptyObject) throws {
+        keep(try engine.restart(journey, flow: flow, input: input, services: services, now: now))
+    }
+
+    mutating func abandon() {
+        let step = engine.abandon(journey, services: services, now: now)
+        services.perform(step.changes)
+        journey = step.journey
+        happenings = step.happenings
+    }
+
+    /// Lets time pass, and what it brings about happen.
+    mutating func wait(_ milliseconds: Int64) throws {
+        now += milliseconds
+        if let step = try engine.advance(journey, services: services, now: now) { keep(step) }
+    }
+
+    func view() throws -> JourneyView { try engine.view(journey, services: services, now: now) }
+
+    /// The refusal of an event; fails when it is accepted.
+    func refusal(of event: String, _ data: JSONDocument? = nil) -> JourneyRefusal? {
+        do {
+            _ = try engine.send(event, data: data, to: journey, services: services, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    var screen: String? { journey.top?.state }
+
+    /// The states on the stack, modal ones with a `^`.
+    var stack: [String] { journey.frames.map { ($0.presentation == .modal ? "^" : "") + $0.state } }
+
+    var flows: [String] { journey.coordinators.map(\.flow) }
+}

@@ -1,0 +1,180 @@
+import JSONDocument
+import Navigation
+import ServiceLocator
+import Testing
+
+@testable import Sessions
+
+@Suite("The service that keeps the journeys")
+struct CoordinatorServiceTests {
+    @Test("a summary goes out, and nothing of what is kept")
+    func summary() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        #expect(try house.get("coordinator", session) == (["journeys": []], .unwritten))
+        try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
+        let id = try await session.startJourney(flow: "wizard").view.id
+        try await session.send("cancel", toJourney: id)
+        let (document, etag) = try house.get("coordinator", session)
+        #expect(etag.revision == session.revision)
+        let time = JSONDocument(
+            Timestamp(millisecondsSince1970: house.clock.now()).description)
+        let expiry = JSONDocument(Timestamp(millisecondsSince1970: house.clock.now() + 1_800_000).description)
+        #expect(
+            document == [
+                "journeys": [
+                    [
+                        "id": "main", "flow": "wizard", "version": 1, "status": "active", "step": 2, "screen": "page1",
+                        "outcome": nil, "started_at": time, "moved_at": time, "expires_at": expiry,
+                    ],
+                    [
+                        "id": .init(id), "flow": "wizard", "version": 1, "status": "finished", "step": 2, "screen": nil,
+                        "outcome": "cancelled", "started_at": time, "moved_at": time, "expires_at": nil,
+                    ],
+                ]
+            ])
+        try await session.abandonJourney(id)
+        try await session.abandonJourney("main")
+        #expect(try house.get("coordinator", session).document == ["journeys": []])
+    }
+
+    @Test("it is resolved from the session's locator like the others")
+    func resolved() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        #expect(try session.view().resolve(CoordinatorService.key).journeys.isEmpty)
+        _ = try await session.journey("main")
+        #expect(try session.view().resolve(CoordinatorService.key).journeys.map(\.flow) == ["wizard"])
+        let screens = try await session.update { locator in
+            try locator.resolve(CoordinatorService.key).journeys.map(\.top?.state)
+        }
+        #expect(screens == ["start"] && session.revision == 2)
+    }
+
+    @Test("clients only read it, and an admin does not write it either")
+    func readOnly() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        _ = try await session.journey("main")
+        for action in [.put(["journeys": []]), .mergePatch([:]), .jsonPatch([])] as [ServiceOperation.Action] {
+            for caller in [ServiceCaller.client, .admin] {
+                await #expect(throws: SessionError.readOnly(service: "coordinator")) {
+                    try await house.perform(action, on: "coordinator", session, by: caller)
+                }
+            }
+        }
+        for action in [.clear, .remove] as [ServiceOperation.Action] {
+            await #expect(throws: SessionError.readOnly(service: "coordinator")) {
+                try await house.perform(action, on: "coordinator", session)
+            }
+        }
+        try await session.removeAllServices()
+        #expect(try session.residentJourney("main")?.view.step == 1)
+    }
+
+    @Test(
+        "when an admin clears or removes it the journeys are given up, and steps do not come back",
+        arguments: [ServiceOperation.Action.clear, .remove])
+    func admin(_ action: ServiceOperation.Action) async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
+        await #expect(throws: SessionError.self) {
+            try await house.perform(action, on: "coordinator", session, if: .ifMatch(.unwritten), by: .admin)
+        }
+        #expect(try session.residentJourney("main")?.view.step == 2)
+        try await house.perform(action, on: "coordinator", session, by: .admin)
+        #expect(try house.get("coordinator", session).document == ["journeys": []])
+        #expect(try house.get("counter", session).document == ["count": 100])
+        #expect(house.ear.changes(of: session).contains(.journeyAbandoned(id: "main")))
+        #expect(try await session.journey("main").view.step == 3)
+    }
+
+    @Test("when an admin removes all services the journeys are given up first")
+    func adminRemovesAll() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        let id = try await session.startJourney(flow: "wizard").view.id
+        try await session.removeAllServices(by: .admin)
+        await #expect(throws: JourneyError.notFound(id)) { try await session.journey(id) }
+        #expect(try session.view().services.allSatisfy { !$0.isLive })
+        _ = try await session.journey("main")
+        try await session.removeAllServices(by: .admin)
+        #expect(try await session.journey("main").view.step == 2)
+    }
+
+    @Test("what a store has not kept as it was is a fault of the service, and can be removed")
+    func corrupted() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        _ = try await session.journey("main")
+        let coordinator = try house.service("coordinator")
+        for text in [
+            #"{"journeys":[{"id":"main","step":1}]}"#, #"{"journeys":[[]"#, "[]", #"{"journeys":[],"step":-1}"#,
+        ] {
+            try await session.transact { $0.write(coordinator, Array(text.utf8)) }
+            let error = await #expect(throws: SessionError.self) { try await session.journey("main") }
+            guard case .serviceFailed("coordinator", _) = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(try house.get("coordinator", session).document == ["journeys": []])
+        }
+        try await house.perform(.remove, on: "coordinator", session, by: .admin)
+        #expect(try await session.journey("main").view.step == 1)
+    }
+
+    @Test("journeys that have gone through other hands are what they were")
+    func rewritten() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
+        let id = try await session.startJourney(flow: "wizard").view.id
+        try await session.send("cancel", toJourney: id)
+        let before = try await session.journeys()
+        let coordinator = try house.service("coordinator")
+        try await session.transact { pending in
+            let kept = pending.document(of: coordinator)?.bytes ?? []
+            // Sorts members by their names.
+            let rewritten = try JSONDocument(parsing: kept).serialized()
+            #expect(rewritten != kept)
+            pending.write(coordinator, rewritten)
+        }
+        #expect(try await session.journeys().map(\.view) == before.map(\.view))
+    }
+
+    @Test("nothing of the journeys is left when the session has ended")
+    func ended() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await house.session()
+        _ = try await session.journey("main")
+        #expect(house.sessions.statistics.services.first { $0.name == "coordinator" }?.live == 1)
+        try await house.sessions.end(session)
+        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(try await house.store.load(session.id) == nil)
+        #expect(try await house.sessions.runningJourneys().isEmpty)
+        await #expect(throws: SessionError.ended) { try await session.journey("main") }
+        #expect(throws: SessionError.ended) { try session.residentJourney("main") }
+        #expect(
+            house.ear.changes(of: session).suffix(2) == [.serviceRemoved(name: "coordinator"), .ended(.requested)])
+        #expect(!session.stillHolds(revision: session.revision, dueAt: nil))
+    }
+
+    @Test("running journeys are counted by the states that they stand on")
+    func census() async throws {
+        let house = try House(flows: [Flows.wizard, Flows.loop], mainFlow: "wizard")
+        for number in 0..<5 {
+            let session = try await house.session()
+            _ = try await session.journey("main")
+            if number < 3 { try await session.send("sign_in", data: ["name": "A"], toJourney: "main") }
+            if number < 2 { _ = try await session.startJourney(flow: "loop") }
+            if number == 4 { try await session.send("cancel", toJourney: "main") }
+        }
+        #expect(
+            try await house.sessions.runningJourneys() == [
+                .init(flow: "loop", version: 1, state: "here", count: 2, inUse: 2),
+                .init(flow: "wizard", version: 1, state: "page1", count: 3, inUse: 3),
+                .init(flow: "wizard", version: 1, state: "start", count: 1, inUse: 4),
+            ])
+    }
+}

@@ -1,0 +1,152 @@
+import JSONDocument
+import Navigation
+import Testing
+
+@testable import Sessions
+
+@Suite("Steps of journeys")
+struct JourneyStepTests {
+    private static let signIn: JSONDocument = ["name": "Ada"]
+
+    @Test("a move and what it does to services are one commit")
+    func oneCommit() async throws {
+        let house = try House(flows: [Flows.wizard])
+        let session = try await house.session()
+        let started = try await session.startJourney(flow: "wizard")
+        #expect(started.view.screen?.id == "start" && started.view.step == 1 && started.revision == 2)
+        let id = started.view.id
+        #expect(id.hasPrefix("jrn_") && id.utf8.count == 36)
+        let shown = try await session.send("sign_in", data: Self.signIn, toJourney: id)
+        #expect(shown.view.screen?.id == "page1" && shown.view.step == 2)
+        #expect(shown.view.screen?.data.first?.document[member: "name"] == "Ada")
+        #expect(shown.revision == 3 && session.revision == 3)
+        #expect(try house.get("profile", session).etag.revision == 3)
+        #expect(try house.get("coordinator", session).etag.revision == 3)
+        #expect(try await house.store.load(session.id)?.record.services.count == 2)
+        #expect(
+            house.ear.changes(of: session).suffix(3) == [
+                .serviceChanged(name: "profile", etag: .init(revision: 3)),
+                .serviceChanged(name: "coordinator", etag: .init(revision: 3)), .journeyMoved(id: id, step: 2),
+            ])
+    }
+
+    @Test("without waiting it is the same, where the store need not be waited for")
+    func atOnce() async throws {
+        let house = try House(flows: [Flows.wizard])
+        let session = try await house.session()
+        let id = try await session.startJourney(flow: "wizard").view.id
+        let shown = try session.sendAtOnce("sign_in", data: Self.signIn, toJourney: id)
+        #expect(shown?.view.step == 2)
+        #expect(try session.residentJourney(id)?.view == shown?.view)
+        #expect(throws: JourneyError.preconditionFailed(current: 2)) {
+            try session.sendAtOnce("next", toJourney: id, condition: .ifMatch(1))
+        }
+        let slow = try House(store: StoreWrapper(), flows: [Flows.wizard])
+        let other = try await slow.session()
+        let otherID = try await other.startJourney(flow: "wizard").view.id
+        #expect(try other.sendAtOnce("sign_in", data: Self.signIn, toJourney: otherID) == nil)
+        #expect(other.revision == 2)
+    }
+
+    @Test(
+        "a step that cannot be taken leaves journey and services as they were",
+        arguments: [("lose", nil), ("count", ["n": "many"]), ("nonsense", nil)] as [(String, JSONDocument?)])
+    func refused(_ event: String, _ data: JSONDocument?) async throws {
+        let house = try House(flows: [Flows.wizard])
+        let session = try await house.session()
+        let id = try await session.startJourney(flow: "wizard").view.id
+        let before = try await session.send("sign_in", data: Self.signIn, toJourney: id)
+        await #expect(throws: JourneyRefusal.self) { try await session.send(event, data: data, toJourney: id) }
+        #expect(try await session.journey(id).view == before.view)
+        #expect(session.revision == before.revision)
+        #expect(try house.get("counter", session) == (["count": 0], .unwritten))
+    }
+
+    @Test("a commit that the store refuses leaves journey and services as they were")
+    func storeFailure() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store, flows: [Flows.wizard])
+        let session = try await house.session()
+        let before = try await session.startJourney(flow: "wizard")
+        store.beforeCommit.withLock { $0 = { _ throws(StoreError) in throw .full("no space") } }
+        await #expect(throws: SessionError.storageFull(reason: "no space")) {
+            try await session.send("sign_in", data: Self.signIn, toJourney: before.view.id)
+        }
+        #expect(try await session.journey(before.view.id).view == before.view)
+        #expect(try house.get("profile", session).etag == .unwritten)
+        store.beforeCommit.withLock { $0 = nil }
+        #expect(try await session.send("sign_in", data: Self.signIn, toJourney: before.view.id).view.step == 2)
+    }
+
+    @Test("a service that grew too large refuses the step as a whole")
+    func tooLarge() async throws {
+        let house = try House(flows: [Flows.wizard]) { $0.maxDocumentSize = 300 }
+        let session = try await house.session()
+        let before = try await session.startJourney(flow: "wizard")
+        let attributes = JSONDocument(String(repeating: "a", count: 300))
+        await #expect(throws: SessionError.tooLarge(service: "profile", limit: 300)) {
+            try await session.send("sign_in", data: ["name": "Ada", "more": attributes], toJourney: before.view.id)
+        }
+        #expect(try await session.journey(before.view.id).view == before.view)
+    }
+
+    @Test("of 100 clients that send If-Match, every accepted event is in the journey once and in order")
+    func parallel() async throws {
+        let house = try House(flows: [Flows.loop])
+        let session = try await house.session()
+        let id = try await session.startJourney(flow: "loop").view.id
+        let steps = try await withThrowingTaskGroup(of: [UInt64].self) { group in
+            for _ in 0..<100 { group.addTask { try await Self.sendAgain(10, to: id, of: session) } }
+            return try await group.reduce(into: []) { $0 += $1 }.sorted()
+        }
+        #expect(steps == (0..<steps.count).map { UInt64($0) + 2 })
+        #expect(steps.count < 1_000)
+        #expect(try await session.journey(id).view.step == UInt64(steps.count) + 1)
+        let moves = house.ear.changes(of: session).compactMap { change -> UInt64? in
+            guard case .journeyMoved(_, let step) = change else { return nil }
+            return step
+        }
+        #expect(moves == [1] + steps)
+    }
+
+    /// Looks where the journey stands and sends an event for just that, again and again.
+    ///
+    /// - Returns: the steps to which it was taken.
+    private static func sendAgain(_ times: Int, to id: String, of session: Session) async throws -> [UInt64] {
+        var steps: [UInt64] = []
+        for _ in 0..<times {
+            let step = try await session.journey(id).view.step
+            await Task.yield()
+            do {
+                let shown = try await session.send("again", toJourney: id, condition: .ifMatch(step))
+                #expect(shown.view.step == step + 1)
+                steps.append(shown.view.step)
+            } catch JourneyError.preconditionFailed(let current) {
+                #expect(current > step)
+            }
+        }
+        return steps
+    }
+
+    @Test("without a condition, parallel events are all taken, those of another process on the same store too")
+    func parallelUnconditional() async throws {
+        let store = MemoryStore()
+        let houses = try (0..<2).map { _ in
+            try House(store: store, flows: [Flows.loop]) { $0.maxConflictRetries = 1_000 }
+        }
+        let (session, token) = try await houses[0].sessions.create()
+        let sessions = [session, try await houses[1].sessions.authenticate(token.presented)]
+        let id = try await session.startJourney(flow: "loop").view.id
+        // The other one has loaded the session before: it learns of the journey by losing against it.
+        try await sessions[1].updateLabels(["a": "b"])
+        try await withThrowingTaskGroup(of: ShownJourney.self) { group in
+            for number in 0..<200 {
+                let session = sessions[number % 2]
+                group.addTask { try await session.send("again", toJourney: id) }
+            }
+            try await group.waitForAll()
+        }
+        let last = try await sessions[0].send("again", toJourney: id)
+        #expect(max(last.view.step, try await sessions[1].journey(id).view.step) == 202)
+    }
+}
