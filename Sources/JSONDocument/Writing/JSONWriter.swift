@@ -49,12 +49,12 @@ package struct JSONWriter: Sendable {
 
     package mutating func int(_ value: Int) {
         comma()
-        digits(value.magnitude, negative: value < 0)
+        digits(value.magnitude, isNegative: value < 0)
     }
 
     package mutating func uint(_ value: UInt64) {
         comma()
-        digits(UInt(value), negative: false)
+        digits(UInt(value), isNegative: false)
     }
 
     package mutating func bool(_ value: Bool) {
@@ -127,16 +127,22 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    private mutating func digits(_ magnitude: UInt, negative: Bool) {
-        if negative {
-            bytes.append(UInt8(ascii: "-"))
+    /// Written from the last digit to the first, and added in one go.
+    private mutating func digits(_ magnitude: UInt, isNegative: Bool) {
+        let maximumLength = 20
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maximumLength) { room in
+            var start = maximumLength
+            var rest = magnitude
+            repeat {
+                start -= 1
+                room[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if isNegative {
+                start -= 1
+                room[start] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
         }
-        let start = bytes.count
-        var rest = magnitude
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
     }
 }

@@ -23,14 +23,27 @@ struct StepRun {
 
     /// The screen that was looked at before.
     private var before: Frame?
-    private var definitions: [(id: Int, flow: FlowDefinition)] = []
+    private var definitions: [RunningFlow] = []
+    /// The screen that was asked for last, for it is mostly the one that is asked for next.
+    private var lastScreen: KnownScreen?
+
+    private struct RunningFlow {
+        let id: Int
+        let flow: FlowDefinition
+    }
+
+    private struct KnownScreen {
+        let coordinator: Int
+        let state: String
+        let screen: Screen
+    }
 
     init(
         _ engine: FlowEngine, _ journey: Journey, _ services: any ServiceDocuments, now: Int64,
-        event: DataScope.EventData = .none
+        event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
     ) {
         self.engine = engine
-        self.services = StepServices(services)
+        self.services = StepServices(services, knowing: memory)
         self.journey = journey
         // What refers to a coordinator that is not there is refused as orphaned.
         if !journey.isSound { self.journey.coordinators = [] }
@@ -41,24 +54,31 @@ struct StepRun {
 
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        if let known = definitions.first(where: { $0.id == coordinator }) { return known.flow }
+        for known in definitions where known.id == coordinator { return known.flow }
         guard let running = journey.coordinator(coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
         guard let flow = engine.catalog.flow(running.flow, version: running.version) else {
             throw .orphaned(flow: running.flow, version: running.version)
         }
-        definitions.append((coordinator, flow))
+        definitions.append(RunningFlow(id: coordinator, flow: flow))
         return flow
     }
 
-    mutating func forgetFlow(of coordinator: Int) { definitions.removeAll { $0.id == coordinator } }
+    mutating func forgetFlow(of coordinator: Int) {
+        definitions.removeAll { $0.id == coordinator }
+        lastScreen = nil
+    }
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> Screen {
+        if let known = lastScreen, known.coordinator == frame.coordinator, known.state == frame.state {
+            return known.screen
+        }
         let flow = try flow(of: frame.coordinator)
         guard let screen = flow.state(frame.state)?.screen else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
+        lastScreen = KnownScreen(coordinator: frame.coordinator, state: frame.state, screen: screen)
         return screen
     }
 
@@ -83,7 +103,8 @@ struct StepRun {
         }
         journey.step += 1
         try setDeadlines()
-        return Step(journey: journey, changes: services.changes, happenings: happenings)
+        return Step(
+            journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)
     }
 
     /// When another screen is looked at than before, or it was left and is come back to: enters it.
