@@ -49,12 +49,12 @@ package struct JSONWriter: Sendable {
 
     package mutating func int(_ value: Int) {
         comma()
-        digits(value.magnitude, isNegative: value < 0)
+        digits(value.magnitude, negative: value < 0)
     }
 
     package mutating func uint(_ value: UInt64) {
         comma()
-        digits(UInt(value), isNegative: false)
+        digits(UInt(value), negative: false)
     }
 
     package mutating func bool(_ value: Bool) {
@@ -127,8 +127,8 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Written from the last digit to the first, and added in one go.
-    private mutating func digits(_ magnitude: UInt, isNegative: Bool) {
+    private mutating func digits(_ magnitude: UInt, negative: Bool) {
+        // From the last digit to the first, and then added in one go.
         let maximumLength = 20
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maximumLength) { room in
             var start = maximumLength
@@ -138,7 +138,7 @@ package struct JSONWriter: Sendable {
                 room[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             } while rest > 0
-            if isNegative {
+            if negative {
                 start -= 1
                 room[start] = UInt8(ascii: "-")
             }

@@ -23,20 +23,7 @@ struct StepRun {
 
     /// The screen that was looked at before.
     private var before: Frame?
-    private var definitions: [RunningFlow] = []
-    /// The screen that was asked for last, for it is mostly the one that is asked for next.
-    private var lastScreen: KnownScreen?
-
-    private struct RunningFlow {
-        let id: Int
-        let flow: FlowDefinition
-    }
-
-    private struct KnownScreen {
-        let coordinator: Int
-        let state: String
-        let screen: Screen
-    }
+    private var definitions: [(id: Int, flow: FlowDefinition)] = []
 
     init(
         _ engine: FlowEngine, _ journey: Journey, _ services: any ServiceDocuments, now: Int64,
@@ -61,24 +48,17 @@ struct StepRun {
         guard let flow = engine.catalog.flow(running.flow, version: running.version) else {
             throw .orphaned(flow: running.flow, version: running.version)
         }
-        definitions.append(RunningFlow(id: coordinator, flow: flow))
+        definitions.append((coordinator, flow))
         return flow
     }
 
-    mutating func forgetFlow(of coordinator: Int) {
-        definitions.removeAll { $0.id == coordinator }
-        lastScreen = nil
-    }
+    mutating func forgetFlow(of coordinator: Int) { definitions.removeAll { $0.id == coordinator } }
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> Screen {
-        if let known = lastScreen, known.coordinator == frame.coordinator, known.state == frame.state {
-            return known.screen
-        }
         let flow = try flow(of: frame.coordinator)
         guard let screen = flow.state(frame.state)?.screen else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
-        lastScreen = KnownScreen(coordinator: frame.coordinator, state: frame.state, screen: screen)
         return screen
     }
 

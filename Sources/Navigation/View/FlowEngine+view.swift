@@ -27,9 +27,10 @@ extension StepRun {
             }
             canGoBack = try self.canGoBack()
         }
+        let screen = try screenView()
         return JourneyView(
             id: journey.id, flow: journey.flow, version: journey.version, status: journey.status, step: journey.step,
-            screen: try screenView(), events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
+            screen: screen, events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
             outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt,
             expiresAt: journey.expiresAt)
     }
