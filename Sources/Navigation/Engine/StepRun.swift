@@ -41,7 +41,7 @@ struct StepRun {
 
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        for known in definitions where known.id == coordinator { return known.flow }
+        if let known = definitions.first(where: { $0.id == coordinator }) { return known.flow }
         guard let running = journey.coordinator(coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
