@@ -40,8 +40,11 @@ public struct JSONDocument: Sendable {
 extension JSONDocument: Equatable {
     /// Equality of JSON values: numbers by value (`1` is `1.0`), objects whatever the order of their members.
     public static func == (one: JSONDocument, other: JSONDocument) -> Bool {
-        one.value == other.value || cjson_equal(one.value, other.value)
+        one.isIdentical(to: other) || cjson_equal(one.value, other.value)
     }
+
+    /// Whether both are one value in memory. Equal ones need not be.
+    package func isIdentical(to other: JSONDocument) -> Bool { value == other.value }
 }
 
 extension JSONDocument: CustomStringConvertible {

@@ -23,7 +23,7 @@ struct JSONReaderTests {
         writer.endArray()
         writer.endArray()
         writer.endObject()
-        var json = JSONReader(writer.bytes)
+        var json = try JSONReader(writer.bytes)
         try json.beginObject()
         let isOther = json.isName("abc") || json.isName("a")
         #expect(!isOther)
@@ -57,17 +57,50 @@ struct JSONReaderTests {
         #expect(throws: JSONReadError.self) { try read(text) { json throws in try json.name("a") } }
     }
 
-    @Test("numbers that may not fit are refused")
+    @Test("whole numbers that do not fit are refused")
     func longNumbers() {
         #expect(throws: JSONReadError.self) {
-            try read("1234567890123456789") { json throws in _ = try json.int() }
+            try read("9223372036854775808") { json throws in _ = try json.int() }
+        }
+    }
+
+    @Test(
+        "a value of any kind comes back as it was written",
+        arguments: [
+            "null", "true", "false", "-7", "18446744073709551615", "2.5", "\"\\u0001\"", "[]", "{}", "[[],{\"a\":[1]}]",
+        ])
+    func anyValue(_ text: String) throws {
+        try read("[\(text),0]") { json throws in
+            try json.beginArray()
+            expect(try json.document().description, text)
+            expect(try json.int(), 0)
+            try json.endArray()
+        }
+    }
+
+    @Test(
+        "text is read as strictly as documents are",
+        arguments: [
+            "\u{FEFF}[]", "[]\u{0}", "[] []", "[1,]", "[01]", "[\"\\ud800\"]", "[1e999]", "// a\n[]",
+        ])
+    func strict(_ text: String) {
+        #expect(throws: JSONReadError.self) { try JSONReader(Array(text.utf8)) }
+    }
+
+    @Test("a value in which a name occurs twice is none")
+    func duplicate() {
+        #expect(throws: JSONReadError(offset: 8)) {
+            try read(#"[{"a":1,"a":2}]"#) { json throws in
+                try json.beginArray()
+                _ = try json.document()
+            }
         }
     }
 
     private func expect<Value: Equatable>(_ value: Value, _ expected: Value) { #expect(value == expected) }
 
     private func read(_ text: String, _ body: (inout JSONReader) throws -> Void) throws {
-        var json = JSONReader(Array(text.utf8))
+        var json = try JSONReader(Array(text.utf8))
         try body(&json)
     }
 }

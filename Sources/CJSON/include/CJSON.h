@@ -84,6 +84,52 @@ const uint8_t *cjson_serialize(const cjson_value *value, size_t *length);
 /// those of `cjson_serialize` do.
 const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_length);
 
+// MARK: Tokens
+
+// Text as the parser goes through it, without values being made: for what is kept in a form that its reader knows.
+
+typedef enum CJSON_CLOSED_ENUM cjson_token_kind {
+    CJSON_TOKEN_NULL,
+    CJSON_TOKEN_FALSE,
+    CJSON_TOKEN_TRUE,
+    CJSON_TOKEN_INTEGER,
+    /// A whole number beyond `int64_t`.
+    CJSON_TOKEN_UNSIGNED,
+    CJSON_TOKEN_DOUBLE,
+    CJSON_TOKEN_STRING,
+    CJSON_TOKEN_NAME,
+    CJSON_TOKEN_BEGIN_ARRAY,
+    CJSON_TOKEN_END_ARRAY,
+    CJSON_TOKEN_BEGIN_OBJECT,
+    CJSON_TOKEN_END_OBJECT,
+} cjson_token_kind;
+
+typedef struct cjson_token {
+    cjson_token_kind kind;
+    /// How far the text was read when it came: behind the last byte of a string or bracket.
+    size_t end;
+    union {
+        int64_t integer;
+        uint64_t whole;
+        double real;
+        /// Where the bytes of a string or name, unescaped, are among the texts.
+        struct {
+            size_t start;
+            size_t length;
+        } text;
+    };
+} cjson_token;
+
+/// The tokens of one text, and the texts in it.
+typedef struct cjson_tokens cjson_tokens;
+
+/// Reads text as strictly as `cjson_parse` does, but for names that occur twice and deep nesting: these harm nobody who
+/// makes no values, and wants one name after the other. NULL for what is not JSON.
+cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length);
+const cjson_token *cjson_tokens_list(const cjson_tokens *tokens, size_t *count);
+const uint8_t *cjson_tokens_texts(const cjson_tokens *tokens);
+void cjson_tokens_free(cjson_tokens *tokens);
+
 // MARK: Making values
 
 cjson_value *cjson_new_null(void);

@@ -1,8 +1,10 @@
+import CJSON
+
 /// Reads JSON text that ``JSONWriter`` wrote, piece by piece and in the order in which it was written, without making a
 /// document first: for what the program keeps for itself and reads all the time.
 ///
 /// ```swift
-/// var reader = JSONReader(Array(#"["Ada",36,[1,2]]"#.utf8))
+/// var reader = try JSONReader(Array(#"["Ada",36,[1,2]]"#.utf8))
 /// try reader.beginArray()
 /// let name = try reader.string()
 /// let age = try reader.int()
@@ -10,161 +12,118 @@
 /// while !reader.endsArray() { numbers.append(try reader.int()) }
 /// ```
 ///
-/// Commas go by themselves. Whatever the text is, reading it traps never: it throws where something else stands than
-/// is asked for. Text from outside is for `JSONDocument.init(parsing:comments:)`, which also says what is wrong with it.
+/// The parser goes through the whole text first, so that only what is JSON is read. Whatever the text is, reading it
+/// traps never: it throws where something else stands than is asked for. Text from outside is for
+/// `JSONDocument.init(parsing:comments:)`, which also says what is wrong with it.
 package struct JSONReader: Sendable {
     private let bytes: [UInt8]
+    private let tokens: JSONTokens
     private var place = 0
 
-    package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    package mutating func beginArray() throws(JSONReadError) {
-        skipComma()
-        try take(UInt8(ascii: "["))
+    /// - Throws: when the text is not JSON.
+    package init(_ bytes: [UInt8]) throws(JSONReadError) {
+        guard let tokens = JSONTokens(of: bytes) else { throw JSONReadError(offset: 0) }
+        self.bytes = bytes
+        self.tokens = tokens
     }
+
+    package mutating func beginArray() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_BEGIN_ARRAY) }
 
     /// Takes the beginning of an array if it is next.
-    package mutating func isArray() -> Bool {
-        let start = place
-        skipComma()
-        guard next == UInt8(ascii: "[") else {
-            place = start
-            return false
-        }
-        place += 1
-        return true
-    }
+    package mutating func isArray() -> Bool { takes(.CJSON_TOKEN_BEGIN_ARRAY) }
 
     /// Takes the end of an array if it is next.
-    package mutating func endsArray() -> Bool {
-        guard next == UInt8(ascii: "]") else { return false }
-        place += 1
-        return true
-    }
+    package mutating func endsArray() -> Bool { takes(.CJSON_TOKEN_END_ARRAY) }
 
-    package mutating func endArray() throws(JSONReadError) {
-        guard endsArray() else { throw JSONReadError(offset: place) }
-    }
+    package mutating func endArray() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_END_ARRAY) }
 
-    package mutating func beginObject() throws(JSONReadError) {
-        skipComma()
-        try take(UInt8(ascii: "{"))
-    }
+    package mutating func beginObject() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_BEGIN_OBJECT) }
 
     /// Takes the end of an object if it is next.
-    package mutating func endsObject() -> Bool {
-        guard next == UInt8(ascii: "}") else { return false }
-        place += 1
-        return true
-    }
+    package mutating func endsObject() -> Bool { takes(.CJSON_TOKEN_END_OBJECT) }
 
-    package mutating func endObject() throws(JSONReadError) {
-        guard endsObject() else { throw JSONReadError(offset: place) }
-    }
+    package mutating func endObject() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_END_OBJECT) }
 
     /// Takes the name of a member, which has to be that one.
     package mutating func name(_ name: StaticString) throws(JSONReadError) {
-        guard isName(name) else { throw JSONReadError(offset: place) }
+        guard isName(name) else { throw failure }
     }
 
-    /// Takes the name of a member if it is that one, which has nothing to escape.
+    /// Takes the name of a member if it is that one.
     package mutating func isName(_ name: StaticString) -> Bool {
-        let start = place + (next == UInt8(ascii: ",") ? 1 : 0)
-        let end = start + name.utf8CodeUnitCount + 3
-        guard end <= bytes.count, bytes[start] == UInt8(ascii: "\""), bytes[end - 2] == UInt8(ascii: "\""),
-            bytes[end - 1] == UInt8(ascii: ":")
-        else { return false }
-        for offset in 0..<name.utf8CodeUnitCount where bytes[start + 1 + offset] != name.utf8Start[offset] {
-            return false
-        }
-        place = end
+        guard let token = next, token.kind == .CJSON_TOKEN_NAME else { return false }
+        let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        guard tokens.text(of: token).elementsEqual(wanted) else { return false }
+        place += 1
         return true
     }
 
-    package mutating func int() throws(JSONReadError) -> Int64 {
-        skipComma()
-        let isNegative = next == UInt8(ascii: "-")
-        if isNegative { place += 1 }
-        let start = place
-        var value: Int64 = 0
-        while let digit = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) {
-            value = value &* 10 &+ Int64(digit &- UInt8(ascii: "0"))
-            place += 1
-        }
-        // What has at most so many digits has not overflown.
-        guard (1...18).contains(place - start) else { throw JSONReadError(offset: start) }
-        return isNegative ? -value : value
-    }
+    package mutating func int() throws(JSONReadError) -> Int64 { try take(.CJSON_TOKEN_INTEGER).integer }
 
     package mutating func string() throws(JSONReadError) -> String {
-        skipComma()
-        let start = place
-        let isPlain = try skipString()
-        if isPlain { return String(decoding: bytes[(start + 1)..<(place - 1)], as: UTF8.self) }
-        guard let text = try parsed(from: start).string else { throw JSONReadError(offset: start) }
-        return text
+        String(decoding: tokens.text(of: try take(.CJSON_TOKEN_STRING)), as: UTF8.self)
     }
 
     /// Any value.
     package mutating func document() throws(JSONReadError) -> JSONDocument {
-        skipComma()
-        let start = place
+        guard let token = next else { throw failure }
+        switch token.kind {
+        case .CJSON_TOKEN_NULL: place += 1
+        case .CJSON_TOKEN_FALSE, .CJSON_TOKEN_TRUE:
+            place += 1
+            return JSONDocument(token.kind == .CJSON_TOKEN_TRUE)
+        case .CJSON_TOKEN_INTEGER: return JSONDocument(Int(try int()))
+        case .CJSON_TOKEN_UNSIGNED:
+            place += 1
+            return JSONDocument(JSONDocument.Owner(adopting: cjson_new_unsigned(token.whole)))
+        case .CJSON_TOKEN_DOUBLE:
+            place += 1
+            return JSONDocument(token.real)
+        case .CJSON_TOKEN_STRING: return JSONDocument(try string())
+        case .CJSON_TOKEN_BEGIN_ARRAY, .CJSON_TOKEN_BEGIN_OBJECT: return try container(from: token.end - 1)
+        case .CJSON_TOKEN_NAME, .CJSON_TOKEN_END_ARRAY, .CJSON_TOKEN_END_OBJECT: throw failure
+        }
+        return .null
+    }
+
+    /// An array or object, made of the part of the text that it stands in.
+    private mutating func container(from start: Int) throws(JSONReadError) -> JSONDocument {
         var depth = 0
+        var end = start
         repeat {
-            switch next {
-            case nil: throw JSONReadError(offset: place)
-            case UInt8(ascii: "\""):
-                _ = try skipString()
-                continue
-            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            guard let token = next else { throw failure }
+            switch token.kind {
+            case .CJSON_TOKEN_BEGIN_ARRAY, .CJSON_TOKEN_BEGIN_OBJECT: depth += 1
+            case .CJSON_TOKEN_END_ARRAY, .CJSON_TOKEN_END_OBJECT: depth -= 1
             default: break
             }
+            end = token.end
             place += 1
-        } while depth > 0 || !isAtEndOfValue
-        if place - start == 2, bytes[start] == UInt8(ascii: "{") { return .emptyObject }
-        return try parsed(from: start)
-    }
-
-    private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
-
-    private var isAtEndOfValue: Bool {
-        switch next {
-        case nil, UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"): true
-        default: false
-        }
-    }
-
-    private mutating func skipComma() {
-        if next == UInt8(ascii: ",") { place += 1 }
-    }
-
-    private mutating func take(_ byte: UInt8) throws(JSONReadError) {
-        guard next == byte else { throw JSONReadError(offset: place) }
-        place += 1
-    }
-
-    /// - Returns: whether nothing in it is escaped.
-    private mutating func skipString() throws(JSONReadError) -> Bool {
-        try take(UInt8(ascii: "\""))
-        var isPlain = true
-        while let byte = next {
-            place += 1
-            if byte == UInt8(ascii: "\"") { return isPlain }
-            guard byte == UInt8(ascii: "\\") else { continue }
-            isPlain = false
-            place += 1
-        }
-        throw JSONReadError(offset: place)
-    }
-
-    private func parsed(from start: Int) throws(JSONReadError) -> JSONDocument {
+        } while depth > 0
+        if end - start == 2, bytes[start] == UInt8(ascii: "{") { return .emptyObject }
         do {
-            return try JSONDocument(parsing: Array(bytes[start..<min(place, bytes.count)]))
+            return try JSONDocument(parsing: Array(bytes[start..<end]))
         } catch {
-            throw JSONReadError(offset: start)
+            throw JSONReadError(offset: start + error.offset)
         }
     }
+
+    private var next: cjson_token? { place < tokens.list.count ? tokens.list[place] : nil }
+
+    private mutating func takes(_ kind: cjson_token_kind) -> Bool {
+        guard place < tokens.list.count, tokens.list[place].kind == kind else { return false }
+        place += 1
+        return true
+    }
+
+    private mutating func take(_ kind: cjson_token_kind) throws(JSONReadError) -> cjson_token {
+        guard let token = next, token.kind == kind else { throw failure }
+        place += 1
+        return token
+    }
+
+    /// Something else was to come after what has been read.
+    private var failure: JSONReadError { JSONReadError(offset: place == 0 ? 0 : tokens.list[place - 1].end) }
 }
 
 /// The text is not what was to be read, from that byte on.

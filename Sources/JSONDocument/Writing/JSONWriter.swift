@@ -163,15 +163,21 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func digits(_ magnitude: UInt, negative: Bool) {
-        if negative {
-            bytes.append(UInt8(ascii: "-"))
+        // From the last digit to the first, and then added in one go.
+        let maximumLength = 20
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maximumLength) { room in
+            var start = maximumLength
+            var rest = magnitude
+            repeat {
+                start -= 1
+                room[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if negative {
+                start -= 1
+                room[start] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
         }
-        let start = bytes.count
-        var rest = magnitude
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        bytes[start...].reverse()
     }
 }

@@ -5,4 +5,6 @@ public struct Step: Sendable {
     public let changes: [ServiceChange]
     /// What happened, in order, for the log and for those who watch.
     public let happenings: [Happening]
+    /// Makes the view of the result cheaper: see ``FlowEngine/view(_:services:now:knowing:)``.
+    public internal(set) var memory = GuardMemory()
 }

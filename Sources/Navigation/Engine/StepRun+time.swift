@@ -9,10 +9,13 @@ extension StepRun {
         journey.expiresAt = nil
         journey.dueAt = nil
         guard journey.isActive, let root = journey.coordinators.first else { return }
-        journey.expiresAt = deadline(of: root, try flow(of: root.id).timeout)
+        // Asked for first: a call that changes the run, within one on the run, would make a copy of it.
+        let timeout = try flow(of: root.id).timeout
+        journey.expiresAt = deadline(of: root, timeout)
         var due = journey.expiresAt
         for child in journey.coordinators.dropFirst() {
-            due = earlier(due, deadline(of: child, try flow(of: child.id).timeout))
+            let timeout = try flow(of: child.id).timeout
+            due = earlier(due, deadline(of: child, timeout))
         }
         journey.dueAt = earlier(due, try screenDeadline())
     }

@@ -31,10 +31,10 @@ struct StepRun {
 
     init(
         _ engine: FlowEngine, _ journey: Journey, _ services: any ServiceDocuments, now: Int64,
-        event: DataScope.EventData = .none
+        event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
     ) {
         self.engine = engine
-        self.services = StepServices(services)
+        self.services = StepServices(services, knowing: memory)
         self.journey = journey
         // What refers to a coordinator that is not there is refused as orphaned.
         if !journey.isSound { self.journey.coordinators = [] }
@@ -95,7 +95,8 @@ struct StepRun {
         }
         journey.step += 1
         try setDeadlines()
-        return Step(journey: journey, changes: services.changes, happenings: happenings)
+        return Step(
+            journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)
     }
 
     /// When another screen is looked at than before, or it was left and is come back to: enters it.

@@ -3,15 +3,26 @@ import JSONDocument
 /// The documents of the services in the course of a step: read once, changed here, handed back as changes.
 final class StepServices {
     private let source: any ServiceDocuments
-    private var documents: [(service: String, document: JSONDocument)] = []
+    private var documents: [KnownDocument] = []
     private(set) var changes: [ServiceChange] = []
 
-    init(_ source: any ServiceDocuments) { self.source = source }
+    fileprivate struct KnownDocument {
+        let service: String
+        var document: JSONDocument
+    }
+
+    /// Whoever looks at the documents remembers here what guards made of them.
+    var memory: GuardMemory
+
+    init(_ source: any ServiceDocuments, knowing memory: GuardMemory) {
+        self.source = source
+        self.memory = memory
+    }
 
     func document(of service: String) -> JSONDocument? {
-        if let known = documents.first(where: { $0.service == service }) { return known.document }
+        for known in documents where known.service == service { return known.document }
         guard let document = source.document(of: service) else { return nil }
-        documents.append((service, document))
+        documents.append(KnownDocument(service: service, document: document))
         return document
     }
 
@@ -54,7 +65,7 @@ final class StepServices {
 
     /// What was done so far, to come back to.
     struct Mark {
-        fileprivate let documents: [(service: String, document: JSONDocument)]
+        fileprivate let documents: [KnownDocument]
         fileprivate let changes: [ServiceChange]
     }
 
@@ -69,7 +80,7 @@ final class StepServices {
         if let place = documents.firstIndex(where: { $0.service == service }) {
             documents[place].document = document
         } else {
-            documents.append((service, document))
+            documents.append(KnownDocument(service: service, document: document))
         }
     }
 }

@@ -33,6 +33,8 @@ extension Journey {
             (flow, version) = (first.flow, first.version)
             try json.name("on")
             try json.beginArray()
+            // A usual stack, and room for the frame that the step to come may add.
+            frames.reserveCapacity(8)
             while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
         } else {
             try json.name("status")

@@ -3,11 +3,13 @@ import JSONDocument
 extension FlowEngine {
     /// What a client is shown.
     ///
+    /// - Parameter memory: that of the ``Step`` that made the journey, when the documents of the services are still at
+    ///   hand: then nothing is asked of them again.
     /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded.
     public func view(
-        _ journey: Journey, services: any ServiceDocuments, now: Int64
+        _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory = GuardMemory()
     ) throws(JourneyRefusal) -> JourneyView {
-        var run = StepRun(self, journey, services, now: now, event: .unknown)
+        var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
         return try run.view()
     }
 }
@@ -17,15 +19,18 @@ extension StepRun {
         var events: [EventView] = []
         var canGoBack = false
         if journey.isActive {
-            for reaction in try reactions() {
+            let reactions = try reactions()
+            events.reserveCapacity(reactions.count)
+            for reaction in reactions {
                 let obstacles = try obstacles(to: reaction)
                 events.append(EventView(name: reaction.rule.event, enabled: obstacles.isEmpty, why: obstacles))
             }
             canGoBack = try self.canGoBack()
         }
+        let screen = try screenView()
         return JourneyView(
             id: journey.id, flow: journey.flow, version: journey.version, status: journey.status, step: journey.step,
-            screen: try screenView(), events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
+            screen: screen, events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
             outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt,
             expiresAt: journey.expiresAt)
     }
@@ -49,6 +54,10 @@ extension StepRun {
     }
 
     private func tree() -> CoordinatorView? {
+        if journey.coordinators.count == 1, let top = journey.frames.last {
+            // Nearly always: the journey's own flow is all there is.
+            return CoordinatorView(flow: journey.coordinators[0].flow, state: top.state, children: [])
+        }
         // The highest frame of each coordinator or its children, and the state that it is in for it.
         var highest = [Int](repeating: -1, count: journey.coordinators.count)
         var states = [String](repeating: "", count: journey.coordinators.count)

@@ -9,6 +9,8 @@ struct JourneyWork {
     private let documents: SessionDocuments
     private let coordinator: RegisteredService
     private let environment: SessionEnvironment
+    /// What the last step has found out, for the view that is mostly asked for next.
+    private var memory = GuardMemory()
 
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
@@ -116,7 +118,7 @@ struct JourneyWork {
 
     /// What a client is shown of the journey now.
     func shown(_ journey: Journey) throws -> ShownJourney {
-        let view = try engine.view(journey, services: documents, now: pending.now)
+        let view = try engine.view(journey, services: documents, now: pending.now, knowing: memory)
         if let failure = documents.failure { throw failure }
         return ShownJourney(
             view: view.timesMoved(by: environment.timestamp(pending.now).millisecondsSince1970 - pending.now),
@@ -139,6 +141,7 @@ struct JourneyWork {
     @discardableResult
     private mutating func take(_ step: Step) throws -> Journey {
         if let failure = documents.failure { throw failure }
+        memory = step.memory
         for change in step.changes { try make(change) }
         let wasRunning = kept[step.journey.id]?.isActive ?? false
         let journey = kept.keep(step.journey)

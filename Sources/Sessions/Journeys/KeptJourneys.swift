@@ -88,7 +88,7 @@ extension KeptJourneys {
 
     /// From the very text that ``bytes`` gave, which is a good deal quicker.
     private init(text: [UInt8]) throws(JSONReadError) {
-        var json = JSONReader(text)
+        var json = try JSONReader(text)
         try json.beginObject()
         try json.name("journeys")
         try json.beginArray()

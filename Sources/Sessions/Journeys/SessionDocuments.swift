@@ -9,9 +9,14 @@ final class SessionDocuments: ServiceDocuments {
     private let catalog: ServiceCatalog
     /// Where the step begins: what has reached the end of its lifetime is gone from it.
     private let start: PendingState
-    private var documents: [(service: RegisteredService, document: JSONDocument)] = []
+    private var documents: [KnownDocument] = []
     /// Set when a store has not kept a document as it was: then the step does not count.
     private(set) var failure: SessionError?
+
+    private struct KnownDocument {
+        let service: RegisteredService
+        let document: JSONDocument
+    }
 
     init(_ start: PendingState) {
         catalog = start.catalog
@@ -28,7 +33,7 @@ final class SessionDocuments: ServiceDocuments {
             failure = error
             document = service.default
         }
-        documents.append((service, document))
+        documents.append(KnownDocument(service: service, document: document))
         return document
     }
 
@@ -41,7 +46,7 @@ final class SessionDocuments: ServiceDocuments {
     /// What the service is after a step.
     func replace(_ service: RegisteredService, by document: JSONDocument) {
         documents.removeAll { $0.service === service }
-        documents.append((service, document))
+        documents.append(KnownDocument(service: service, document: document))
     }
 
     /// Journeys do not see the service that keeps them.

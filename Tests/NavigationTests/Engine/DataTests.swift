@@ -207,6 +207,37 @@ struct DataTests {
         #expect(traveller.screen == "c")
     }
 
+    @Test("what a guard said of a service is forgotten when the service is written, and known again when it is not")
+    func remembered() throws {
+        let flow = Flows.make([
+            "a": [
+                "on": [
+                    "in": [
+                        "guard": "low", "target": "b", "actions": [["op": "add", "path": "/limits/low", "value": 9]],
+                    ],
+                    "stay": ["actions": [["op": "add", "path": "/log/lines/-", "value": "x"]]],
+                ]
+            ],
+            "b": [
+                "on": [
+                    "in": ["guard": "low", "target": "a"],
+                    "out": ["target": "a", "actions": [["op": "add", "path": "/limits/low", "value": 1]]],
+                ]
+            ],
+        ]).merging([
+            "guards": ["low": ["service": "limits", "schema": ["properties": ["low": ["maximum": 3]]]]]
+        ])
+        var traveller = try Traveller(flow)
+        func isOpen(_ view: JourneyView) -> Bool? { view.events.first { $0.name == "in" }?.enabled }
+        try traveller.send("stay")
+        #expect(isOpen(try traveller.view()) == true)
+        try traveller.send("in")
+        #expect(isOpen(try traveller.view()) == false)
+        #expect(traveller.refusal(of: "in") != nil)
+        try traveller.send("out")
+        #expect(isOpen(try traveller.view()) == true)
+    }
+
     @Test("a choice hands the verb on, unless the branch that is taken has its own")
     func choices() throws {
         let flow = Flows.make([

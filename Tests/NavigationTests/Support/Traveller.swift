@@ -11,6 +11,8 @@ struct Traveller {
     /// What happened in the last step.
     var happenings: [Happening] = []
     var changes: [ServiceChange] = []
+    /// What the last step has found out about guards.
+    private var memory = GuardMemory()
 
     static let start: Int64 = 1_767_225_600_000
 
@@ -48,6 +50,7 @@ struct Traveller {
         journey = kept ?? step.journey
         happenings = step.happenings
         changes = step.changes
+        memory = step.memory
     }
 
     /// The live coordinators are the ones with frames; the stack has one root, at its bottom.
@@ -84,7 +87,12 @@ struct Traveller {
         if let step = try engine.advance(journey, services: services, now: now) { keep(step) }
     }
 
-    func view() throws -> JourneyView { try engine.view(journey, services: services, now: now) }
+    /// The same whether the last step is remembered or not.
+    func view() throws -> JourneyView {
+        let view = try engine.view(journey, services: services, now: now)
+        #expect(try engine.view(journey, services: services, now: now, knowing: memory) == view)
+        return view
+    }
 
     /// The refusal of an event; fails when it is accepted.
     func refusal(of event: String, _ data: JSONDocument? = nil) -> JourneyRefusal? {

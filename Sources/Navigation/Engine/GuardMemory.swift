@@ -1,0 +1,34 @@
+import JSONDocument
+
+/// What schemas said of documents in a step, so that none is asked twice: the screens of a flow often require the same,
+/// and a client is shown, by the same guards, what may happen next.
+///
+/// It never has to be corrected, for neither schemas nor documents change: a service that is written has another
+/// document from then on.
+public struct GuardMemory: Sendable {
+    private struct Answer {
+        let schema: JSONSchema
+        /// Known by its place in memory, where no other can be while this is kept.
+        let document: JSONDocument
+        let isAccepted: Bool
+    }
+
+    /// More than a step asks, and few enough to be looked through by one who asks very many things just once, as the
+    /// search for a way through a great flow does.
+    private static let maximumAnswers = 16
+
+    private var answers: [Answer] = []
+
+    public init() {}
+
+    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
+        for answer in answers where answer.schema === rule.schema && answer.document.isIdentical(to: document) {
+            return answer.isAccepted
+        }
+        let isAccepted = rule.accepts(document)
+        if answers.count < Self.maximumAnswers {
+            answers.append(Answer(schema: rule.schema, document: document, isAccepted: isAccepted))
+        }
+        return isAccepted
+    }
+}
