@@ -27,6 +27,22 @@ inline cjson_text *make_text(std::string text) noexcept {
     }
 }
 
+/// Empties a value that is going. The library's destructor does not recurse, and moves everything to a list for that;
+/// with a depth that is bounded it is faster to take away the innermost first.
+inline void clear(json &value) noexcept {
+    if (auto *members = value.get_ptr<json::object_t *>()) {
+        for (auto &member : *members) {
+            clear(member.second);
+        }
+        members->clear();
+    } else if (auto *elements = value.get_ptr<json::array_t *>()) {
+        for (json &element : *elements) {
+            clear(element);
+        }
+        elements->clear();
+    }
+}
+
 /// Moves a value to the heap for C to own.
 inline cjson_value *own(json &&value) { return wrap(new json(std::move(value))); }
 
@@ -43,6 +59,12 @@ inline void append_token(std::string &pointer, const std::string &token) {
         }
     }
 }
+
+/// `cjson_parse` into a value of the caller's; false and a filled `failure`.
+bool parse(const uint8_t *bytes, size_t length, bool comments, json &result, cjson_parse_failure &failure) noexcept;
+
+/// The value as compact text, which lasts until the thread serialises the next one. Throws when memory runs out.
+const std::string &serialized(const json &value);
 
 /// Container levels in a value. Recursive, but so is everything: depth is bounded when values come in.
 inline size_t depth(const json &value) {

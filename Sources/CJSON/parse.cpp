@@ -2,6 +2,8 @@
 #include "ReadingIterator.hpp"
 
 #include <cstring>
+#include <new>
+#include <utility>
 
 // Strict parsing: the library's parser calls a handler that builds the tree and refuses, in the same pass, what the
 // library by itself lets through (duplicate names, any depth).
@@ -14,10 +16,9 @@ namespace {
 /// Builds the tree, with an explicit stack of the open containers.
 class Builder {
 public:
-    Builder(const char *begin, const char *end, const char *const *reached)
-        : begin_(begin), end_(end), reached_(reached) {}
+    Builder(json &root, const char *begin, const char *end, const char *const *reached)
+        : root_(root), begin_(begin), end_(end), reached_(reached) {}
 
-    json root;
     cjson_parse_code code = CJSON_PARSE_OK;
     size_t offset = 0;
     std::string pointer;
@@ -28,7 +29,8 @@ public:
     bool number_integer(json::number_integer_t value) { return place(json(value)); }
     bool number_unsigned(json::number_unsigned_t value) { return place(json(value)); }
     bool number_float(json::number_float_t value, const json::string_t &) { return place(json(value)); }
-    bool string(json::string_t &value) { return place(json(std::move(value))); }
+    // A copy, which takes as much memory as it needs: the library's buffer takes more, and is used for the next string.
+    bool string(json::string_t &value) { return place(json(std::as_const(value))); }
     bool binary(json::binary_t &) { return false; }
     bool start_object(std::size_t) { return descend(json::object()); }
     bool start_array(std::size_t) { return descend(json::array()); }
@@ -79,8 +81,8 @@ private:
 
     json *put(json &&value) {
         if (open_levels_ == 0) {
-            root = std::move(value);
-            return &root;
+            root_ = std::move(value);
+            return &root_;
         }
         Level &level = innermost();
         if (level.member != nullptr) {
@@ -166,7 +168,7 @@ private:
     /// The first byte after the outermost value that is no white space.
     size_t start_of_rest() const {
         // Only the byte after a number tells that the number has ended, so it has been read too.
-        size_t at = end_of_value_ - (root.is_number() ? 1 : 0);
+        size_t at = end_of_value_ - (root_.is_number() ? 1 : 0);
         while (begin_ + at < end_ && std::strchr(" \t\r\n", begin_[at]) != nullptr) {
             ++at;
         }
@@ -182,6 +184,7 @@ private:
         return at;
     }
 
+    json &root_;
     const char *begin_;
     const char *end_;
     const char *const *reached_;
@@ -192,15 +195,16 @@ private:
     size_t end_of_value_ = 0;
 };
 
-cjson_value *fail(cjson_parse_failure *failure, cjson_parse_code code, size_t offset) {
-    *failure = {code, offset, nullptr};
-    return nullptr;
+bool fail(cjson_parse_failure &failure, cjson_parse_code code, size_t offset) {
+    failure = {code, offset, nullptr};
+    return false;
 }
 
 }  // namespace
 
-cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjson_parse_failure *failure) {
-    *failure = {CJSON_PARSE_OK, 0, nullptr};
+bool cjson::parse(
+    const uint8_t *bytes, size_t length, bool comments, json &result, cjson_parse_failure &failure) noexcept {
+    failure = {CJSON_PARSE_OK, 0, nullptr};
     if (length == 0) {
         return fail(failure, CJSON_PARSE_EMPTY, 0);
     }
@@ -215,19 +219,32 @@ cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjs
         const char *begin = reinterpret_cast<const char *>(bytes);
         const char *end = begin + length;
         const char *reached = begin;
-        Builder builder(begin, end, &reached);
+        Builder builder(result, begin, end, &reached);
         const bool parsed = json::sax_parse(
             ReadingIterator(begin, &reached), ReadingIterator(end, &reached), &builder, json::input_format_t::json,
             true, comments);
         if (parsed) {
-            return cjson::own(std::move(builder.root));
+            return true;
         }
-        *failure = {builder.code, builder.offset, nullptr};
+        failure = {builder.code, builder.offset, nullptr};
         if (builder.has_pointer) {
-            failure->pointer = cjson::make_text(std::move(builder.pointer));
+            failure.pointer = cjson::make_text(std::move(builder.pointer));
         }
-        return nullptr;
+        return false;
     } catch (...) {
         return fail(failure, CJSON_PARSE_OUT_OF_MEMORY, 0);
     }
+}
+
+cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjson_parse_failure *failure) {
+    json *value = new (std::nothrow) json;
+    if (value == nullptr) {
+        *failure = {CJSON_PARSE_OUT_OF_MEMORY, 0, nullptr};
+        return nullptr;
+    }
+    if (cjson::parse(bytes, length, comments, *value, *failure)) {
+        return cjson::wrap(value);
+    }
+    cjson_free(cjson::wrap(value));
+    return nullptr;
 }

@@ -1,8 +1,9 @@
-#include "CompiledSchema.hpp"
 #include "Normalise.hpp"
+#include "SchemaChecker.hpp"
 #include "SchemaExplainer.hpp"
 
 #include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
 #include <valijson/validation_visitor.hpp>
 
@@ -10,12 +11,18 @@
 
 // Compiling schemas and validating documents.
 
-using cjson::CompiledSchema;
 using cjson::json;
 
 namespace {
 
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+struct CompiledSchema {
+    cjson::CheckedSchema checked;
+    valijson::Schema schema;
+};
+
+const CompiledSchema &unwrap(const cjson_schema *schema) { return *reinterpret_cast<const CompiledSchema *>(schema); }
 
 const char *const cannot_be_checked = "cannot be checked against the schema";
 
@@ -57,14 +64,36 @@ void send(
         reinterpret_cast<const uint8_t *>(detail.data()), detail.size());
 }
 
+/// A pointer to a member name of the document that must not be matched, or nothing.
+bool has_unsafe_name(const CompiledSchema &compiled, const json &document, std::string &pointer) {
+    return compiled.checked.examines_names
+        && find_unsafe_name(document, compiled.checked.maximum_name_length, pointer);
+}
+
+/// Calls `judge` with the document as valijson has to see it.
+template <typename Judge>
+bool judged(const json &document, Judge judge) {
+    if (!cjson::needs_normalising(document)) {
+        return judge(document);
+    }
+    json normalised = document;
+    cjson::normalise(normalised);
+    return judge(normalised);
+}
+
+bool accepts(const CompiledSchema &compiled, const json &document) {
+    return judged(document, [&](const json &document) {
+        std::string pointer;
+        return !has_unsafe_name(compiled, document, pointer) && fits(compiled, document);
+    });
+}
+
 bool validate(
     const CompiledSchema &compiled, const json &document, size_t limit, void *context, cjson_report report) {
-    if (compiled.checked.examines_names) {
-        std::string pointer;
-        if (find_unsafe_name(document, compiled.checked.maximum_name_length, pointer)) {
-            send(context, report, pointer, "has a member name that is too long or contains U+0000");
-            return false;
-        }
+    std::string pointer;
+    if (has_unsafe_name(compiled, document, pointer)) {
+        send(context, report, pointer, "has a member name that is too long or contains U+0000");
+        return false;
     }
     if (fits(compiled, document)) {
         return true;
@@ -89,7 +118,6 @@ cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_fai
         cjson::SchemaChecker::check(compiled->checked);
         valijson::SchemaParser parser;
         parser.populateSchema(Adapter(compiled->checked.document), compiled->schema);
-        compiled->plain.prepare(compiled->checked);
         return reinterpret_cast<cjson_schema *>(compiled.release());
     } catch (cjson::SchemaProblem &problem) {
         failure->pointer = cjson::make_text(std::move(problem.pointer));
@@ -106,15 +134,10 @@ void cjson_schema_free(cjson_schema *schema) { delete reinterpret_cast<CompiledS
 
 bool cjson_schema_validate(
     const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report) {
-    const CompiledSchema &compiled = cjson::unwrap(schema);
-    const json &value = cjson::unwrap(document);
     try {
-        if (!cjson::needs_normalising(value)) {
-            return validate(compiled, value, limit, context, report);
-        }
-        json normalised = value;
-        cjson::normalise(normalised);
-        return validate(compiled, normalised, limit, context, report);
+        return judged(cjson::unwrap(document), [&](const json &document) {
+            return validate(unwrap(schema), document, limit, context, report);
+        });
     } catch (...) {
         // Want of memory, or an expression that gave up: what cannot be checked does not fit.
         try {
@@ -123,4 +146,37 @@ bool cjson_schema_validate(
         }
         return false;
     }
+}
+
+bool cjson_schema_accepts(const cjson_schema *schema, const cjson_value *document) {
+    try {
+        return accepts(unwrap(schema), cjson::unwrap(document));
+    } catch (...) {
+        return false;
+    }
+}
+
+const uint8_t *cjson_schema_merge(
+    const cjson_schema *schema, const uint8_t *target, size_t target_length, const cjson_value *patch, size_t *length) {
+    const std::string *text = nullptr;
+    json document;
+    try {
+        cjson_parse_failure failure;
+        if (cjson::parse(target, target_length, false, document, failure)) {
+            document.merge_patch(cjson::unwrap(patch));
+            if (accepts(unwrap(schema), document)) {
+                text = &cjson::serialized(document);
+            }
+        } else {
+            cjson_text_free(failure.pointer);
+        }
+    } catch (...) {
+        // As if it did not fit.
+    }
+    cjson::clear(document);
+    if (text == nullptr) {
+        return nullptr;
+    }
+    *length = text->size();
+    return reinterpret_cast<const uint8_t *>(text->data());
 }

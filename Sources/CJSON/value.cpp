@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-// Making, reading and serialising values.
+// Making and reading values.
 
 using cjson::json;
 using cjson::own;
@@ -25,10 +25,6 @@ std::string string_of(const uint8_t *bytes, size_t length) {
     return length == 0 ? std::string() : std::string(reinterpret_cast<const char *>(bytes), length);
 }
 
-std::string dumped(const json &value) {
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace
 
 const uint8_t *cjson_text_bytes(const cjson_text *text, size_t *length) {
@@ -38,14 +34,6 @@ const uint8_t *cjson_text_bytes(const cjson_text *text, size_t *length) {
 }
 
 void cjson_text_free(cjson_text *text) { delete reinterpret_cast<std::string *>(text); }
-
-cjson_text *cjson_serialize(const cjson_value *value) {
-    return guarded([&] { return cjson::make_text(dumped(unwrap(value))); });
-}
-
-cjson_text *cjson_quote(const uint8_t *bytes, size_t length) {
-    return guarded([&] { return cjson::make_text(dumped(json(string_of(bytes, length)))); });
-}
 
 cjson_value *cjson_new_null(void) {
     return guarded([] { return own(json(nullptr)); });
@@ -94,7 +82,12 @@ bool cjson_object_set(cjson_value *object, const uint8_t *name, size_t length, c
     });
 }
 
-void cjson_free(cjson_value *value) { delete unwrap(value); }
+void cjson_free(cjson_value *value) {
+    if (value != nullptr) {
+        cjson::clear(*unwrap(value));
+        delete unwrap(value);
+    }
+}
 
 cjson_kind cjson_kind_of(const cjson_value *value) {
     switch (unwrap(value).type()) {

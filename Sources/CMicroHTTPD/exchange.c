@@ -23,12 +23,11 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
     c->target = (char *)target;
     c->target_length = target == NULL ? 0 : (uint32_t)strlen(target);
     c->refusal = CMHD_REFUSAL_NONE;
-    c->has_query = false;
     char *mark = target == NULL ? NULL : memchr(c->target, '?', c->target_length);
-    if (mark != NULL) {
-        c->has_query = true;
-        c->hidden = mark[1];
-        mark[1] = '\0';
+    c->query = mark == NULL ? NULL : mark + 1;
+    if (c->query != NULL) {
+        c->hidden = c->query[0];
+        c->query[0] = '\0';
     }
     // The first request's time runs from the accept on: its request line gives it no more.
     if (c->phase != PHASE_HEADER) cmhd_enter(c, PHASE_HEADER);
@@ -70,11 +69,12 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     cmhd_callbacks *callbacks = &w->server->callbacks;
     request->connection = c;
     request->worker = w->index;
+    // Each worker counts its own: one count for all would travel between processors.
+    request->number = w->handed_over++ * w->server->worker_count + w->index;
     request->refusal = c->refusal;
     request->body = c->body;
     request->body_length = c->refusal == CMHD_REFUSAL_NONE ? c->body_length : 0;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(c->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    request->peer = info == NULL ? NULL : info->client_addr;
+    request->peer = c->peer;
     void *exchange = callbacks->request(callbacks->context, request);
     forget_body(c);
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
@@ -145,33 +145,6 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     c->step = STEP_HEAD;
     c->target = NULL;
     if (c->phase != PHASE_ENDED) cmhd_enter(c, PHASE_SETTLING);
-}
-
-cmhd_response *cmhd_response_new(const void *body, size_t length) {
-    // The manual asks for a non-const pointer; with this mode it only reads.
-    return (cmhd_response *)MHD_create_response_from_buffer(length, (void *)body, MHD_RESPMEM_MUST_COPY);
-}
-
-bool cmhd_response_add(cmhd_response *response, const char *name, const char *value) {
-    return MHD_add_response_header((struct MHD_Response *)response, name, value) == MHD_YES;
-}
-
-void cmhd_response_free(cmhd_response *response) { MHD_destroy_response((struct MHD_Response *)response); }
-
-bool cmhd_respond(cmhd_connection *c, unsigned status, cmhd_response *response) {
-    struct MHD_Response *answer = (struct MHD_Response *)response;
-    // Whoever made the answer may have taken long over it.
-    c->worker->now = cmhd_now();
-    // A refused request may have left the connection out of step; a draining server wants it back.
-    if (c->refusal != CMHD_REFUSAL_NONE || cmhd_is_draining(c->worker))
-        MHD_add_response_header(answer, MHD_HTTP_HEADER_CONNECTION, "close");
-    bool queued = MHD_queue_response(c->mhd, status, answer) == MHD_YES;
-    MHD_destroy_response(answer);
-    if (queued) {
-        c->step = STEP_ANSWERED;
-        cmhd_enter(c, PHASE_WRITE);
-    }
-    return queued;
 }
 
 void cmhd_resume(cmhd_connection *connection) {

@@ -26,26 +26,21 @@ static const bool uri_character[256] = {
     ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
 };
 
-static bool is_token(const char *text, size_t length) {
-    for (size_t i = 0; i < length; i++)
-        if (!token[(unsigned char)text[i]]) return false;
-    return length > 0;
+// RFC 3986, 3.2.2: reg-name.
+static const bool host_character[256] = {
+    ['!'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1,
+    [','] = 1, ['-'] = 1, ['.'] = 1, [';'] = 1, ['='] = 1, ['_'] = 1, ['~'] = 1,
+    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
+};
+
+/// Whether the text has characters of that class only.
+static bool is_all(const bool class[256], const char *text, size_t length) {
+    bool all = true;
+    for (size_t i = 0; i < length; i++) all &= class[(unsigned char)text[i]];
+    return all;
 }
 
-// Without a way out of the loop the compiler looks at many bytes at a time.
-static bool is_value(const char *text, size_t length) {
-    unsigned char bad = 0;
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        bad |= (unsigned char)((c < 0x20) & (c != '\t')) | (c == 0x7f);
-    }
-    return bad == 0;
-}
-
-static bool is_named(const cmhd_field *field, const char *head, const char *name, size_t length) {
-    return field->name_length == length && strncasecmp(head + field->name, name, length) == 0;
-}
-#define IS_NAMED(field, head, name) is_named(field, head, name, sizeof(name) - 1)
+static bool is_token(const char *text, size_t length) { return length > 0 && is_all(token, text, length); }
 
 /// RFC 9110, 7.2: uri-host [":" port]. An IP literal in brackets, or a name of unreserved and sub-delims.
 static bool is_host(const char *text, size_t length) {
@@ -60,10 +55,7 @@ static bool is_host(const char *text, size_t length) {
         }
         i++;
     } else {
-        for (; i < length && text[i] != ':'; i++) {
-            unsigned char c = (unsigned char)text[i];
-            if (!uri_character[c] || c == '/' || c == '?' || c == '@' || c == '[' || c == ']') return false;
-        }
+        while (i < length && host_character[(unsigned char)text[i]]) i++;
         if (i == 0 && length > 0) return false;
     }
     if (i == length) return true;
@@ -117,42 +109,47 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
         .name_length = (uint32_t)name_length,
         .value = (uint32_t)(value - walk->head),
         .value_length = (uint32_t)value_length,
-        .tag = cmhd_field_tag((const uint8_t *)name, (uint32_t)name_length),
     };
     return MHD_YES;
 }
 
+static bool has_scheme(const char *target, size_t length, const char *scheme, size_t scheme_length) {
+    return length > scheme_length && strncasecmp(target, scheme, scheme_length) == 0;
+}
+
 /// RFC 9112, 3.2: origin-form, absolute-form, or `*`. `CONNECT` alone has the authority-form, and is nobody's here.
-static cmhd_refusal check_target(const cmhd_connection *c, const char *method, size_t method_length) {
+static cmhd_refusal check_target(const cmhd_connection *c, const char *method) {
     const char *target = c->target;
     size_t length = c->target_length;
-    for (size_t i = 0; i < length; i++)
-        if (!uri_character[(unsigned char)target[i]]) return CMHD_REFUSAL_TARGET;
-    bool connect = method_length == 7 && memcmp(method, "CONNECT", 7) == 0;
-    bool options = method_length == 7 && memcmp(method, "OPTIONS", 7) == 0;
-    if (length == 0) return CMHD_REFUSAL_TARGET;
-    if (target[0] != '/' && !connect && !(options && length == 1 && target[0] == '*')) {
-        size_t scheme = length > 7 && strncasecmp(target, "http://", 7) == 0    ? 7
-                        : length > 8 && strncasecmp(target, "https://", 8) == 0 ? 8
-                                                                                : 0;
-        if (scheme == 0) return CMHD_REFUSAL_TARGET;
-        size_t end = scheme;
-        while (end < length && target[end] != '/' && target[end] != '?') end++;
-        if (end == scheme || !is_host(target + scheme, end - scheme)) return CMHD_REFUSAL_TARGET;
+    if (length == 0 || !is_all(uri_character, target, length)) return CMHD_REFUSAL_TARGET;
+    if (target[0] != '/') {
+        bool connect = c->method_length == 7 && memcmp(method, "CONNECT", 7) == 0;
+        bool options = c->method_length == 7 && memcmp(method, "OPTIONS", 7) == 0;
+        if (!connect && !(options && length == 1 && target[0] == '*')) {
+            size_t start = has_scheme(target, length, "http://", 7) ? 7 : has_scheme(target, length, "https://", 8) ? 8 : 0;
+            if (start == 0) return CMHD_REFUSAL_TARGET;
+            size_t end = start;
+            while (end < length && target[end] != '/' && target[end] != '?') end++;
+            if (end == start || !is_host(target + start, end - start)) return CMHD_REFUSAL_TARGET;
+        }
     }
-    const char *query = memchr(target, '?', length);
-    if (query != NULL) {
-        size_t left = length - (size_t)(query - target) - 1;
-        if (left > 0 && count_bytes(query + 1, left, '&') + 1 > c->worker->server->options.arguments)
+    if (c->query != NULL) {
+        size_t left = length - (size_t)(c->query - target);
+        if (left > 0 && count_bytes(c->query, left, '&') + 1 > c->worker->server->options.arguments)
             return CMHD_REFUSAL_TOO_MANY_ARGUMENTS;
     }
     return CMHD_REFUSAL_NONE;
 }
 
+static void note_place(cmhd_field_place *place, uint32_t index) {
+    if (place->count == 0) place->first = (uint16_t)index;
+    place->count++;
+}
+
 /// RFC 9112, 6: how long the body is must have one answer only, since everybody in between reads it too.
 static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http_1_0) {
-    const worker *w = c->worker;
-    unsigned hosts = 0, lengths = 0, codings = 0;
+    worker *w = c->worker;
+    memset(w->places, 0, sizeof w->places);
     uint32_t cookies = 0;
     uint64_t length = 0;
     bool chunked = false;
@@ -160,20 +157,17 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
         const cmhd_field *field = &w->fields[i];
         const char *name = head + field->name, *value = head + field->value;
         if (!is_token(name, field->name_length)) return CMHD_REFUSAL_FIELD_NAME;
-        if (!is_value(value, field->value_length)) return CMHD_REFUSAL_FIELD_VALUE;
-        switch (field->name_length) {
-        case 4:
-            if (!IS_NAMED(field, head, "host")) break;
-            hosts++;
+        if (!cmhd_is_field_value((const uint8_t *)value, field->value_length)) return CMHD_REFUSAL_FIELD_VALUE;
+        cmhd_field_name known = cmhd_field_name_of((const uint8_t *)name, field->name_length);
+        note_place(&w->places[known], i);
+        switch (known) {
+        case CMHD_FIELD_HOST:
             if (!is_host(value, field->value_length)) return CMHD_REFUSAL_HOST;
             break;
-        case 6:
-            if (!IS_NAMED(field, head, "cookie")) break;
+        case CMHD_FIELD_COOKIE:
             cookies += count_bytes(value, field->value_length, ';') + count_bytes(value, field->value_length, ',') + 1;
             break;
-        case 14:
-            if (!IS_NAMED(field, head, "content-length")) break;
-            lengths++;
+        case CMHD_FIELD_CONTENT_LENGTH:
             // Zeros in front of so many digits are there to be misread by somebody.
             if (field->value_length == 0 || (field->value_length > 18 && value[0] == '0')) return CMHD_REFUSAL_FRAMING;
             for (uint32_t k = 0; k < field->value_length; k++) {
@@ -182,9 +176,7 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
                 length = length > UINT64_MAX / 100 ? UINT64_MAX / 100 : length * 10 + (uint64_t)(value[k] - '0');
             }
             break;
-        case 17:
-            if (!IS_NAMED(field, head, "transfer-encoding")) break;
-            codings++;
+        case CMHD_FIELD_TRANSFER_ENCODING:
             chunked = field->value_length == 7 && strncasecmp(value, "chunked", 7) == 0;
             // The library compares with the value as it stood on the wire: a trailing blank, and it would not
             // see the chunks.
@@ -194,6 +186,8 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
             break;
         }
     }
+    unsigned hosts = w->places[CMHD_FIELD_HOST].count, lengths = w->places[CMHD_FIELD_CONTENT_LENGTH].count,
+             codings = w->places[CMHD_FIELD_TRANSFER_ENCODING].count;
     if (hosts > 1 || (hosts == 0 && !http_1_0)) return CMHD_REFUSAL_HOST;
     if (lengths > 1 || (lengths > 0 && codings > 0) || (codings > 0 && http_1_0)) return CMHD_REFUSAL_FRAMING;
     if (codings > 1 || (codings == 1 && !chunked)) return CMHD_REFUSAL_TRANSFER_CODING;
@@ -209,7 +203,7 @@ static size_t header_size(struct MHD_Connection *mhd) {
 }
 
 /// Notes the fields in the worker's room; NONE when they lie as they were sent.
-static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const char *version, size_t size) {
+static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const char *version) {
     worker *w = c->worker;
     w->field_count = 0;
     w->fields_owner = c;
@@ -217,49 +211,52 @@ static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const ch
     MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND, note_field, &walk);
     if (walk.refusal != CMHD_REFUSAL_NONE) return walk.refusal;
     // Behind the last field, its line end and the blank line.
-    return walk.expected + 2 == method + size ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_LAYOUT;
+    return walk.expected + 2 == method + c->head_length ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_LAYOUT;
 }
 
-static void fill(const cmhd_connection *c, const char *method, size_t method_length, const char *version, size_t size,
-                 cmhd_request *request) {
+/// Notes the fields and where the well-known ones are.
+static cmhd_refusal read_fields(cmhd_connection *c, const char *method, const char *version) {
+    cmhd_refusal refusal = walk_fields(c, method, version);
+    return refusal == CMHD_REFUSAL_NONE ? check_fields(c, method, version[7] == '0') : refusal;
+}
+
+static void fill(const cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {
     request->http_1_0 = version[7] == '0';
     request->head = (const uint8_t *)method;
-    request->head_length = (uint32_t)size;
-    request->method_length = (uint32_t)method_length;
+    request->head_length = c->head_length;
+    request->method_length = c->method_length;
     request->target = (uint32_t)(c->target - method);
     request->target_length = c->target_length;
     request->fields = c->worker->fields;
     request->field_count = c->worker->field_count;
+    request->places = c->worker->places;
 }
 
 cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *method, const char *version,
                              cmhd_request *request) {
     size_t method_length = strlen(method);
-    c->expects_body = MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Transfer-Encoding") != NULL ||
-                      MHD_lookup_connection_value(c->mhd, MHD_HEADER_KIND, "Content-Length") != NULL;
     // Exactly one blank on either side of the target, and no NUL in it.
     if (c->target == NULL || !is_token(method, method_length) || url != method + method_length + 1 ||
         c->target != url || version != url + c->target_length + 1)
         return CMHD_REFUSAL_REQUEST_LINE;
-    if (c->has_query) {
-        char *mark = c->target + strlen(c->target);
-        mark[0] = '?';
-        mark[1] = c->hidden;
+    if (c->query != NULL) {
+        c->query[-1] = '?';
+        c->query[0] = c->hidden;
     }
+    const cmhd_options *options = &c->worker->server->options;
     size_t size = header_size(c->mhd);
-    if (c->target_length > c->worker->server->options.target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
-    if (size > c->worker->server->options.head_bytes) return CMHD_REFUSAL_FIELDS_TOO_LARGE;
-    cmhd_refusal refusal = check_target(c, method, method_length);
-    if (refusal == CMHD_REFUSAL_NONE) refusal = walk_fields(c, method, version, size);
-    if (refusal == CMHD_REFUSAL_NONE) refusal = check_fields(c, method, version[7] == '0');
-    if (refusal == CMHD_REFUSAL_NONE || refusal == CMHD_REFUSAL_BODY_TOO_LARGE)
-        fill(c, method, method_length, version, size, request);
+    if (c->target_length > options->target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
+    if (size > options->head_bytes) return CMHD_REFUSAL_FIELDS_TOO_LARGE;
+    c->method_length = (uint32_t)method_length;
+    c->head_length = (uint32_t)size;
+    cmhd_refusal refusal = check_target(c, method);
+    if (refusal == CMHD_REFUSAL_NONE) refusal = read_fields(c, method, version);
+    if (refusal == CMHD_REFUSAL_NONE || refusal == CMHD_REFUSAL_BODY_TOO_LARGE) fill(c, method, version, request);
     return refusal;
 }
 
 void cmhd_describe(cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {
-    size_t size = header_size(c->mhd);
     // Between the first call and this one the worker may have looked at another connection's request.
-    if (c->worker->fields_owner != c) walk_fields(c, method, version, size);
-    fill(c, method, strlen(method), version, size, request);
+    if (c->worker->fields_owner != c) read_fields(c, method, version);
+    fill(c, method, version, request);
 }

@@ -7,9 +7,9 @@
 
 #include "CMicroHTTPD.h"
 
-// Before 0.9.71 callbacks returned int.
-#if MHD_VERSION < 0x00097100
-#error "libmicrohttpd 0.9.71 or later is needed"
+// Since then a response's free callback has a context; since 0.9.71 callbacks return an enum.
+#if MHD_VERSION < 0x00097302
+#error "libmicrohttpd 0.9.74 or later is needed"
 #endif
 
 /// What a connection is waiting for. Each has a constant time limit, so that a list in order of arrival is in
@@ -35,6 +35,7 @@ struct cmhd_connection {
     worker *worker;
     struct MHD_Connection *mhd;
     int fd;
+    const struct sockaddr *peer;
     phase phase;
     step step;
     int64_t deadline;               ///< monotonic milliseconds
@@ -43,8 +44,9 @@ struct cmhd_connection {
     // The request under way.
     char *target;                   ///< in the receive buffer, from the request line
     uint32_t target_length;         ///< with the query
-    char hidden;                    ///< the byte behind the `?`, see hide_query
-    bool has_query;
+    uint32_t method_length, head_length;
+    char *query;                    ///< behind the `?`, if there is one
+    char hidden;                    ///< the query's first byte, see `cmhd_on_target`
     bool expects_body;
     cmhd_refusal refusal;           ///< decided before the body was swallowed
     uint8_t *body;
@@ -89,6 +91,8 @@ struct worker {
     bool quiesced;
     cmhd_field *fields;             ///< room for the fields of the request that is being looked at
     uint32_t field_count;
+    uint64_t handed_over;           ///< how many requests were
+    cmhd_field_place places[CMHD_FIELD_NAMES];
     cmhd_connection *fields_owner;  ///< whose fields they are
 };
 
@@ -97,6 +101,7 @@ struct cmhd_server {
     cmhd_callbacks callbacks;
     int listener;
     uint16_t port;
+    bool links_fields;              ///< an answer's fields go out as one text, see answer.c
     atomic_bool draining;
     /// Set before `draining`, read after it.
     int64_t quiesce_at, idle_close_at, end_at;
@@ -127,7 +132,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **connec
 /// Checks the head of a request and fills in `request`; see framing.c.
 cmhd_refusal cmhd_check_head(cmhd_connection *connection, const char *url, const char *method, const char *version,
                              cmhd_request *request);
-/// Fills in `request` again after the body has come in.
+/// Fills in `request` again when the body has come in.
 void cmhd_describe(cmhd_connection *connection, const char *method, const char *version, cmhd_request *request);
 
 /// Whether a request may be answered without closing the connection.

@@ -130,6 +130,8 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     server->options = *options;
     server->options.workers = count;
     server->options.host = NULL;  // the caller's, not needed any more
+    // What `cmhd_field_place` can count.
+    if (options->fields > UINT16_MAX) server->options.fields = UINT16_MAX;
     server->callbacks = *callbacks;
     server->listener = -1;
     server->worker_count = count;
@@ -148,7 +150,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
         w->index = i;
         w->listener = -1;
         w->wake = -1;
-        w->fields = calloc(options->fields == 0 ? 1 : options->fields, sizeof *w->fields);
+        w->fields = calloc(server->options.fields + 1u, sizeof *w->fields);
         if (w->fields == NULL) {
             cmhd_server_free(server);
             return NULL;
@@ -172,6 +174,7 @@ cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks
     }
     server->listener = listener;
     server->port = port_of(listener);
+    server->links_fields = !options->adds_fields_singly && cmhd_can_link_fields();
     for (unsigned i = 0; i < server->worker_count; i++)
         if (!start_worker(&server->workers[i], message, message_size)) {
             cmhd_server_stop(server, 0, 0);

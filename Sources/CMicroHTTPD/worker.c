@@ -130,6 +130,8 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         c->mhd = mhd;
         const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
         c->fd = info == NULL ? -1 : info->connect_fd;
+        info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        c->peer = info == NULL ? NULL : info->client_addr;
         append(c, PHASE_HEADER);
         atomic_fetch_add_explicit(&w->connections, 1, memory_order_relaxed);
     } else {

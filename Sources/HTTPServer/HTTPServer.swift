@@ -113,12 +113,15 @@ public final class HTTPServer: @unchecked Sendable {
     public static var libraryVersion: String { String(cString: cmhd_library_version()) }
 
     /// No error and no trap crosses into C: what these call does not throw.
+    ///
+    /// `request` is called for each request on each worker, and borrows the core, which the server holds until its
+    /// workers have ended: a count that all of them touch would travel between processors all the time.
     private static var callbacks: cmhd_callbacks {
         cmhd_callbacks(
             context: nil,
             request: { context, request in
                 guard let context, let request else { return nil }
-                return Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue().take(request.pointee)
+                return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.take(request) }
             },
             suspended: { _, exchange in
                 guard let exchange else { return false }
@@ -160,6 +163,6 @@ extension HTTPServerConfiguration {
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, write_timeout: timeouts.write.milliseconds32,
-            idle_timeout: timeouts.idle.milliseconds32)
+            idle_timeout: timeouts.idle.milliseconds32, adds_fields_singly: addsFieldsSingly)
     }
 }

@@ -12,6 +12,10 @@ public struct HTTPServerConfiguration: Sendable {
     /// Fields that every answer carries.
     public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
 
+    /// Gives an answer's fields to libmicrohttpd one by one, as is done with a version of it whose insides are not
+    /// known: for tests, since it is slower and nothing else.
+    var addsFieldsSingly = false
+
     public init() {}
 
     /// Sizes are in bytes.

@@ -7,7 +7,7 @@ public struct PlainErrorRenderer: HTTPErrorRenderer {
             return HTTPResponse(.internalServerError, text: "Something went wrong.\n")
         }
         var response = HTTPResponse(error.status, text: error.detail + "\n")
-        for line in error.fields.lines { response.fields.add(line.name, line.value) }
+        response.fields.add(contentsOf: error.fields)
         return response
     }
 }

@@ -1,13 +1,11 @@
 import CJSON
 
-/// Copies bytes that the library made into Swift's hands and frees them.
+/// Bytes that the library made, on their way into Swift's hands.
 enum JSONText {
-    static func bytes(adopting text: OpaquePointer?) -> [UInt8] {
+    /// What a `cjson_` function has serialised, to be copied before this thread calls another one.
+    static func serialized(_ text: UnsafePointer<UInt8>?, _ length: Int) -> UnsafeBufferPointer<UInt8> {
         guard let text else { fatalError("Out of memory for JSON text.") }
-        defer { cjson_text_free(text) }
-        var length = 0
-        let start = cjson_text_bytes(text, &length)
-        return [UInt8](UnsafeBufferPointer(start: start, count: length))
+        return UnsafeBufferPointer(start: text, count: length)
     }
 
     /// `nil` for NULL, for texts that a failure may lack.

@@ -9,12 +9,18 @@ enum Paths {
     static let services = "/v1/sessions/current/services"
     static let tokens = "/v1/sessions/current/tokens"
     static let transactions = "/v1/sessions/current/transactions"
+    static let journeys = "/v1/sessions/current/journeys"
+    static let main = journey("main")
     static let profile = service("profile")
     static let quote = service("quote")
     static let user = service("user")
 
     static func service(_ name: String, of session: String = "current") -> String {
         "/v1/sessions/\(session)/services/\(name)"
+    }
+
+    static func journey(_ id: String, of session: String = "current") -> String {
+        "/v1/sessions/\(session)/journeys/\(id)"
     }
 }
 

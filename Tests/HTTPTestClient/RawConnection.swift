@@ -142,6 +142,8 @@ extension Array where Element == UInt8 {
 /// An answer as it came over the wire.
 public struct TestResponse: Sendable {
     public let status: Int
+    /// The phrase behind the status, as in "No Content".
+    public let reason: String
     public let fields: [(name: String, value: String)]
     public var body: [UInt8] = []
 
@@ -152,6 +154,7 @@ public struct TestResponse: Sendable {
             throw RawConnection.Failure(description: "no status line: \(lines[0])")
         }
         self.status = status
+        reason = parts.count > 2 ? String(parts[2]) : ""
         fields = lines.dropFirst().map { line in
             let colon = line.firstIndex(of: ":") ?? line.endIndex
             let value = line[colon...].dropFirst().drop { $0 == " " }

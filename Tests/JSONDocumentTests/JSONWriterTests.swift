@@ -70,4 +70,34 @@ struct JSONWriterTests {
         let text = written { $0.double(value) }
         #expect(try JSONDocument(parsing: text).double?.bitPattern == value.bitPattern)
     }
+
+    @Test("whatever needs escaping is found wherever it stands")
+    func escapes() {
+        for byte in UInt8(0)..<128 {
+            for place in 0..<20 {
+                var text = [UInt8](repeating: UInt8(ascii: "x"), count: 20)
+                text[place] = byte
+                let string = String(decoding: text, as: UTF8.self)
+                var writer = JSONWriter()
+                writer.string(string)
+                #expect(writer.bytes == JSONDocument(string).serialized())
+            }
+        }
+        var writer = JSONWriter()
+        writer.string("für – 日本語, 👍🏽 und mehr")
+        #expect(writer.bytes == JSONDocument("für – 日本語, 👍🏽 und mehr").serialized())
+    }
+
+    @Test("names that stand in the code and others are written alike")
+    func names() {
+        let name = "name"
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.name("name")
+        writer.int(1)
+        writer.name(name)
+        writer.int(2)
+        writer.endObject()
+        #expect(writer.bytes == Array(#"{"name":1,"name":2}"#.utf8))
+    }
 }

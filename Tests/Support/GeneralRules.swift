@@ -17,8 +17,13 @@ enum GeneralRules {
         }
         #expect(response.values("Request-Id").count == 1, sourceLocation: sourceLocation)
         #expect(response["X-Content-Type-Options"] == "nosniff", sourceLocation: sourceLocation)
-        // Whatever is under /v1 carries a session's data or a token; what OPTIONS says is about the path alone.
-        if path.hasPrefix("/v1/"), method != "OPTIONS" {
+        // Whatever is under /v1 carries a session's data or a token; what OPTIONS says is about the path alone. Flows
+        // are for everybody, and may be kept by who asks whether they still hold.
+        let isFlow = path.hasPrefix("/v1/flows") && response.status < 400
+        if isFlow, method != "OPTIONS" {
+            #expect(response["Cache-Control"] == "no-cache", sourceLocation: sourceLocation)
+            #expect(response["ETag"] != nil, sourceLocation: sourceLocation)
+        } else if path.hasPrefix("/v1/"), method != "OPTIONS" {
             #expect(response["Cache-Control"] == "no-store", sourceLocation: sourceLocation)
         }
         if response.status == 204 || response.status == 304 {

@@ -1,6 +1,7 @@
 import ConciergeApp
 import Glibc
 import HTTPTestClient
+import Navigation
 import Sessions
 import Testing
 
@@ -31,11 +32,13 @@ package struct RunningApplication: Sendable {
 /// Starts an application, gives it to `body`, and stops it, also when `body` throws.
 ///
 /// - Parameters:
+///   - flows: the texts of flow files.
 ///   - configure: changes the configuration, which has free ports on loopback and short drain times.
 ///   - store: the one that the configuration names when nil.
 ///   - log: where the log goes; nowhere when nil.
 package func withApplication<Result: Sendable>(
-    services: [ServiceFile] = [], store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock(),
+    services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil,
+    clock: any SessionClock = SystemClock(),
     log: Log? = nil,
     _ configure: (inout Configuration) -> Void = { _ in },
     _ body: (RunningApplication) async throws -> Result
@@ -50,7 +53,8 @@ package func withApplication<Result: Sendable>(
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
     let application = try Application(
-        configuration, services: services, log: log ?? Log(settings: configuration.log, descriptor: nowhere),
+        configuration, services: services, flows: try flowCatalog(flows, services: services),
+        log: log ?? Log(settings: configuration.log, descriptor: nowhere),
         store: store, clock: clock)
     let addresses = try await application.start()
     let running = RunningApplication(

@@ -76,11 +76,13 @@ typedef struct cjson_parse_failure {
 /// `//` and `/* */` comments stand where white space may.
 cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjson_parse_failure *failure);
 
-/// The value as compact UTF-8, members sorted by name.
-cjson_text *cjson_serialize(const cjson_value *value);
+/// The value as compact UTF-8, members sorted by name. The bytes last until the thread's next call of a function that
+/// serialises, and are never freed.
+const uint8_t *cjson_serialize(const cjson_value *value, size_t *length);
 
-/// A JSON string literal, with quotation marks, for UTF-8 bytes; what is not UTF-8 becomes U+FFFD.
-cjson_text *cjson_quote(const uint8_t *bytes, size_t length);
+/// A JSON string literal, with quotation marks, for UTF-8 bytes; what is not UTF-8 becomes U+FFFD. Its bytes last as
+/// those of `cjson_serialize` do.
+const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_length);
 
 // MARK: Tokens
 
@@ -228,6 +230,16 @@ typedef struct cjson_schema_failure {
 cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_failure *failure);
 void cjson_schema_free(cjson_schema *schema);
 
+/// Whether `document` fits, and no more.
+bool cjson_schema_accepts(const cjson_schema *schema, const cjson_value *document);
+
+/// `patch` merged into the text `target` (RFC 7396), as `cjson_serialize` gives it, if that fits the schema.
+///
+/// One call for what most writes are: no value is made that is to be freed. NULL when `target` is no JSON, the result
+/// does not fit or memory ran out: the other functions tell which.
+const uint8_t *cjson_schema_merge(
+    const cjson_schema *schema, const uint8_t *target, size_t target_length, const cjson_value *patch, size_t *length);
+
 /// Told of a violation: a JSON Pointer into the document and the rest of a sentence about that place. Both are gone
 /// after the call.
 typedef void (*cjson_report)(
@@ -237,23 +249,6 @@ typedef void (*cjson_report)(
 /// `limit` times.
 bool cjson_schema_validate(
     const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report);
-
-// MARK: Plain text
-
-// The short way round the above for what is nearly always sent and kept: text that is *plain* (PlainText.hpp says what
-// that is), a schema of common keywords, and a result that fits it. No value is made and nothing allocated. It says yes
-// or nothing: what it does not do is to be done with values, which also tells what is wrong.
-
-/// Whether text is plain, and with that, sound: `cjson_parse` would take it.
-bool cjson_is_plain(const uint8_t *bytes, size_t length);
-
-/// Writes `patch` merged into `target` (RFC 7396), or `patch` itself when `target` is NULL, as `cjson_serialize` would,
-/// when both are plain and the result surely fits the schema.
-///
-/// Returns the length of the result, which has room for both texts; 0 when it was not done.
-size_t cjson_schema_merge_plain(
-    const cjson_schema *schema, const uint8_t *target, size_t target_length, const uint8_t *patch, size_t patch_length,
-    uint8_t *result);
 
 #ifdef __cplusplus
 }

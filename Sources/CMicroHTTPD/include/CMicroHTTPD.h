@@ -17,7 +17,6 @@
 
 typedef struct cmhd_server cmhd_server;
 typedef struct cmhd_connection cmhd_connection;
-typedef struct cmhd_response cmhd_response;
 
 /// Why a request is refused before anybody looks at what it wants.
 typedef enum {
@@ -39,22 +38,55 @@ typedef enum {
     CMHD_REFUSAL_OUT_OF_MEMORY,
 } cmhd_refusal;
 
+/// The names that nearly every request is asked for, in order of their length: where such fields are is noted while
+/// they are checked, so that nobody has to search for them. The table of their texts is in fields.c.
+typedef enum {
+    CMHD_FIELD_OTHER = 0,
+    CMHD_FIELD_HOST,
+    CMHD_FIELD_ACCEPT,
+    CMHD_FIELD_COOKIE,
+    CMHD_FIELD_ORIGIN,
+    CMHD_FIELD_PREFER,
+    CMHD_FIELD_IF_MATCH,
+    CMHD_FIELD_REQUEST_ID,
+    CMHD_FIELD_TRACEPARENT,
+    CMHD_FIELD_X_ADMIN_KEY,
+    CMHD_FIELD_CONTENT_TYPE,
+    CMHD_FIELD_AUTHORIZATION,
+    CMHD_FIELD_IF_NONE_MATCH,
+    CMHD_FIELD_CONTENT_LENGTH,
+    CMHD_FIELD_SEC_FETCH_SITE,
+    CMHD_FIELD_IDEMPOTENCY_KEY,
+    CMHD_FIELD_TRANSFER_ENCODING,
+    CMHD_FIELD_NAMES,           ///< how many there are
+} cmhd_field_name;
+
+/// Which of the well-known names this token is, whatever its case.
+cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length);
+
+/// The text of a well-known name, in lower case; NULL for others.
+const char *cmhd_field_name_text(cmhd_field_name name);
+
+/// Where the fields of one name are.
+typedef struct {
+    uint16_t first;             ///< its index, when there is one
+    uint16_t count;
+} cmhd_field_place;
+
 /// A header field as it stood on the wire: offsets into `cmhd_request.head`, lengths in bytes.
 typedef struct {
     uint32_t name, name_length, value, value_length;
-    uint32_t tag;               ///< of the name, see `cmhd_field_tag`: other tag, other name
 } cmhd_field;
 
-/// Tells most names apart without looking at them: length, first and last byte, in lower case.
-static inline uint32_t cmhd_field_tag(const uint8_t *name, uint32_t length) {
-    return length == 0 ? 0 : length << 16 | (uint32_t)(name[0] | 0x20) << 8 | (uint32_t)(name[length - 1] | 0x20);
-}
+/// RFC 9110, 5.5: whether there is no control character but the tab.
+bool cmhd_is_field_value(const uint8_t *text, size_t length);
 
 /// One whole request, or one that is refused. Every pointer is valid during the call that hands it over, only.
 typedef struct {
     cmhd_connection *connection;
     cmhd_refusal refusal;
     unsigned worker;            ///< the index of the worker, below `cmhd_options.workers`
+    uint64_t number;            ///< no two requests of a server have the same
     bool http_1_0;
     const uint8_t *head;        ///< from the method to the end of the last field; `head_length` 0 when refused
     uint32_t head_length;
@@ -62,10 +94,21 @@ typedef struct {
     uint32_t target, target_length;
     const cmhd_field *fields;
     uint32_t field_count;
+    const cmhd_field_place *places;     ///< of the well-known names, by `cmhd_field_name`
     const uint8_t *body;
     size_t body_length;
     const struct sockaddr *peer;
 } cmhd_request;
+
+/// One whole answer. Everything is copied. `Date`, `Content-Length`, `Connection` and `Transfer-Encoding` are the
+/// library's to write.
+typedef struct {
+    unsigned status;
+    const void *fields;         ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
+    size_t fields_length;
+    const void *body;
+    size_t body_length;
+} cmhd_answer;
 
 /// Why a waiting request is called to its end.
 typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
@@ -101,11 +144,16 @@ typedef struct {
     uint32_t handler_timeout;   ///< of a request that waits
     uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
     uint32_t idle_timeout;      ///< between two requests
+    bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
 
 /// Checks that the library keeps a request's head laid out as the framing checks need it. Returns NULL, or a
 /// static sentence that says what is different: do not serve then.
 const char *cmhd_self_test(void);
+
+/// Checks that the library keeps an answer's fields so that they can be given to it as one text, which is much
+/// cheaper than one by one. When it does not a server adds them one by one.
+bool cmhd_can_link_fields(void);
 
 /// The version of the library that is loaded, such as "0.9.75".
 const char *cmhd_library_version(void);
@@ -128,17 +176,8 @@ void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
 /// Frees a stopped server.
 void cmhd_server_free(cmhd_server *server);
 
-/// An answer's body is copied; NULL when memory is short.
-cmhd_response *cmhd_response_new(const void *body, size_t length);
-
-/// Adds a field; false when the library refuses it (a CR or LF in it) or memory is short.
-bool cmhd_response_add(cmhd_response *response, const char *name, const char *value);
-
-/// Queues the answer and consumes it. False when it could not be queued: the connection then breaks.
-bool cmhd_respond(cmhd_connection *connection, unsigned status, cmhd_response *response);
-
-/// Destroys an answer that was not queued.
-void cmhd_response_free(cmhd_response *response);
+/// Queues the answer. False when that cannot be done, for want of memory: the connection then breaks.
+bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
 /// Wakes a suspended connection, from any thread, exactly once for each suspension.
 void cmhd_resume(cmhd_connection *connection);

@@ -9,15 +9,19 @@ package struct Problem: Error, Sendable {
     package let detail: String
     /// What is wrong with the input, place by place.
     package let errors: [InvalidInput]
+    /// Members that only problems of this kind have (RFC 9457, section 3.2).
+    package let members: [(name: String, value: JSONDocument)]
     /// Fields of the answer that belong to it.
     package let fields: HTTPFields
 
     package init(
-        _ kind: ProblemKind, _ detail: String? = nil, errors: [InvalidInput] = [], fields: HTTPFields = [:]
+        _ kind: ProblemKind, _ detail: String? = nil, errors: [InvalidInput] = [],
+        members: [(name: String, value: JSONDocument)] = [], fields: HTTPFields = [:]
     ) {
         self.kind = kind
         self.detail = detail ?? kind.explanation
         self.errors = errors
+        self.members = members
         self.fields = fields
     }
 
@@ -48,6 +52,10 @@ package struct Problem: Error, Sendable {
                 json.endObject()
             }
             json.endArray()
+        }
+        for member in members {
+            json.name(member.name)
+            json.document(member.value)
         }
         json.endObject()
         var response = HTTPResponse(kind.status, body: json.bytes)

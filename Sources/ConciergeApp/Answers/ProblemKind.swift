@@ -62,14 +62,48 @@ extension ProblemKind {
         .notFound, "session_not_found", "No such session", "There is no session of that id for this caller.")
     static let serviceNotFound = ProblemKind(
         .notFound, "service_not_found", "No such service", "No service of that name is registered.")
+    static let flowNotFound = ProblemKind(
+        .notFound, "flow_not_found", "No such flow", "No flow of that id and version is loaded.")
+    static let journeyNotFound = ProblemKind(
+        .notFound, "journey_not_found", "No such journey", "The session has no journey of that id.")
     static let methodNotAllowed = ProblemKind(
         .methodNotAllowed, "method_not_allowed", "Method not allowed", "Allow lists what is possible here.")
+    static let notAcceptable = ProblemKind(
+        .notAcceptable, "not_acceptable", "Not to be had in that form",
+        "There is nothing here of the media types that Accept names: the detail says what there is.")
     static let patchConflict = ProblemKind(
         .conflict, "patch_conflict", "Patch does not fit the state",
         "A test of the JSON Patch failed, or a path of it is not there. Nothing was applied.")
     static let requestInProgress = ProblemKind(
         .conflict, "request_in_progress", "Still being worked on",
         "The first request with this Idempotency-Key is not answered yet: ask again.")
+    static let eventNotAccepted = ProblemKind(
+        .conflict, "event_not_accepted", "Event not accepted here",
+        "Nothing on the journey's screen waits for this event: accepted has the names of those that would do.")
+    static let guardNotMet = ProblemKind(
+        .conflict, "guard_not_met", "Not possible as things are",
+        "The event is known here, but a condition does not hold: errors says which data it is about.")
+    static let unreachable = ProblemKind(
+        .conflict, "unreachable", "Screen cannot be reached",
+        "No way that may be taken now leads to that screen: screen is the first that blocks, errors says why.")
+    static let actionFailed = ProblemKind(
+        .conflict, "action_failed", "Action could not be done",
+        "What the flow does to the session's data on this way could not be done: errors says where. Nothing happened.")
+    static let tooManyJourneys = ProblemKind(
+        .conflict, "too_many_journeys", "Too many journeys",
+        "The session has as many journeys as it may have: delete one that is over or no longer needed.")
+    static let stackFull = ProblemKind(
+        .conflict, "stack_full", "Too many screens",
+        "There are as many screens on the journey's stack as there may be: go back first.")
+    static let journeyOrphaned = ProblemKind(
+        .conflict, "journey_orphaned", "Flow version gone",
+        "The journey is on a version of its flow that is not loaded any more: start it over with PUT.")
+    static let journeyFinished = ProblemKind(
+        .gone, "journey_finished", "Journey finished",
+        "The journey has come to its end and goes nowhere any more: start_again says how to begin a new one.")
+    static let journeyExpired = ProblemKind(
+        .gone, "journey_expired", "Journey expired",
+        "The journey's time is over: start_again says how to begin a new one.")
     static let preconditionFailed = ProblemKind(
         .preconditionFailed, "precondition_failed", "Changed in the meantime",
         "The state is not the one that the condition names; ETag has the current one.")
@@ -111,6 +145,12 @@ extension ProblemKind {
     static let internalError = ProblemKind(
         .internalServerError, "internal_error", "Internal error",
         "Something went wrong here. The log has its story under the request id.")
+    static let endlessFlow = ProblemKind(
+        .internalServerError, "endless_flow", "Flow goes round in circles",
+        "With the data as it is the flow never comes to a screen. Its definition has to be mended; nothing happened.")
+    static let drawingFailed = ProblemKind(
+        .serviceUnavailable, "drawing_failed", "Could not be drawn",
+        "The picture could not be drawn just now; as Mermaid and Graphviz text the graph is always there.")
     static let tooManySessions = ProblemKind(
         .serviceUnavailable, "too_many_sessions", "Too many sessions",
         "There are as many sessions as there may be: try again later.")
@@ -135,9 +175,12 @@ extension ProblemKind {
         invalidJSON, invalidInput, invalidState, invalidPatch, invalidCondition, ambiguousCredentials,
         invalidIdempotencyKey, tooManyArguments, malformedRequest, invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
-        serviceNotFound, methodNotAllowed, patchConflict, requestInProgress, preconditionFailed, bodyTooLarge,
-        stateTooLarge, targetTooLong, unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge,
-        tooManyFields, tooManyCookies, internalError, unknownTransferCoding, tooManySessions, contention,
+        serviceNotFound, flowNotFound, journeyNotFound, methodNotAllowed, notAcceptable, patchConflict,
+        requestInProgress, eventNotAccepted, guardNotMet, unreachable, actionFailed, tooManyJourneys, stackFull,
+        journeyOrphaned, journeyFinished, journeyExpired, preconditionFailed, bodyTooLarge, stateTooLarge,
+        targetTooLong,
+        unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge, tooManyFields, tooManyCookies,
+        internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, contention,
         storeUnavailable, outOfMemory, stopping, handlerTimeout, storageFull,
     ]
 }

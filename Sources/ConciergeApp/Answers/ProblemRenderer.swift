@@ -1,4 +1,5 @@
 import HTTPServer
+import Navigation
 import Sessions
 
 /// Turns every error into a problem. What nobody expected becomes a 500 that says nothing but the request's id, and
@@ -16,6 +17,10 @@ struct ProblemRenderer: HTTPErrorRenderer {
         case let error as SessionError:
             if case .serviceFailed = error { log.failure(request: request, error: error) }
             return Problem(error)
+        case let error as JourneyError: return Problem(error)
+        case let refusal as JourneyRefusal:
+            if case .endless = refusal { log.failure(request: request, error: refusal) }
+            return Problem(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
         case let error as HTTPError:
             guard let kind = ProblemKind.named(error.code) else { break }
             return Problem(kind, error.detail, fields: error.fields)

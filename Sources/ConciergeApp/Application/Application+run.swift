@@ -19,7 +19,7 @@ extension Application {
         }
         let application: Application
         do {
-            application = try Application(configuration, services: loaded.services, log: log)
+            application = try Application(configuration, services: loaded.services, flows: loaded.flows, log: log)
             try await application.start()
         } catch {
             log.flush()

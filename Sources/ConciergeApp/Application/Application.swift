@@ -1,6 +1,7 @@
 import Glibc
 import HTTPServer
 import JSONDocument
+import Navigation
 import Sessions
 
 /// The whole program as a value: made from a configuration, started, stopped. Everything is put together here, and
@@ -28,6 +29,7 @@ package actor Application {
 
     private let configuration: Configuration
     private let log: Log
+    private let flows: FlowCatalog
     private let sessions: Sessions
     private let idempotency: IdempotencyStore
     private let readiness = Readiness()
@@ -35,28 +37,33 @@ package actor Application {
 
     /// - Parameters:
     ///   - services: the document services that were declared.
+    ///   - flows: what journeys run.
     ///   - log: nil for the standard error of this process.
     ///   - store: nil for the one that the configuration names.
     ///   - clock: what sessions expire by.
     /// - Throws: `ServiceCatalogError` with every problem of the services.
     package init(
-        _ configuration: Configuration, services: [ServiceFile] = [], log: Log? = nil,
+        _ configuration: Configuration, services: [ServiceFile] = [], flows: FlowCatalog = .empty, log: Log? = nil,
         store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock()
     ) throws {
         self.configuration = configuration
+        self.flows = flows
         self.log = log ?? Log(settings: configuration.log)
         sessions = Sessions(
             settings: SessionSettings(configuration),
             catalog: try ServiceCatalog(declarations: services.map(ServiceDeclaration.init)),
-            store: store ?? configuration.store.open(), clock: clock)
+            store: store ?? configuration.store.open(), clock: clock,
+            journeys: JourneySettings(configuration, flows: flows))
         idempotency = IdempotencyStore(limits: .init(configuration.idempotency), clock: clock)
     }
 
     /// Binds both listeners and serves. Returns when both accept connections.
-    /// - Throws: `HTTPServerError` when an address cannot be had; then nothing is left running.
+    /// - Throws: `HTTPServerError` when an address cannot be had, ``OrphanedJourneysError`` when journeys in the store
+    ///   need flows that are not loaded; then nothing is left running.
     @discardableResult
     package func start() async throws -> Addresses {
         precondition(running == nil, "an application starts once")
+        try await checkJourneys()
         let publicRoutes = try publicRoutes()
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
@@ -110,10 +117,26 @@ package actor Application {
         log.flush()
     }
 
+    /// Looks whether the journeys in the store can go on with the flows that are loaded.
+    private func checkJourneys() async throws {
+        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: try await sessions.runningJourneys())
+            .missing
+        guard !missing.isEmpty else { return }
+        let error = OrphanedJourneysError(versions: missing)
+        guard configuration.orphanedJourneys == .restart else { throw error }
+        log.write(.warning, "orphaned_journeys") { json in
+            json.name("detail")
+            json.string("\(error) They start over.")
+        }
+    }
+
     func publicRoutes() throws -> Router {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
+        let journeys = JourneyEndpoints(
+            caller: caller, restless: Set(flows.flows.filter(\.looksAtTime).map(\.id)),
+            writesAtOnce: sessions.writesAtOnce)
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
@@ -123,7 +146,13 @@ package actor Application {
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
+            journeys.add(to: &routes)
         }
+        let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
+        FlowEndpoints(
+            pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
+            checkCaller: configuration.flowsPublic ? nil : checkCaller
+        ).add(to: &routes)
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.sessionInPath,
             residentSession: caller.residentSessionInPath, writesAtOnce: sessions.writesAtOnce
@@ -146,6 +175,7 @@ package actor Application {
                 catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: nil,
                 writesAtOnce: false
             ).add(to: &routes)
+            AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
             InsightEndpoints(
                 sessions: sessions, store: configuration.store, startedAt: .now,
                 metrics: { [sessions, log] in
@@ -160,6 +190,12 @@ package actor Application {
             listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
         late.set(metrics)
         return (router, metrics)
+    }
+
+    /// Nil where the tool that draws is not installed.
+    private static var drawing: FlowGraphs.Drawing? {
+        guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
+        return { try await tool.svg(of: $0) }
     }
 
     /// As a client on this machine writes it.

@@ -1,5 +1,6 @@
 import HTTPServer
 import JSONDocument
+import Navigation
 import Sessions
 
 // How the operator's settings become those of the modules, which know nothing of files and flags.
@@ -13,6 +14,15 @@ extension SessionSettings {
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxDocumentSize = configuration.limits.bodyBytes
+    }
+}
+
+extension JourneySettings {
+    init(_ configuration: Configuration, flows: FlowCatalog) {
+        self.init(
+            engine: FlowEngine(
+                catalog: flows, orphans: configuration.orphanedJourneys == .restart ? .restart : .refuse),
+            mainFlow: configuration.mainFlow, maxJourneys: configuration.journeys.max)
     }
 }
 

@@ -3,7 +3,7 @@ enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
         switch topic {
-        case .serve, .check, .config, .health: return command(topic)
+        case .serve, .check, .config, .simulate, .paths, .health: return command(topic)
         case .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
         }
     }
@@ -28,16 +28,12 @@ enum HelpText {
             key.flagName.map { ("\($0) \(key.typeName.uppercased())", plain(key.meaning)) }
         }
         flags.append(("--set KEY=VALUE", "any other key of the configuration"))
-        if topic == .config {
-            flags.append(("--sources", "also where each value comes from"))
-            flags.append(("--reference", "instead the table of all keys, as Markdown"))
-        }
-        let lines = flags.map { "  \(padded($0.0, 24))\($0.1)" }
+        let lines = (ownFlags(of: topic) + flags).map { "  \(padded($0.0, 24))\($0.1)" }
         return """
             \(usageLine(topic))
 
             \(sentence(topic))
-
+            \(explanation(of: topic))
             \(lines.joined(separator: "\n"))
 
             Flags win over environment variables (CONCIERGE_PORT, CONCIERGE_ADMIN_PORT, ...), and these over the file.
@@ -47,10 +43,72 @@ enum HelpText {
 
     private static func usageLine(_ topic: Command) -> String {
         switch topic {
-        case .serve, .check, .health: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
+        case .serve, .health: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
+        case .check: "usage: concierge check [--config FILE] [--against URL] [FLAGS]"
+        case .simulate: "usage: concierge simulate FLOW --script FILE [--input JSON] [FLAGS]"
+        case .paths: "usage: concierge paths FLOW [--curl] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .version: "usage: concierge version"
         case .help: "usage: concierge help [COMMAND]"
+        }
+    }
+
+    private static func ownFlags(of topic: Command) -> [(String, String)] {
+        switch topic {
+        case .config:
+            [
+                ("--sources", "also where each value comes from"),
+                ("--reference", "instead the table of all keys, as Markdown"),
+            ]
+        case .check:
+            [
+                ("--against URL", "also what these flows would do to the journeys of a running server"),
+                ("--admin-key-file FILE", "the key of that server; default admin.key of this configuration"),
+            ]
+        case .simulate:
+            [
+                ("--script FILE", "the steps to take"),
+                ("--input JSON", "what the flow is started with; default {}"),
+            ]
+        case .paths: [("--curl", "commands for a running server instead of scripts")]
+        case .serve, .health, .version, .help: []
+        }
+    }
+
+    /// What the flags alone do not say. Begins and ends with an empty line where there is something.
+    private static func explanation(of topic: Command) -> String {
+        switch topic {
+        case .check:
+            """
+
+            URL is the admin listener of the server, such as http://127.0.0.1:8081; https is not spoken. The status is 0
+            when no problem is an error and no journey would be lost, 2 otherwise, 1 when the server cannot be asked.
+
+            """
+        case .simulate:
+            """
+
+            The services begin with their defaults and live as long as the command. A script is a list of steps, as one
+            JSON array or one step on each line:
+
+              {"event": "sign_in", "data": {"name": "Ada"}}
+              {"navigate": "page3"}
+              {"back": true}
+              {"wait": "31m"}
+
+            A step that is refused is explained, and the script goes on. The status is 0 when every step was taken, 1 when
+            one was refused, 2 for a script that is none.
+
+            """
+        case .paths:
+            """
+
+            What is printed is a JSON object: `scripts`, each with `events`, which `concierge simulate` plays, and the
+            transitions that it `takes` as JSON Pointers into the flow's file; and `uncovered`, those that no script was
+            found for, and why. With --curl it is a shell script that needs curl and jq.
+
+            """
+        case .serve, .config, .health, .version, .help: ""
         }
     }
 

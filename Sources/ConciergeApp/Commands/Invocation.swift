@@ -10,6 +10,16 @@ package struct Invocation: Sendable, Equatable {
     package var showsSources = false
     /// `concierge config --reference`: the table of all keys for `config/README.md`.
     package var showsReference = false
+    /// The flow that `simulate` and `paths` are about.
+    package var flow: String?
+    /// `concierge simulate --script FILE`.
+    package var script: String?
+    /// `concierge simulate --input JSON`: what the flow is started with.
+    package var input: String?
+    /// `concierge paths --curl`.
+    package var showsCurl = false
+    /// `concierge check --against URL`: the admin listener of a running server.
+    package var against: String?
     /// What `help` is to explain; nil is the program as a whole.
     package var topic: Command?
 
@@ -38,6 +48,7 @@ package struct Invocation: Sendable, Equatable {
             }
             try take(argument, &rest)
         }
+        try checkCompleteness()
     }
 
     private init(helpFor topic: Command) {
@@ -45,19 +56,29 @@ package struct Invocation: Sendable, Equatable {
         self.topic = topic
     }
 
+    private func checkCompleteness() throws(UsageError) {
+        guard command.takesFlow else { return }
+        guard flow != nil else { throw UsageError("\(command.rawValue) needs the id of a flow") }
+        guard command != .simulate || script != nil else { throw UsageError("simulate needs --script FILE") }
+    }
+
     private mutating func take(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         guard argument.hasPrefix("-"), argument != "-" else {
+            if command.takesFlow, flow == nil, !argument.isEmpty, argument != "-" {
+                flow = argument
+                return
+            }
             throw UsageError("\(command.rawValue) takes no argument \(WrittenValue.quoted(argument))")
         }
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let flag = parts[0]
         let attached = parts.count == 2 ? parts[1] : nil
-        if command == .config, Self.configSwitches.contains(flag) {
+        if command.switches.contains(flag) {
             guard attached == nil else { throw UsageError("\(flag) takes no value") }
-            if flag == "--sources" { showsSources = true } else { showsReference = true }
+            turnOn(flag)
             return
         }
-        guard command.takesConfiguration, Self.valueFlags.contains(flag) else {
+        guard command.takesConfiguration, (Self.valueFlags + command.valueFlags).contains(flag) else {
             throw UsageError(Self.unknown(flag, of: command))
         }
         if let attached {
@@ -67,11 +88,25 @@ package struct Invocation: Sendable, Equatable {
         }
     }
 
+    private mutating func turnOn(_ flag: String) {
+        switch flag {
+        case "--sources": showsSources = true
+        case "--reference": showsReference = true
+        default: showsCurl = true
+        }
+    }
+
     private mutating func assign(_ value: String, to flag: String) throws(UsageError) {
         switch flag {
         case "--config":
             guard !value.isEmpty else { throw UsageError("--config needs the path of a file") }
             configurationFile = value
+        case "--against": against = value
+        case "--script": script = value
+        case "--input": input = value
+        case "--admin-key-file":
+            // The key of the server that is asked, in place of the one that the configuration has for its own.
+            flags.append(FlagValue(flag: flag, path: "admin.key_file", text: value))
         case "--set":
             let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
@@ -97,8 +132,6 @@ package struct Invocation: Sendable, Equatable {
         return Dictionary(uniqueKeysWithValues: flags)
     }()
 
-    private static let configSwitches = ["--sources", "--reference"]
-
     private static let valueFlags = ["--config", "--set"] + ConfigurationKey.all.compactMap(\.flagName)
 
     private static var commandList: String {
@@ -112,8 +145,7 @@ package struct Invocation: Sendable, Equatable {
     }
 
     private static func unknown(_ flag: String, of command: Command) -> String {
-        var known = command.takesConfiguration ? valueFlags : []
-        if command == .config { known += configSwitches }
+        let known = (command.takesConfiguration ? valueFlags : []) + command.valueFlags + command.switches
         let sentence = "\(command.rawValue) has no flag \(WrittenValue.quoted(flag))"
         if let guess = NearestName.of(flag, among: known + ["--help"]) { return "\(sentence); did you mean \(guess)?" }
         // A key without a flag of its own.

@@ -30,46 +30,36 @@ package enum Program {
         case .version:
             output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
             return ExitStatus.success
-        case .serve, .check, .config, .health:
+        case .serve, .check, .config, .simulate, .paths, .health:
             let loader = ConfigurationLoader(environment: environment, files: files)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
-            return await run(invocation, loaded, output, serve)
+            return await run(invocation, loaded, files, output, serve)
         }
     }
 
     private static func run(
-        _ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput, _ serve: Serve
+        _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput,
+        _ serve: Serve
     ) async -> Int32 {
-        if invocation.command == .check { return check(loaded, output) }
+        if invocation.command == .check { return check(loaded, against: invocation.against, output) }
         guard !loaded.hasErrors else {
             // Warnings are for `check` and for the log of the running server.
             for problem in loaded.problems where problem.severity == .error { output.complaint("\(problem)\n") }
             return ExitStatus.usage
         }
-        if invocation.command == .serve { return await serve(loaded) }
-        if invocation.command == .health {
+        switch invocation.command {
+        case .serve: return await serve(loaded)
+        case .simulate: return await simulate(invocation, loaded, files, output)
+        case .paths: return paths(invocation, loaded, output)
+        case .health:
             guard let failure = HealthCheck.failure(of: loaded.configuration) else { return ExitStatus.success }
             output.complaint("concierge: \(failure)\n")
             return ExitStatus.failure
+        default:
+            output.result(
+                invocation.showsSources
+                    ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))
+            return ExitStatus.success
         }
-        output.result(
-            invocation.showsSources
-                ? ConfigurationReport.jsonWithSources(of: loaded) : ConfigurationReport.json(of: loaded))
-        return ExitStatus.success
-    }
-
-    /// Problems on standard error, the closing line on standard output.
-    private static func check(_ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
-        for problem in loaded.problems { output.complaint("\(problem)\n") }
-        let errors = loaded.problems.count { $0.severity == .error }
-        let source = loaded.file ?? "no configuration file"
-        output.result(
-            "checked \(source) and \(counted(loaded.serviceFileCount, "service file")): "
-                + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
-        return errors == 0 ? ExitStatus.success : ExitStatus.usage
-    }
-
-    private static func counted(_ count: Int, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
     }
 }

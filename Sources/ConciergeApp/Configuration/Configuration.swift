@@ -10,6 +10,13 @@ package struct Configuration: Sendable, Equatable {
     package var store = Store.memory
     /// The directory of service files, relative to the working directory; nil when there is none.
     package var services: String?
+    /// The directory of flow files; nil when there is none.
+    package var flows: String?
+    /// Whether flows can be looked at without a token.
+    package var flowsPublic = true
+    /// The flow of journey `main`, which is started when it is first asked for; nil when there is none.
+    package var mainFlow: String?
+    package var orphanedJourneys = OrphanedJourneys.refuse
     package var drainTimeout = Duration.seconds(10)
     package var drainDelay = Duration.zero
     package var rotationGrace = Duration.seconds(30)
@@ -22,6 +29,7 @@ package struct Configuration: Sendable, Equatable {
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var log = Log()
+    package var journeys = Journeys()
     package var idempotency = Idempotency()
 
     package init() {}
@@ -82,6 +90,19 @@ package struct Configuration: Sendable, Equatable {
         package enum Level: String, Sendable, CaseIterable {
             case debug, info, warning, error
         }
+    }
+
+    /// What becomes of journeys whose version of a flow is not loaded any more.
+    package enum OrphanedJourneys: String, Sendable, CaseIterable {
+        /// The server does not start.
+        case refuse
+        /// They start over on the version that is loaded.
+        case restart
+    }
+
+    /// What the journeys of one session may cost.
+    package struct Journeys: Sendable, Equatable {
+        package var max = 16
     }
 
     /// Remembered answers of `POST` requests with an `Idempotency-Key`.

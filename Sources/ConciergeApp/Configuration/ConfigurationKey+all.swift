@@ -13,6 +13,17 @@ extension ConfigurationKey {
             "services", .optional(.path), \.services, flag: true,
             defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),
         .init(
+            "flows", .optional(.path), \.flows, flag: true,
+            defaultText: "`flows` beside the file, if it is there", "Directory of flow files, see below."),
+        .init(
+            "flows_public", .boolean, \.flowsPublic, "Whether flows and their graphs can be read without a token."),
+        .init(
+            "main_flow", .optional(.flowName), \.mainFlow,
+            "The flow of journey `main`, which starts when it is first asked for."),
+        .init(
+            "orphaned_journeys", .choice(Configuration.OrphanedJourneys.self), \.orphanedJourneys,
+            "When journeys need a version of a flow that is not loaded: refuse to start, or restart those journeys."),
+        .init(
             "drain_timeout", .duration(.zero ... .hours(1)), \.drainTimeout,
             "How long a stopping server waits for the requests it has."),
         .init(
@@ -80,6 +91,10 @@ extension ConfigurationKey {
         .init(
             "log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe lines that are written."),
         .init("log.requests", .boolean, \.log.requests, "Whether each request is a line of the log."),
+
+        .init(
+            "journeys.max", .integer(1...1000), \.journeys.max,
+            "Most journeys of a session; with so many no further one is started (409)."),
 
         .init(
             "idempotency.retention", .duration(.seconds(1) ... .days(30)), \.idempotency.retention,

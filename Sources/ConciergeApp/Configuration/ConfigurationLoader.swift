@@ -1,6 +1,9 @@
+import JSONDocument
+import Navigation
+
 /// Puts the configuration together: default, then file, then environment, then flags, the later winning.
 ///
-/// It never stops at a problem: everything wrong in every source and in every service file is found at once.
+/// It never stops at a problem: everything wrong in every source, in every service file and in every flow file is found at once.
 package struct ConfigurationLoader: Sendable {
     /// Read when nobody names a file, if it is there.
     package static let defaultFile = "config/concierge.json"
@@ -21,7 +24,8 @@ package struct ConfigurationLoader: Sendable {
         apply(FlagLayer.read(flags), to: &loaded)
         readAdminKey(&loaded)
         loaded.problems += ConfigurationRules.problems(of: loaded)
-        readServices(&loaded)
+        let services = readServices(&loaded)
+        readFlows(&loaded, services)
         return loaded
     }
 
@@ -100,15 +104,61 @@ package struct ConfigurationLoader: Sendable {
         }
     }
 
-    private func readServices(_ loaded: inout LoadedConfiguration) {
-        if loaded.configuration.services == nil, let file = loaded.file, loaded.origins["services"] == nil {
-            let beside = PathText.join(PathText.directory(of: file), "services")
-            if files.exists(beside) { loaded.configuration.services = beside }
-        }
-        guard let directory = loaded.configuration.services else { return }
+    /// - Returns: what flows can be about: every service that is declared, also by a file with a mistake in it.
+    private func readServices(_ loaded: inout LoadedConfiguration) -> Navigation.ServiceDirectory {
+        guard let directory = directory(\.services, "services", &loaded) else { return .declared(by: []) }
         let found = ServiceDirectory.read(directory, namedAt: loaded.origin(of: "services"), with: files)
         loaded.services = found.services
         loaded.serviceFileCount = found.fileCount
         loaded.problems += found.problems
+        return .declared(by: found.services, alsoNamed: found.names)
+    }
+
+    private func readFlows(_ loaded: inout LoadedConfiguration, _ services: Navigation.ServiceDirectory) {
+        // Flows are about services: those beside the file are about the services beside the file.
+        let hasOthers = loaded.origin(of: "services").isOutsideFile
+        if let directory = hasOthers ? loaded.configuration.flows : directory(\.flows, "flows", &loaded) {
+            let found = FlowDirectory.read(
+                directory, namedAt: loaded.origin(of: "flows"), with: files, services: services)
+            loaded.flows = found.catalog
+            loaded.flowFileCount = found.fileCount
+            loaded.problems += found.problems
+        }
+        checkMainFlow(&loaded)
+    }
+
+    private func checkMainFlow(_ loaded: inout LoadedConfiguration) {
+        // Of flows with mistakes it is not known which there would be.
+        guard let main = loaded.configuration.mainFlow, !loaded.hasErrors, loaded.flows.flow(main) == nil else {
+            return
+        }
+        let origin = loaded.origin(of: "main_flow")
+        let guess = NearestName.of(main, among: loaded.flows.ids)
+        let message =
+            "main_flow is \(WrittenValue.quoted(main)), and no flow of that id is loaded"
+            + (guess.map { "; did you mean \($0)?" } ?? "")
+        guard !origin.isOutsideFile,
+            loaded.origin(of: "flows").isOutsideFile || loaded.origin(of: "services").isOutsideFile
+        else {
+            loaded.problems.append(
+                ConfigurationProblem(at: origin, pointer: "/main_flow", code: "unknown_flow", message))
+            return
+        }
+        // The file is about other flows, unless this looks like a mistake.
+        loaded.configuration.mainFlow = nil
+        guard guess != nil else { return }
+        loaded.problems.append(
+            ConfigurationProblem(.warning, at: origin, pointer: "/main_flow", code: "without_effect", message))
+    }
+
+    /// A directory that the configuration names, or the one of that name beside its file, if it is there.
+    private func directory(
+        _ place: WritableKeyPath<Configuration, String?>, _ name: String, _ loaded: inout LoadedConfiguration
+    ) -> String? {
+        if loaded.configuration[keyPath: place] == nil, let file = loaded.file, loaded.origins[name] == nil {
+            let beside = PathText.join(PathText.directory(of: file), name)
+            if files.exists(beside) { loaded.configuration[keyPath: place] = beside }
+        }
+        return loaded.configuration[keyPath: place]
     }
 }

@@ -1,4 +1,6 @@
-/// The effective configuration, where each value came from, the services it declares, and everything wrong with it.
+import Navigation
+
+/// The effective configuration, where each value came from, the services and flows it declares, and everything wrong with it.
 package struct LoadedConfiguration: Sendable {
     /// Only to be used when ``hasErrors`` is false: keys with a bad value have their default here.
     package var configuration = Configuration()
@@ -9,6 +11,10 @@ package struct LoadedConfiguration: Sendable {
     package var services: [ServiceFile] = []
     /// How many service files were looked at, the bad ones too.
     package var serviceFileCount = 0
+    /// Empty when a flow file has an error.
+    package var flows = FlowCatalog.empty
+    /// How many flow files were looked at, the bad ones too.
+    package var flowFileCount = 0
     package var problems: [ConfigurationProblem] = []
 
     package var hasErrors: Bool { problems.contains { $0.severity == .error } }

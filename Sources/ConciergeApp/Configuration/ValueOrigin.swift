@@ -19,6 +19,14 @@ package enum ValueOrigin: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether it stands in the environment or on the command line, which know nothing of what is beside a file.
+    var isOutsideFile: Bool {
+        switch self {
+        case .builtIn, .file: false
+        case .environment, .flag: true
+        }
+    }
+
     /// Which of two origins of the same kind of value wins: flag over environment over file over default.
     var precedence: Int {
         switch self {

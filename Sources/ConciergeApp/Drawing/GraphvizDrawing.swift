@@ -58,7 +58,7 @@ struct GraphvizDrawing {
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let words = ([path] + arguments).map { strdup($0) }
-        defer { words.forEach { free($0) } }
+        defer { for word in words { free(word) } }
         var process = pid_t()
         let code = posix_spawn(&process, path, &actions, &attributes, words + [nil], [nil])
         guard code == 0 else { throw .cannotStart(code: code) }

@@ -5,7 +5,7 @@ extension InsightEndpoints {
             summary: "Every service that sessions can have, and how many live",
             answers: [.json("The services.", .serviceKinds)]),
         APIOperation(
-            method: .get, path: "/v1/stats", id: "getStatistics", summary: "Sessions and services in numbers",
+            method: .get, path: "/v1/stats", id: "getStatistics", summary: "Sessions, journeys and services in numbers",
             answers: [.json("The numbers.", .statistics)]),
         APIOperation(
             method: .get, path: "/metrics", id: "getMetrics", summary: "Metrics, for a scraper",

@@ -60,6 +60,11 @@ struct InsightEndpoints: Sendable {
             json.name("ended")
             json.int(statistics.ended)
             json.endObject()
+            json.name("journeys")
+            json.beginObject()
+            json.name("live")
+            json.int(statistics.journeys)
+            json.endObject()
             json.name("services")
             json.beginObject()
             for service in statistics.services {

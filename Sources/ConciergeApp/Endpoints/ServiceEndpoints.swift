@@ -81,15 +81,14 @@ struct ServiceEndpoints: Sendable {
 
     @Sendable private func replacing(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
-        let state = try RequestBody.check(request, as: RequestBody.jsonOnly).content
+        let state = try RequestBody.read(request)
         return ServiceOperation(.put(state), on: service, condition: try Conditions.ofWrite(request))
     }
 
     @Sendable private func patching(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
-        let (type, patch) = try RequestBody.check(request, as: RequestBody.patches)
-        let action: ServiceOperation.Action =
-            type == RequestBody.jsonPatch ? .jsonPatch(try RequestBody.document(of: patch)) : .mergePatch(patch)
+        let (type, patch) = try RequestBody.readTyped(request, as: RequestBody.patches)
+        let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
         return ServiceOperation(action, on: service, condition: try Conditions.ofWrite(request))
     }
 
@@ -123,9 +122,14 @@ extension HTTPResponse {
     /// A service's state with its version.
     fileprivate static func state(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
         var response = HTTPResponse(status, body: bytes)
-        if status == .ok { response.fields.add(.contentType, RequestBody.json) }
+        response.fields.add(contentsOf: status == .ok ? .state : .unmodifiedState)
         response.fields.add(.etag, etag.description)
-        response.fields.add(.cacheControl, "no-store")
         return response
     }
+}
+
+extension HTTPFields {
+    /// What every state goes out with, put together once.
+    fileprivate static let state: HTTPFields = [.contentType: RequestBody.json, .cacheControl: "no-store"]
+    fileprivate static let unmodifiedState: HTTPFields = [.cacheControl: "no-store"]
 }

@@ -63,6 +63,7 @@ package final class Metrics: Sendable {
         writer.gauge("concierge_sessions_live", help: "Sessions in memory.", [([], Double(sessions.live))])
         writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
         writer.counter("concierge_sessions_ended", help: "Sessions ended, for any reason.", Double(sessions.ended))
+        writer.gauge("concierge_journeys_live", help: "Journeys that run.", [([], Double(sessions.journeys))])
         writer.gauge(
             "concierge_services_live", help: "Services in memory, by name.",
             sessions.services.map { ([("service", $0.name)], Double($0.live)) })

@@ -15,6 +15,13 @@ struct APIGroup: Sendable {
                     name: "Services",
                     meaning: "The services of a session: JSON documents that its service locator makes on first use.",
                     operations: ServiceEndpoints.operations + TransactionEndpoint.operations),
+                APIGroup(
+                    name: "Flows", meaning: "What journeys run: screens, and what may happen on each.",
+                    operations: FlowEndpoints.operations),
+                APIGroup(
+                    name: "Journeys",
+                    meaning: "Where a session stands in its flows. A client draws `screen` and sends one of `events`.",
+                    operations: JourneyEndpoints.operations),
                 program,
             ]
         case .admin:
@@ -25,6 +32,8 @@ struct APIGroup: Sendable {
                 APIGroup(
                     name: "Services", meaning: "The services of any session.",
                     operations: ServiceEndpoints.operations),
+                APIGroup(
+                    name: "Journeys", meaning: "Where journeys stand.", operations: AdminJourneyEndpoints.operations),
                 APIGroup(name: "Insight", meaning: "A look inside.", operations: InsightEndpoints.operations),
                 program,
             ]

@@ -4,6 +4,7 @@ import JSONDocument
 enum APIHeader: String, Sendable, CaseIterable {
     case requestID = "Request-Id"
     case etag = "ETag"
+    case vary = "Vary"
     case location = "Location"
     case setCookie = "Set-Cookie"
     case preferenceApplied = "Preference-Applied"
@@ -16,7 +17,10 @@ enum APIHeader: String, Sendable, CaseIterable {
     private var description: String {
         switch self {
         case .requestID: "The client's own name for the request when it sent a usable one, else the server's."
-        case .etag: "The session's revision at the state's last write; `\"0\"` for one never written."
+        case .etag:
+            "The version. Of a service the session's revision at the state's last write, `\"0\"` for one never written; "
+                + "of a journey its step; of a flow or its graph a text that stands for these very bytes."
+        case .vary: "`Accept`: other media types are other answers."
         case .location: "The path of what was made."
         case .setCookie: "The session cookie, in cookie mode."
         case .preferenceApplied: "The preference that was followed."

@@ -3,7 +3,8 @@ import JSONDocument
 /// A parameter of an operation. Its raw value is the name on the wire and among the components.
 enum APIParameter: String, Sendable, CaseIterable {
     // In paths.
-    case session, name, user, code
+    case session, name, user, code, id, flow
+    case version = "n"
     // In queries.
     case limit, cursor
     case userID = "user_id"
@@ -17,7 +18,7 @@ enum APIParameter: String, Sendable, CaseIterable {
 
     private var place: String {
         switch self {
-        case .session, .name, .user, .code: "path"
+        case .session, .name, .user, .code, .id, .flow, .version: "path"
         case .limit, .cursor, .userID, .active: "query"
         case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .requestID: "header"
         }
@@ -30,14 +31,17 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .name: "The name of a service, such as `profile`."
         case .user: "The id of a user, as it was attached."
         case .code: "The `code` of a problem."
+        case .id: "The id of a journey: `main`, or as it was given when the journey was started."
+        case .flow: "The id of a flow."
+        case .version: "A version of the flow."
         case .limit: "The most items to answer with."
         case .cursor: "`next` of the page before."
         case .userID: "Only the sessions that this user is attached to."
         case .active: "`true` for sessions that have not ended, `false` for others; all when left out."
         case .ifMatch: "Only when the state is still one of these entity tags; else 412."
         case .ifNoneMatch:
-            "On a read: 304 when the state is one of these entity tags. On a write only `*`: when nothing was written "
-                + "yet, else 412."
+            "On a read: 304 when it is one of these entity tags. On a write only `*`: when nothing was written yet, "
+                + "else 412."
         case .prefer: "`return=minimal` leaves the body out of a 200, which becomes a 204."
         case .idempotencyKey:
             "Makes the request safe to send again: the first answer is given again, marked "
@@ -53,6 +57,9 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .session: ["type": "string", "pattern": "^ses_[0-9a-f]{32}$"]
         case .name: ["type": "string", "pattern": "^[a-z0-9-]{1,64}$", "examples": ["profile"]]
         case .code: ["type": "string", "examples": ["invalid_input"]]
+        case .id: ["type": "string", "minLength": 1, "examples": ["main"]]
+        case .flow: ["type": "string", "minLength": 1, "examples": ["wizard"]]
+        case .version: ["type": "integer", "minimum": 1]
         case .user: ["type": "string", "minLength": 1]
         case .limit: ["type": "integer", "minimum": 1, "maximum": 100, "default": 50]
         case .active: ["type": "boolean"]

@@ -56,6 +56,18 @@ extension APISchema {
                     "items": Self.object(["service": ["type": "string"], "etag": Self.etag]),
                 ]
             ])
+        case .flowListing: Self.flowListingDocument
+        case .flowList: Self.list(of: .flowListing)
+        case .flow: Self.flowDocument
+        case .newJourney: Self.newJourneyDocument
+        case .journeyRestart: Self.journeyRestartDocument
+        case .journeyEvent: Self.journeyEventDocument
+        case .journeyNavigation: Self.journeyNavigationDocument
+        case .journey: Self.journeyDocument
+        case .journeyCoordinator: Self.journeyCoordinatorDocument
+        case .journeyList: Self.list(of: .journey)
+        case .navigatedJourney: Self.navigatedJourneyDocument
+        case .journeyCensus: Self.journeyCensusDocument
         case .problem: Self.problemDocument
         case .problemExplanation:
             Self.object([
@@ -76,7 +88,7 @@ extension APISchema {
     }
 
     /// An object of these members; all of them required when nothing else is said.
-    private static func object(
+    static func object(
         _ properties: KeyValuePairs<String, JSONDocument>, required: [String]? = nil
     ) -> JSONDocument {
         let names = required ?? properties.map(\.key)
@@ -98,8 +110,8 @@ extension APISchema {
             required: ["items"])
     }
 
-    private static let natural: JSONDocument = ["type": "integer", "minimum": 0]
-    private static let time: JSONDocument = [
+    static let natural: JSONDocument = ["type": "integer", "minimum": 0]
+    static let time: JSONDocument = [
         "type": "string", "format": "date-time", "description": "UTC, with milliseconds.",
     ]
     private static let etag: JSONDocument = ["type": "string", "pattern": "^\"[0-9]+\"$", "examples": ["\"7\""]]
@@ -183,6 +195,15 @@ extension APISchema {
                 "code": ["type": "string", "enum": JSONDocument(codes)],
                 "request_id": ["type": "string"],
                 "errors": ["type": "array", "items": place, "description": "What is wrong, place by place."],
+                "accepted": [
+                    "type": "array", "items": ["type": "string"],
+                    "description": "Of event_not_accepted: the events that would be.",
+                ],
+                "screen": ["type": "string", "description": "Of unreachable: the first screen that blocks."],
+                "start_again": object([
+                    "method": ["const": "PUT"], "href": ["type": "string", "format": "uri-reference"],
+                    "body": ["type": "object"],
+                ]),
             ], required: ["type", "title", "status", "detail", "code", "request_id"])
     }
 
@@ -212,6 +233,7 @@ extension APISchema {
 
     private static let statisticsDocument = object([
         "sessions": object(["live": natural, "created": natural, "ended": natural]),
+        "journeys": object(["live": natural]),
         "services": [
             "type": "object", "additionalProperties": natural, "description": "Live instances by the service's name.",
         ],

@@ -1,7 +1,7 @@
 import JSONDocument
 
 /// A schema that the description names. Its raw value is its name among the components; what it says stands in
-/// `APISchema+documents.swift`.
+/// `APISchema+documents.swift`, of flows and journeys in `APISchema+journeys.swift`.
 enum APISchema: String, Sendable, CaseIterable {
     // Sessions.
     case session = "Session"
@@ -24,6 +24,19 @@ enum APISchema: String, Sendable, CaseIterable {
     case jsonPatch = "JSONPatch"
     case transaction = "Transaction"
     case transactionResults = "TransactionResults"
+    // Flows and journeys.
+    case flowListing = "FlowListing"
+    case flowList = "FlowList"
+    case flow = "Flow"
+    case newJourney = "NewJourney"
+    case journeyRestart = "JourneyRestart"
+    case journeyEvent = "JourneyEvent"
+    case journeyNavigation = "JourneyNavigation"
+    case journey = "Journey"
+    case journeyCoordinator = "JourneyCoordinator"
+    case journeyList = "JourneyList"
+    case navigatedJourney = "NavigatedJourney"
+    case journeyCensus = "JourneyCensus"
     // The program.
     case problem = "Problem"
     case problemExplanation = "ProblemExplanation"

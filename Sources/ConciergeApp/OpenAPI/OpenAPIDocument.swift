@@ -12,8 +12,8 @@ struct OpenAPIDocument {
     }
 
     var bytes: [UInt8] {
-        // About 70 kB come together.
-        var json = JSONWriter(reservingCapacity: 80 << 10)
+        // About 100 kB come together.
+        var json = JSONWriter(reservingCapacity: 128 << 10)
         json.beginObject()
         json.member("openapi", "3.1.0")
         json.object("info") { info in

@@ -39,43 +39,41 @@ enum Conditions {
         throw SessionError.preconditionFailed(service: service, current: current)
     }
 
+    /// Whether a GET of something that is no service's state need not send what the client has.
+    /// - Parameter current: the whole entity tag, with its quotes.
+    static func isNotModified(_ request: HTTPRequest, _ current: String) throws(Problem) -> Bool {
+        if case .one(let tag) = request.fields.only(.ifNoneMatch), tag.elementsEqual(current.utf8) { return true }
+        let list = try EntityTagList(request, .ifNoneMatch) { opaque, _ in "\"\(opaque)\"" == current ? opaque : nil }
+        return switch list {
+        case nil: false
+        case .any: true
+        case .oneOf(let matching): !matching.isEmpty
+        }
+    }
+
+    /// The condition of what is done to a journey, whose entity tag is a number like a service's.
+    /// - Throws: `Problem` 400 `invalid_condition`.
+    static func ofJourney(_ request: HTTPRequest) throws(Problem) -> JourneyCondition {
+        JourneyCondition(try ofWrite(request))
+    }
+
+    /// Whether a GET of a journey may be answered at all.
+    static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
+        guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
+        throw JourneyError.preconditionFailed(current: current.revision)
+    }
+
     private static func tags(
         _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false
     ) throws(Problem) -> ServiceCondition.Match? {
-        guard let first = request.fields.bytes(of: name) else { return nil }
-        let lines = request.fields.count(of: name) == 1 ? nil : request.fields.values(of: name)
-        let value = lines.map { ArraySlice($0.joined(separator: ",").utf8) } ?? first
-        if value.elementsEqual("*".utf8) { return .any }
-        return .oneOf(try parse(value, name, isWeak: isWeak))
-    }
-
-    /// `entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE`, in a list. Tags that no service ever had are left out.
-    private static func parse(
-        _ list: ArraySlice<UInt8>, _ name: HTTPFieldName, isWeak: Bool
-    ) throws(Problem) -> [ServiceETag] {
-        var tags: [ServiceETag] = []
-        var rest = list.trimmed
-        var count = 0
-        while !rest.isEmpty {
-            if rest.first == UInt8(ascii: ",") {
-                rest = rest.dropFirst().trimmed
-                continue
-            }
-            let weak = rest.starts(with: "W/".utf8)
-            if weak { rest = rest.dropFirst(2) }
-            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else {
-                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
-            }
-            let opaque = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self)
-            // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches.
-            if !weak || isWeak, let tag = ServiceETag(opaque: opaque) { tags.append(tag) }
-            count += 1
-            rest = rest[(end + 1)...].trimmed
-            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else {
-                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
-            }
+        // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service ever had are left out.
+        let list = try EntityTagList(request, name) { opaque, weak in
+            !weak || isWeak ? ServiceETag(opaque: opaque) : nil
         }
-        guard count > 0 else { throw Problem(.invalidCondition, "\(name.text) is empty.") }
-        return tags
+        return switch list {
+        case nil: nil
+        case .any: .any
+        case .oneOf(let tags): .oneOf(tags)
+        }
     }
 }

@@ -17,39 +17,22 @@ enum RequestBody {
     /// - Parameter types: what `Content-Type` may be, in lower case.
     /// - Throws: `Problem` 415 when the type is missing or another, 400 `invalid_json`.
     static func read(_ request: HTTPRequest, as types: [String] = jsonOnly) throws(Problem) -> JSONDocument {
-        _ = try type(of: request, among: types)
-        do {
-            return try JSONDocument(parsing: request.body)
-        } catch {
-            throw problem(error)
-        }
+        try readTyped(request, as: types).document
     }
 
-    /// The same for JSON that nobody looks into yet.
-    /// - Returns: the type that it is, and the JSON.
-    static func check(
+    /// The same where the type tells what the document means.
+    /// - Returns: the type that it is, and the document.
+    static func readTyped(
         _ request: HTTPRequest, as types: [String]
-    ) throws(Problem) -> (type: String, content: CheckedJSON) {
+    ) throws(Problem) -> (type: String, document: JSONDocument) {
         let type = try type(of: request, among: types)
         do {
-            return (type, try CheckedJSON(checking: request.body))
+            return (type, try JSONDocument(parsing: request.body))
         } catch {
-            throw problem(error)
+            throw Problem(
+                .invalidJSON, error.description,
+                errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
         }
-    }
-
-    static func document(of content: CheckedJSON) throws(Problem) -> JSONDocument {
-        do {
-            return try content.document()
-        } catch {
-            throw problem(error)
-        }
-    }
-
-    private static func problem(_ error: JSONParseError) -> Problem {
-        Problem(
-            .invalidJSON, error.description,
-            errors: [InvalidInput(pointer: error.pointer ?? "", detail: error.description)])
     }
 
     /// The members of a body that must be an object, and may be left out altogether.

@@ -47,10 +47,12 @@ public struct RouteMatch: Sendable {
         var upper: UInt32 = 0
     }
 
-    /// Nil where nothing is.
-    public var route: Route?
-    /// Where the parameters' segments lie in the head, in the order of the pattern.
-    var parameters: InlineArray<4, Span> = .init(repeating: Span())
+    typealias Parameters = InlineArray<4, Span>
 
-    static var none: RouteMatch { RouteMatch(route: nil) }
+    /// Nil where nothing is.
+    public let route: Route?
+    /// Where the parameters' segments lie in the head, in the order of the pattern.
+    let parameters: Parameters
+
+    static var none: RouteMatch { RouteMatch(route: nil, parameters: .init(repeating: Span())) }
 }

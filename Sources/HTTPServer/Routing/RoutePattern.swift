@@ -31,6 +31,7 @@ public struct RoutePattern: Sendable {
                     throw RouteError(
                         pattern: text, problem: "has a segment \"\(part)\" with a character it may not have")
                 }
+                if part == "." || part == ".." { throw RouteError(pattern: text, problem: "has a dot segment") }
                 segments.append(.literal(Array(part.utf8)))
                 continue
             }

@@ -4,6 +4,8 @@ struct RouteTree {
         var literals: [(text: [UInt8], node: Int)] = []
         var parameter: (name: String, kind: RoutePattern.ParameterKind, node: Int)?
         var routes: [Route] = []
+        /// How many routes go through here.
+        var traffic = 0
     }
 
     private(set) var nodes: [Node] = [Node()]
@@ -12,6 +14,7 @@ struct RouteTree {
         var at = 0
         for segment in route.pattern.segments {
             at = try child(of: at, for: segment, route: route)
+            nodes[at].traffic += 1
         }
         if let other = nodes[at].routes.first(where: { $0.method == route.method }) {
             throw RouteError(

@@ -1,9 +1,7 @@
-import Glibc
-
 /// Routes by their segments: built from nodes that grow, then frozen into flat tables, in which a request's path is
 /// looked up without counting a single reference.
 struct RouteTrie: Sendable {
-    /// What a node has, as ranges of the other tables.
+    /// What a node has, as ranges of the other tables. It has literals or a parameter, never both.
     private struct Node: Sendable {
         var literals: Range<Int>
         /// The node behind a parameter, and what the parameter takes; negative where there is none.
@@ -13,7 +11,9 @@ struct RouteTrie: Sendable {
     }
 
     private struct Literal: Sendable {
-        var text: Range<Int>
+        /// Where its text begins, and how long it is.
+        var start: Int
+        var count: Int
         var node: Int
     }
 
@@ -24,6 +24,8 @@ struct RouteTrie: Sendable {
         /// The path holds something that no path may hold.
         case malformed(String)
     }
+
+    private static let slash = UInt8(ascii: "/")
 
     private var nodes: [Node] = []
     private var literals: [Literal] = []
@@ -40,8 +42,9 @@ struct RouteTrie: Sendable {
         for route in routes { try tree.insert(route) }
         for node in tree.nodes {
             let firstLiteral = literals.count
-            for literal in node.literals {
-                literals.append(Literal(text: text.count..<(text.count + literal.text.count), node: literal.node))
+            // Where most routes go, most requests are likely to.
+            for literal in node.literals.sorted(by: { tree.nodes[$0.node].traffic > tree.nodes[$1.node].traffic }) {
+                literals.append(Literal(start: text.count, count: literal.text.count, node: literal.node))
                 text += literal.text
             }
             let firstRoute = self.routes.count
@@ -55,112 +58,98 @@ struct RouteTrie: Sendable {
         }
     }
 
-    /// - Parameter path: in the coordinates of the head that it is a part of.
-    func look(up method: HTTPMethod, path: ArraySlice<UInt8>) -> Outcome {
-        path.withUnsafeBufferPointer { bytes in
-            guard bytes.first == UInt8(ascii: "/") else { return .notFound }
-            var match = RouteMatch.none
-            var parameters = 0
-            var at = 0
-            if bytes.count == 1 { return finish(at, method: method, match: &match) }
-            var start = 1
-            while start <= bytes.count {
-                var end = start
-                var escaped = false
-                while end < bytes.count, bytes[end] != UInt8(ascii: "/") {
-                    escaped = escaped || bytes[end] == UInt8(ascii: "%")
-                    end += 1
-                }
-                let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
-                var decoded: [UInt8]?
-                if let problem = Self.check(raw, escaped: escaped, decoded: &decoded) { return .malformed(problem) }
-                guard
-                    let next = decoded.map({ $0.withUnsafeBufferPointer { step(from: at, segment: $0) } })
-                        ?? step(from: at, segment: raw)
-                else {
-                    // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
-                    return Self.firstProblem(bytes, from: end + 1).map { .malformed($0) } ?? .notFound
-                }
-                if next.isParameter {
-                    match.parameters[parameters] = .init(
-                        lower: UInt32(path.startIndex + start), upper: UInt32(path.startIndex + end))
-                    parameters += 1
-                }
-                at = next.node
-                start = end + 1
+    /// - Parameter start: where the path begins in the head that it is a part of.
+    func look(up method: HTTPMethod, path: UnsafeRawBufferPointer, at start: Int) -> Outcome {
+        guard path.first == Self.slash else { return .notFound }
+        var parameters = RouteMatch.Parameters(repeating: .init())
+        var parameterCount = 0
+        var node = 0
+        var lower = path.count == 1 ? 2 : 1
+        while lower <= path.count {
+            if let literal = literal(of: node, in: path, at: lower) {
+                node = literal.node
+                lower += literal.count + 1
+                continue
             }
-            return finish(at, method: method, match: &match)
+            let upper = path.offset(of: Self.slash, from: lower) ?? path.count
+            let segment = UnsafeRawBufferPointer(rebasing: path[lower..<upper])
+            switch step(from: node, segment: segment) {
+            case .literal(let next): node = next
+            case .parameter:
+                parameters[parameterCount] = .init(lower: UInt32(start + lower), upper: UInt32(start + upper))
+                parameterCount += 1
+                node = nodes[node].parameter
+            case .nowhere:
+                // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
+                return PathSegment.firstProblem(path, from: upper + 1).map { .malformed($0.sentence) } ?? .notFound
+            case .malformed(let problem): return .malformed(problem.sentence)
+            }
+            lower = upper + 1
+        }
+        guard let index = route(of: node, for: method) else {
+            return nodes[node].routes.isEmpty ? .notFound : .wrongMethod(allow: allow[node])
+        }
+        return .found(RouteMatch(route: routes[index], parameters: parameters))
+    }
+
+    /// The literal of that node whose text, as it is, fills the segment that begins there: nothing in it can be wrong.
+    private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> Literal? {
+        for index in nodes[node].literals {
+            let literal = literals[index]
+            let upper = lower + literal.count
+            guard upper <= path.count, upper == path.count || path[upper] == Self.slash else { continue }
+            let isSame = text.withUnsafeBytes { text in
+                UnsafeRawBufferPointer(rebasing: text[literal.start..<literal.start + literal.count])
+                    .isSame(as: UnsafeRawBufferPointer(rebasing: path[lower..<upper]))
+            }
+            if isSame { return literal }
+        }
+        return nil
+    }
+
+    private enum Step {
+        case literal(Int)
+        case parameter
+        case nowhere
+        case malformed(PathSegment.Problem)
+    }
+
+    /// Where a segment leads that is none of the node's literals as it stands.
+    private func step(from node: Int, segment: UnsafeRawBufferPointer) -> Step {
+        guard segment.offset(of: UInt8(ascii: "%")) != nil else {
+            if PathSegment.isDots(segment) { return .malformed(PathSegment.dots) }
+            return takesParameter(node, segment) ? .parameter : .nowhere
+        }
+        switch PathSegment.decode(segment) {
+        case .failure(let problem): return .malformed(problem)
+        case .success(let decoded):
+            return decoded.withUnsafeBytes { decoded in
+                if let literal = literal(of: node, in: decoded, at: 0), literal.count == decoded.count {
+                    return .literal(literal.node)
+                }
+                return takesParameter(node, decoded) ? .parameter : .nowhere
+            }
         }
     }
 
-    private func finish(_ node: Int, method: HTTPMethod, match: inout RouteMatch) -> Outcome {
-        let range = nodes[node].routes
+    private func takesParameter(_ node: Int, _ segment: UnsafeRawBufferPointer) -> Bool {
+        guard nodes[node].parameter >= 0, !segment.isEmpty else { return false }
+        return nodes[node].parameterKind == .any || Self.isInt(segment)
+    }
+
+    private func route(of node: Int, for method: HTTPMethod) -> Int? {
         let code = method.code
-        for index in range where methods[index] == code && (code != .other || routes[index].method == method) {
-            match.route = routes[index]
-            return .found(match)
+        for index in nodes[node].routes
+        where methods[index] == code && (code != .other || routes[index].method == method) {
+            return index
         }
-        guard !range.isEmpty else { return .notFound }
-        guard method == .head, let index = range.first(where: { methods[$0] == .get }) else {
-            return .wrongMethod(allow: allow[node])
-        }
-        match.route = routes[index]
-        return .found(match)
-    }
-
-    private func step(from node: Int, segment: UnsafeBufferPointer<UInt8>) -> (node: Int, isParameter: Bool)? {
-        for index in nodes[node].literals where isSame(segment, literals[index].text) {
-            return (literals[index].node, false)
-        }
-        let parameter = nodes[node].parameter
-        guard parameter >= 0, !segment.isEmpty else { return nil }
-        if nodes[node].parameterKind == .int, !isInt(segment) { return nil }
-        return (parameter, true)
-    }
-
-    private func isSame(_ segment: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Bool {
-        guard segment.count == range.count, let bytes = segment.baseAddress else { return false }
-        return text.withUnsafeBufferPointer { text in
-            text.baseAddress.map { memcmp(bytes, $0 + range.lowerBound, range.count) == 0 } ?? false
-        }
+        return code == .head ? nodes[node].routes.first { methods[$0] == .get } : nil
     }
 
     /// Digits only: `Int` would take a sign as well.
-    private func isInt(_ segment: UnsafeBufferPointer<UInt8>) -> Bool {
+    private static func isInt(_ segment: UnsafeRawBufferPointer) -> Bool {
         segment.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             && Int(String(decoding: segment, as: UTF8.self)) != nil
-    }
-
-    /// What may not be in a segment: a broken escape, an escaped slash or control character, what is not UTF-8,
-    /// and `.` or `..`, which some proxies resolve and others do not.
-    private static func check(
-        _ raw: UnsafeBufferPointer<UInt8>, escaped: Bool, decoded: inout [UInt8]?
-    ) -> String? {
-        if escaped {
-            guard let bytes = PercentEncoding.decode(ArraySlice(raw)) else { return "The path has a broken escape." }
-            if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }) {
-                return "The path has an escaped slash or control character."
-            }
-            guard String(validating: bytes, as: UTF8.self) != nil else { return "The path is not UTF-8." }
-            if isDots(bytes) { return "The path has a dot segment." }
-            decoded = bytes
-            return nil
-        }
-        return raw.first == UInt8(ascii: ".") && isDots(raw) ? "The path has a dot segment." : nil
-    }
-
-    private static func isDots(_ segment: some Collection<UInt8>) -> Bool {
-        segment.count <= 2 && !segment.isEmpty && segment.allSatisfy { $0 == UInt8(ascii: ".") }
-    }
-
-    private static func firstProblem(_ path: UnsafeBufferPointer<UInt8>, from start: Int) -> String? {
-        guard start <= path.count else { return nil }
-        for segment in path[start...].split(separator: UInt8(ascii: "/")) {
-            var decoded: [UInt8]?
-            let raw = UnsafeBufferPointer(rebasing: segment)
-            if let problem = check(raw, escaped: raw.contains(UInt8(ascii: "%")), decoded: &decoded) { return problem }
-        }
-        return nil
     }
 
     private static func allow(_ methods: [HTTPMethod]) -> String {

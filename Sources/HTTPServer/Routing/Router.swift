@@ -22,17 +22,28 @@ public struct Router: Sendable {
     func decide(_ method: HTTPMethod, _ head: HTTPHead) -> Decision {
         // RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path to find.
         if method == .connect { return .refuse(.methodNotAllowed(method, allow: Self.everything)) }
-        let path = RequestTarget(head.slice(head.target)).path
-        if path.first == UInt8(ascii: "*") { return .respond(Self.options(allow: Self.everything)) }
-        switch trie.look(up: method, path: path) {
-        case .found(let match): return .handle(match)
+        return head.withTarget { target in
+            let path = RequestTarget(target).path
+            if target.count > path.lowerBound, target[path.lowerBound] == UInt8(ascii: "*") {
+                return .respond(Self.options(allow: Self.everything))
+            }
+            let outcome = trie.look(
+                up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
+                at: head.target.lowerBound + path.lowerBound)
+            return decision(outcome, for: method)
+        }
+    }
+
+    private func decision(_ outcome: consuming RouteTrie.Outcome, for method: HTTPMethod) -> Decision {
+        switch outcome {
+        case .found(let match): .handle(match)
         case .wrongMethod(let allow):
-            if method == .options { return .respond(Self.options(allow: allow)) }
-            return .refuse(.methodNotAllowed(method, allow: allow))
+            method == .options
+                ? .respond(Self.options(allow: allow)) : .refuse(.methodNotAllowed(method, allow: allow))
         // Possible nowhere, so also not where nothing is.
-        case .notFound where method == .trace: return .refuse(.methodNotAllowed(method, allow: Self.everything))
-        case .notFound: return .refuse(.notFound)
-        case .malformed(let problem): return .refuse(.badTarget(problem))
+        case .notFound where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
+        case .notFound: .refuse(.notFound)
+        case .malformed(let problem): .refuse(.badTarget(problem))
         }
     }
 

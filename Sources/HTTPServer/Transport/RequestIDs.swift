@@ -1,36 +1,35 @@
-import Synchronization
-
 /// Gives each request its name: the client's, when it sent one that can stand in a log, or else a new one.
 ///
 /// New ones have 15 characters, which is what a Swift string holds without allocating: five drawn when the
-/// server starts, then a counter.
-struct RequestIDs: ~Copyable, Sendable {
-    private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+/// server starts, then the request's number.
+struct RequestIDs: Sendable {
+    private static var digits: StaticString { "0123456789abcdefghjkmnpqrstvwxyz" }
     private static let prefixDigits = 5
-    private static let counterDigits = 10
+    private static let numberDigits = 10
 
     private let prefix = UInt32.random(in: 0..<(1 << 25))
-    private let counter = Atomic<UInt64>(0)
 
-    func id(of head: HTTPHead) -> String {
-        if let index = head.index(of: .requestID) {
-            let sent = head.value(index)
+    /// - Parameter number: the request's, which no other has.
+    func id(of head: HTTPHead, number: UInt64) -> String {
+        let place = head.place(of: .requestID)
+        if place.count > 0 {
+            let sent = head.value(Int(place.first))
             if Self.isUsable(sent) { return String(decoding: sent, as: UTF8.self) }
         }
-        return next()
+        return id(number)
     }
 
-    private func next() -> String {
-        let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
-        return String(unsafeUninitializedCapacity: Self.prefixDigits + Self.counterDigits) { buffer in
+    private func id(_ number: UInt64) -> String {
+        let digits = Self.digits.utf8Start
+        return String(unsafeUninitializedCapacity: Self.prefixDigits + Self.numberDigits) { buffer in
             for index in 0..<Self.prefixDigits {
-                buffer[index] = Self.digits[Int(prefix >> (UInt32(Self.prefixDigits - 1 - index) * 5)) & 31]
+                buffer[index] = digits[Int(prefix >> (UInt32(Self.prefixDigits - 1 - index) * 5)) & 31]
             }
-            for index in 0..<Self.counterDigits {
-                let digit = Int(truncatingIfNeeded: number >> (UInt64(Self.counterDigits - 1 - index) * 5)) & 31
-                buffer[Self.prefixDigits + index] = Self.digits[digit]
+            for index in 0..<Self.numberDigits {
+                let digit = Int(truncatingIfNeeded: number >> (UInt64(Self.numberDigits - 1 - index) * 5)) & 31
+                buffer[Self.prefixDigits + index] = digits[digit]
             }
-            return Self.prefixDigits + Self.counterDigits
+            return Self.prefixDigits + Self.numberDigits
         }
     }
 

@@ -1,6 +1,5 @@
 import CMicroHTTPD
 import Glibc
-import Synchronization
 
 /// What the callbacks of the bridge need: the frozen routes, and how errors look. One for each server.
 final class ServerCore: Sendable {
@@ -21,36 +20,50 @@ final class ServerCore: Sendable {
 
     /// Takes a request over from the bridge: everything is copied out of C's memory here.
     /// - Returns: the exchange that answers later, retained; nil when the answer was queued.
-    func take(_ raw: borrowing cmhd_request) -> UnsafeMutableRawPointer? {
+    func take(_ raw: UnsafePointer<cmhd_request>) -> UnsafeMutableRawPointer? {
         let head = HTTPHead(raw)
         let method =
-            raw.head_length > 0
-            ? HTTPMethod(UnsafeBufferPointer(start: raw.head, count: Int(raw.method_length))) : .other("-")
-        let refusal = HTTPError(raw.refusal)
-        let decision = refusal.map { .refuse($0) } ?? router.decide(method, head)
-        var match = RouteMatch.none
-        if case .handle(let found) = decision { match = found }
-        let request = HTTPRequest(
-            id: ids.id(of: head), method: method, head: head,
-            body: raw.body_length == 0 ? [] : Array(UnsafeBufferPointer(start: raw.body, count: raw.body_length)),
-            peer: PeerAddress(raw.peer), match: match, receivedAt: Self.now(), worker: Int(raw.worker))
-        switch decision {
-        case .handle(let match):
-            guard let route = match.route, let connection = raw.connection else { return nil }
-            if let prompt = route.prompt, let response = respondPromptly(to: request, with: prompt) {
-                send(response, to: request, on: connection)
-                return nil
+            raw.pointee.head_length > 0
+            ? HTTPMethod(UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
+            : .other("-")
+        let connection = raw.pointee.connection
+        func request(_ match: RouteMatch) -> HTTPRequest {
+            HTTPRequest(
+                id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
+                body: raw.pointee.body_length == 0
+                    ? [] : Array(UnsafeBufferPointer(start: raw.pointee.body, count: raw.pointee.body_length)),
+                peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: Self.now(),
+                worker: Int(raw.pointee.worker))
+        }
+        let decision =
+            if let refusal = HTTPError(raw.pointee.refusal) {
+                Router.Decision.refuse(refusal)
+            } else {
+                router.decide(method, head)
             }
-            let exchange = Exchange(request: request, core: self, connection: connection)
-            if let response = exchange.start(route.handler) {
-                send(response, to: request, on: connection)
-                return nil
-            }
-            return Unmanaged.passRetained(exchange).toOpaque()
-        case .respond(let response): send(response, to: request, on: raw.connection)
-        case .refuse(let error): send(errors.response(to: error, of: request), to: request, on: raw.connection)
+        switch consume decision {
+        case .handle(let match): return handle(request(match), on: connection)
+        case .respond(let response): send(response, to: request(.none), on: connection)
+        case .refuse(let error):
+            let request = request(.none)
+            send(errors.response(to: error, of: request), to: request, on: connection)
         }
         return nil
+    }
+
+    /// - Returns: see `take`.
+    private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
+        guard let route = request.match.route, let connection else { return nil }
+        if let response = respondPromptly(to: request, on: route) {
+            send(response, to: request, on: connection)
+            return nil
+        }
+        let exchange = Exchange(request: request, core: self, connection: connection)
+        if let response = exchange.start(route.handler) {
+            send(response, to: request, on: connection)
+            return nil
+        }
+        return Unmanaged.passRetained(exchange).toOpaque()
     }
 
     func respond(to request: HTTPRequest, with handler: HTTPHandler) async -> HTTPResponse {
@@ -68,9 +81,9 @@ final class ServerCore: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    private func respondPromptly(to request: HTTPRequest, with prompt: PromptHandler) -> HTTPResponse? {
+    private func respondPromptly(to request: HTTPRequest, on route: Route) -> HTTPResponse? {
         do {
-            return try prompt(request)
+            return try route.prompt?(request)
         } catch {
             return errors.response(to: error, of: request)
         }
@@ -78,43 +91,29 @@ final class ServerCore: Sendable {
 
     /// Queues an answer. On the worker's thread.
     func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
-        var built = build(response, requestID: request.id)
-        if built == nil {
+        if !response.fields.isSendable {
             observer?.failed(request, UnsendableField())
             response = errors.response(to: UnsendableField(), of: request)
-            built = build(response, requestID: request.id)
         }
+        response.fields.add(.requestID, request.id)
+        response.fields.add(contentsOf: commonFields)
         observer?.answered(request, with: response, after: Self.now() - request.receivedAt)
-        // Without an answer the bridge closes the connection: there is no memory left to say anything.
-        guard let built else { return }
-        _ = cmhd_respond(connection, UInt32(response.status.code), built)
-    }
-
-    private func build(_ response: borrowing HTTPResponse, requestID: String) -> OpaquePointer? {
-        let built = response.body.withUnsafeBytes { cmhd_response_new($0.baseAddress, $0.count) }
-        guard let built else { return nil }
-        var complete = Self.add(.requestID, requestID, to: built)
-        for line in response.fields.lines { complete = Self.add(line.name, line.value, to: built) && complete }
-        for line in commonFields.lines { complete = Self.add(line.name, line.value, to: built) && complete }
-        if complete { return built }
-        cmhd_response_free(built)
-        return nil
-    }
-
-    /// `withCString` gives the string's own bytes; handing the strings over directly would copy each into an array.
-    private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) -> Bool {
-        name.text.withCString { name in
-            value.withCString { text in
-                // C would take a NUL for the value's end.
-                strlen(text) == value.utf8.count && cmhd_response_add(response, name, text)
+        let status = UInt32(response.status.code)
+        response.fields.text.withUnsafeBytes { fields in
+            response.body.withUnsafeBytes { body in
+                var answer = cmhd_answer(
+                    status: status, fields: fields.baseAddress, fields_length: fields.count, body: body.baseAddress,
+                    body_length: body.count)
+                // Without an answer the bridge closes the connection: there is no memory left to say anything.
+                _ = cmhd_respond(connection, &answer)
             }
         }
     }
 }
 
-/// A handler set a field that HTTP cannot carry: a line break or a NUL in its value, or nothing.
+/// A handler set a field that HTTP cannot carry, or that is not its own to set, see `HTTPFields.isSendable`.
 struct UnsendableField: Error, CustomStringConvertible {
-    var description: String { "a field of the answer is empty, or has a line break or a NUL in it" }
+    var description: String { "a field of the answer is empty, has a control character in it, or is the transport's" }
 }
 
 extension HTTPError {

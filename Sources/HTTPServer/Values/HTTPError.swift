@@ -10,7 +10,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// Fields that belong to the answer, such as `Allow`.
     public let fields: HTTPFields
 
-    public init(_ status: HTTPStatus, code: String, detail: String, fields: HTTPFields = [:]) {
+    public init(_ status: HTTPStatus, code: String, detail: String, fields: HTTPFields = HTTPFields()) {
         self.status = status
         self.code = code
         self.detail = detail

@@ -4,40 +4,70 @@ import CMicroHTTPD
 public struct HTTPFieldName: Sendable {
     /// As it is written in an answer.
     public let text: String
-    /// Tells it from most others, see `cmhd_field_tag`.
-    let tag: UInt32
+    /// Which of the names it is whose places the bridge notes in a request, see `cmhd_field_name`.
+    let known: cmhd_field_name
+    /// Whether the transport alone may set it in an answer.
+    let isTransports: Bool
 
     /// - Precondition: `text` is a token. Names come from the program, not from outside.
     public init(_ text: String) {
         precondition(!text.isEmpty && text.utf8.allSatisfy(\.isTokenByte), "\"\(text)\" is no field name")
-        self.text = text
         var copy = text
-        tag = copy.withUTF8 { cmhd_field_tag($0.baseAddress, UInt32($0.count)) }
+        let known = copy.withUTF8 { cmhd_field_name_of($0.baseAddress, $0.count) }
+        self.init(
+            text, known,
+            isTransports: ["connection", "content-length", "date", "transfer-encoding"].contains(text.lowercased()))
     }
 
-    public static let accept = HTTPFieldName("Accept")
-    public static let acceptPatch = HTTPFieldName("Accept-Patch")
-    public static let allow = HTTPFieldName("Allow")
-    public static let authorization = HTTPFieldName("Authorization")
-    public static let cacheControl = HTTPFieldName("Cache-Control")
-    public static let contentType = HTTPFieldName("Content-Type")
-    public static let cookie = HTTPFieldName("Cookie")
-    public static let etag = HTTPFieldName("ETag")
-    public static let host = HTTPFieldName("Host")
-    public static let ifMatch = HTTPFieldName("If-Match")
-    public static let ifNoneMatch = HTTPFieldName("If-None-Match")
-    public static let location = HTTPFieldName("Location")
-    public static let origin = HTTPFieldName("Origin")
-    public static let requestID = HTTPFieldName("Request-Id")
-    public static let retryAfter = HTTPFieldName("Retry-After")
-    public static let setCookie = HTTPFieldName("Set-Cookie")
-    public static let wwwAuthenticate = HTTPFieldName("WWW-Authenticate")
+    /// So little that the compiler does it: the names below need no code at the first use, and no look whether this
+    /// is the first.
+    private init(_ text: String, _ known: cmhd_field_name, isTransports: Bool = false) {
+        self.text = text
+        self.known = known
+        self.isTransports = isTransports
+    }
+
+    public static let accept = HTTPFieldName("Accept", CMHD_FIELD_ACCEPT)
+    public static let acceptPatch = HTTPFieldName("Accept-Patch", CMHD_FIELD_OTHER)
+    public static let allow = HTTPFieldName("Allow", CMHD_FIELD_OTHER)
+    public static let authorization = HTTPFieldName("Authorization", CMHD_FIELD_AUTHORIZATION)
+    public static let cacheControl = HTTPFieldName("Cache-Control", CMHD_FIELD_OTHER)
+    public static let contentType = HTTPFieldName("Content-Type", CMHD_FIELD_CONTENT_TYPE)
+    public static let cookie = HTTPFieldName("Cookie", CMHD_FIELD_COOKIE)
+    public static let etag = HTTPFieldName("ETag", CMHD_FIELD_OTHER)
+    public static let host = HTTPFieldName("Host", CMHD_FIELD_HOST)
+    public static let ifMatch = HTTPFieldName("If-Match", CMHD_FIELD_IF_MATCH)
+    public static let ifNoneMatch = HTTPFieldName("If-None-Match", CMHD_FIELD_IF_NONE_MATCH)
+    public static let location = HTTPFieldName("Location", CMHD_FIELD_OTHER)
+    public static let origin = HTTPFieldName("Origin", CMHD_FIELD_ORIGIN)
+    public static let requestID = HTTPFieldName("Request-Id", CMHD_FIELD_REQUEST_ID)
+    public static let retryAfter = HTTPFieldName("Retry-After", CMHD_FIELD_OTHER)
+    public static let setCookie = HTTPFieldName("Set-Cookie", CMHD_FIELD_OTHER)
+    public static let wwwAuthenticate = HTTPFieldName("WWW-Authenticate", CMHD_FIELD_OTHER)
+
+    static let named: [HTTPFieldName] = [
+        accept, acceptPatch, allow, authorization, cacheControl, contentType, cookie, etag, host, ifMatch, ifNoneMatch,
+        location, origin, requestID, retryAfter, setCookie, wwwAuthenticate,
+    ]
+
+    /// Whether these bytes are this name.
+    func isSame(as bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count == text.utf8.count else { return false }
+        var difference: UInt8 = 0
+        var index = 0
+        for byte in text.utf8 {
+            difference |= byte.lowercasedASCII ^ bytes[index].lowercasedASCII
+            index += 1
+        }
+        return difference == 0
+    }
 }
 
 extension HTTPFieldName: Hashable {
     public static func == (left: HTTPFieldName, right: HTTPFieldName) -> Bool {
-        left.text.utf8.count == right.text.utf8.count
-            && zip(left.text.utf8, right.text.utf8).allSatisfy { $0.lowercasedASCII == $1.lowercasedASCII }
+        guard left.known == right.known else { return false }
+        var text = right.text
+        return left.known != CMHD_FIELD_OTHER || text.withUTF8 { left.isSame(as: UnsafeRawBufferPointer($0)) }
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -1,32 +1,35 @@
 import CMicroHTTPD
+import Glibc
 
 /// A request's head as it stood on the wire, in one block: the request line and the fields, looked up in place.
 ///
-/// The block begins with a table of `cmhd_field`s, whose offsets count from the text, and the text follows. One allocation holds all of a head, however many fields it has.
+/// The block begins with the places of the well-known names; then comes a table of `cmhd_field`s, whose offsets count
+/// from the text; then the text. One allocation holds all of a head, however many fields it has.
 struct HTTPHead: Sendable {
-    /// The table, then the text.
     private let block: [UInt8]
     let fieldCount: Int
     let target: Range<Int>
 
-    private static let entryBytes = MemoryLayout<cmhd_field>.stride
-    private var text: Int { fieldCount * Self.entryBytes }
+    private static var placesBytes: Int { Int(CMHD_FIELD_NAMES.rawValue) * MemoryLayout<cmhd_field_place>.stride }
+    private static var entryBytes: Int { MemoryLayout<cmhd_field>.stride }
+    private var text: Int { Self.placesBytes + fieldCount * Self.entryBytes }
 
-    init(_ request: borrowing cmhd_request) {
+    /// A request that was refused before its head was read has none.
+    init(_ request: UnsafePointer<cmhd_request>) {
+        let request = request.pointee
         guard let head = request.head, request.head_length > 0 else {
-            block = []
-            fieldCount = 0
-            target = 0..<0
+            self = HTTPHead(target: "", fields: [])
             return
         }
-        let table = UnsafeRawBufferPointer(
-            start: request.fields, count: Int(request.field_count) * MemoryLayout<cmhd_field>.stride)
-        let text = UnsafeRawBufferPointer(start: head, count: Int(request.head_length))
-        var block: [UInt8] = []
-        block.reserveCapacity(table.count + text.count)
-        block.append(contentsOf: table)
-        block.append(contentsOf: text)
-        self.block = block
+        let table = Int(request.field_count) * Self.entryBytes
+        let size = Self.placesBytes + table + Int(request.head_length)
+        block = [UInt8](unsafeUninitializedCapacity: size) { room, count in
+            guard let start = room.baseAddress else { return }
+            memcpy(start, request.places, Self.placesBytes)
+            memcpy(start + Self.placesBytes, request.fields, table)
+            memcpy(start + Self.placesBytes + table, head, Int(request.head_length))
+            count = size
+        }
         fieldCount = Int(request.field_count)
         target = Int(request.target)..<Int(request.target + request.target_length)
     }
@@ -34,8 +37,12 @@ struct HTTPHead: Sendable {
     /// For requests that come from no wire: tests, and whoever calls a router directly.
     init(target: String, fields: [(HTTPFieldName, String)]) {
         var text = Array(target.utf8)
+        var places = [cmhd_field_place](repeating: cmhd_field_place(), count: Int(CMHD_FIELD_NAMES.rawValue))
         var table: [cmhd_field] = []
         for (name, value) in fields {
+            let known = Int(name.known.rawValue)
+            if places[known].count == 0 { places[known].first = UInt16(table.count) }
+            places[known].count += 1
             let start = text.count
             text += name.text.utf8
             let valueStart = text.count
@@ -43,22 +50,11 @@ struct HTTPHead: Sendable {
             table.append(
                 cmhd_field(
                     name: UInt32(start), name_length: UInt32(valueStart - start), value: UInt32(valueStart),
-                    value_length: UInt32(text.count - valueStart), tag: name.tag))
+                    value_length: UInt32(text.count - valueStart)))
         }
-        block = table.withUnsafeBytes { Array($0) } + text
+        block = places.withUnsafeBytes { Array($0) } + table.withUnsafeBytes { Array($0) } + text
         fieldCount = table.count
         self.target = 0..<target.utf8.count
-    }
-
-    private func entry(_ index: Int) -> cmhd_field {
-        block.withUnsafeBytes {
-            $0.loadUnaligned(fromByteOffset: index * Self.entryBytes, as: cmhd_field.self)
-        }
-    }
-
-    func value(_ index: Int) -> ArraySlice<UInt8> {
-        let entry = entry(index)
-        return slice(Int(entry.value)..<Int(entry.value + entry.value_length))
     }
 
     /// A part of the text, without copying it.
@@ -66,22 +62,47 @@ struct HTTPHead: Sendable {
         block[range.lowerBound + text..<range.upperBound + text]
     }
 
-    /// A part of the block that a slice of it was taken from, by that slice's indices.
-    func part(_ span: RouteMatch.Span) -> ArraySlice<UInt8> {
-        block[Int(span.lower)..<Int(span.upper)]
+    /// Gives `body` the bytes of the target.
+    func withTarget<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        block.withUnsafeBytes { block in
+            body(UnsafeRawBufferPointer(rebasing: block[target.lowerBound + text..<target.upperBound + text]))
+        }
     }
 
-    /// The index of the first field of that name, from `start` on.
-    func index(of name: HTTPFieldName, from start: Int = 0) -> Int? {
+    private func entry(_ index: Int, in block: UnsafeRawBufferPointer) -> cmhd_field {
+        block.loadUnaligned(fromByteOffset: Self.placesBytes + index * Self.entryBytes, as: cmhd_field.self)
+    }
+
+    func value(_ index: Int) -> ArraySlice<UInt8> {
+        let entry = block.withUnsafeBytes { self.entry(index, in: $0) }
+        return slice(Int(entry.value)..<Int(entry.value + entry.value_length))
+    }
+
+    /// How many fields of that name there are, and the index of the first.
+    func place(of name: HTTPFieldName) -> cmhd_field_place {
+        if name.known == CMHD_FIELD_OTHER { return search(name) }
+        return block.withUnsafeBytes {
+            $0.loadUnaligned(
+                fromByteOffset: Int(name.known.rawValue) * MemoryLayout<cmhd_field_place>.stride,
+                as: cmhd_field_place.self)
+        }
+    }
+
+    private func search(_ name: HTTPFieldName) -> cmhd_field_place {
+        var place = cmhd_field_place()
+        for index in 0..<fieldCount where isNamed(name, index) {
+            if place.count == 0 { place.first = UInt16(index) }
+            place.count += 1
+        }
+        return place
+    }
+
+    /// Whether the field at that index has that name.
+    func isNamed(_ name: HTTPFieldName, _ index: Int) -> Bool {
         block.withUnsafeBytes { block in
-            for index in start..<max(start, fieldCount) {
-                let entry = block.loadUnaligned(fromByteOffset: index * Self.entryBytes, as: cmhd_field.self)
-                guard entry.tag == name.tag, Int(entry.name_length) == name.text.utf8.count else { continue }
-                let at = text + Int(entry.name)
-                let found = UnsafeRawBufferPointer(rebasing: block[at..<(at + Int(entry.name_length))])
-                if zip(found, name.text.utf8).allSatisfy({ $0.lowercasedASCII == $1.lowercasedASCII }) { return index }
-            }
-            return nil
+            let entry = entry(index, in: block)
+            let start = text + Int(entry.name)
+            return name.isSame(as: UnsafeRawBufferPointer(rebasing: block[start..<start + Int(entry.name_length)]))
         }
     }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A request method, RFC 9110, section 9. Case matters: `get` is not `GET`.
 public enum HTTPMethod: Hashable, Sendable {
     case get, head, post, put, patch, delete, options, trace, connect
@@ -67,13 +69,18 @@ extension HTTPMethod {
 
     /// From the wire, without making a string of the methods that are known.
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
-        switch (bytes.count, bytes.first) {
-        case (3, UInt8(ascii: "G")) where bytes.elementsEqual("GET".utf8): self = .get
-        case (3, UInt8(ascii: "P")) where bytes.elementsEqual("PUT".utf8): self = .put
-        case (4, UInt8(ascii: "P")) where bytes.elementsEqual("POST".utf8): self = .post
-        case (5, UInt8(ascii: "P")) where bytes.elementsEqual("PATCH".utf8): self = .patch
-        case (6, UInt8(ascii: "D")) where bytes.elementsEqual("DELETE".utf8): self = .delete
+        switch bytes.count {
+        case 3 where Self.isSame(bytes, "GET"): self = .get
+        case 3 where Self.isSame(bytes, "PUT"): self = .put
+        case 4 where Self.isSame(bytes, "POST"): self = .post
+        case 5 where Self.isSame(bytes, "PATCH"): self = .patch
+        case 6 where Self.isSame(bytes, "DELETE"): self = .delete
         default: self.init(String(decoding: bytes, as: UTF8.self))
         }
+    }
+
+    private static func isSame(_ bytes: UnsafeBufferPointer<UInt8>, _ text: StaticString) -> Bool {
+        guard let base = bytes.baseAddress else { return false }
+        return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }

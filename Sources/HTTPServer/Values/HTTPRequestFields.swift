@@ -12,13 +12,18 @@ public struct HTTPRequestFields: Sendable {
 
     /// The value of the first field of that name as it was sent, without copying it.
     public func bytes(of name: HTTPFieldName) -> ArraySlice<UInt8>? {
-        head.index(of: name).map(head.value)
+        let place = head.place(of: name)
+        return place.count == 0 ? nil : head.value(Int(place.first))
     }
 
     /// The value of the only field of that name, as it was sent.
     public func only(_ name: HTTPFieldName) -> Single {
-        guard let index = head.index(of: name) else { return .none }
-        return head.index(of: name, from: index + 1) == nil ? .one(head.value(index)) : .several
+        let place = head.place(of: name)
+        return switch place.count {
+        case 0: .none
+        case 1: .one(head.value(Int(place.first)))
+        default: .several
+        }
     }
 
     /// What there is of a field that may come once.
@@ -30,23 +35,15 @@ public struct HTTPRequestFields: Sendable {
 
     /// The values of every field of that name.
     public func values(of name: HTTPFieldName) -> [String] {
-        var found: [String] = []
-        var start = 0
-        while let index = head.index(of: name, from: start) {
-            found.append(String(decoding: head.value(index), as: UTF8.self))
-            start = index + 1
-        }
-        return found
+        let place = head.place(of: name)
+        guard place.count > 0 else { return [] }
+        return (Int(place.first)..<head.fieldCount).filter { head.isNamed(name, $0) }
+            .map { String(decoding: head.value($0), as: UTF8.self) }
     }
 
     /// How many lines carry that name.
-    public func count(of name: HTTPFieldName) -> Int {
-        var count = 0
-        var start = 0
-        while let index = head.index(of: name, from: start) {
-            count += 1
-            start = index + 1
-        }
-        return count
-    }
+    public func count(of name: HTTPFieldName) -> Int { Int(head.place(of: name).count) }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: HTTPFieldName) -> Bool { count(of: name) > 0 }
 }

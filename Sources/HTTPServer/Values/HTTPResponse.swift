@@ -6,7 +6,7 @@ public struct HTTPResponse: Sendable {
     public var fields: HTTPFields
     public var body: [UInt8]
 
-    public init(_ status: HTTPStatus = .ok, fields: HTTPFields = [:], body: [UInt8] = []) {
+    public init(_ status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
         self.status = status
         self.fields = fields
         self.body = body

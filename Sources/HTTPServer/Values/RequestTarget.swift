@@ -1,25 +1,23 @@
-/// The parts of a request target, RFC 9112, section 3.2: slices of what was sent.
+/// The parts of a request target, RFC 9112, section 3.2, as ranges of it.
 struct RequestTarget {
     /// Starts with a slash, or is `*`.
-    let path: ArraySlice<UInt8>
+    let path: Range<Int>
     /// Behind the question mark, if there is one.
-    let query: ArraySlice<UInt8>?
-
-    private static let slash = UInt8(ascii: "/")
+    let query: Range<Int>?
 
     /// - Parameter target: in one of the forms that the transport lets through.
-    init(_ target: ArraySlice<UInt8>) {
-        var start = target.startIndex
-        if let first = target.first, first != Self.slash, first != UInt8(ascii: "*"),
+    init(_ target: UnsafeRawBufferPointer) {
+        var start = 0
+        if let first = target.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*"),
             let colon = target.firstIndex(of: UInt8(ascii: ":"))
         {
             // absolute-form: behind the authority. The authority-form of CONNECT may end before it would begin.
             start =
-                target[colon...].dropFirst(3).firstIndex { $0 == Self.slash || $0 == UInt8(ascii: "?") }
-                ?? target.endIndex
+                target[colon...].dropFirst(3).firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+                ?? target.count
         }
-        let mark = target[start...].firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
-        path = target[start..<mark]
-        query = mark < target.endIndex ? target[(mark + 1)...] : nil
+        let mark = target.offset(of: UInt8(ascii: "?"), from: start)
+        path = start..<(mark ?? target.count)
+        query = mark.map { $0 + 1..<target.count }
     }
 }

@@ -39,6 +39,8 @@ extension JSONDocument {
 
     /// The document as compact UTF-8 text, members sorted by name.
     public func serialized() -> [UInt8] {
-        JSONText.bytes(adopting: cjson_serialize(value))
+        var length = 0
+        let text = cjson_serialize(value, &length)
+        return Array(JSONText.serialized(text, length))
     }
 }

@@ -22,7 +22,7 @@ package final class JSONSchema: Sendable {
     package let document: JSONDocument
 
     /// Not changed once it is compiled.
-    nonisolated(unsafe) let compiled: OpaquePointer
+    private nonisolated(unsafe) let compiled: OpaquePointer
 
     /// Compiles a schema.
     ///
@@ -41,7 +41,17 @@ package final class JSONSchema: Sendable {
 
     /// Whether a document fits; the cheapest question.
     package func accepts(_ document: JSONDocument) -> Bool {
-        cjson_schema_validate(compiled, document.value, 0, nil) { _, _, _, _, _ in }
+        cjson_schema_accepts(compiled, document.value)
+    }
+
+    /// A merge patch (RFC 7396) of a text, checked and serialised in one go: what most writes are.
+    ///
+    /// - Returns: the text that parsing, merging and serialising would give; nil when it does not fit, or when the text
+    ///   that is to be patched is no JSON.
+    package func merging(_ patch: JSONDocument, into text: [UInt8]) -> [UInt8]? {
+        var length = 0
+        let merged = cjson_schema_merge(compiled, text, text.count, patch.value, &length)
+        return merged.map { Array(JSONText.serialized($0, length)) }
     }
 
     /// What does not fit, at most `limit` places (at least one); empty for a document that fits.

@@ -34,10 +34,21 @@ package struct JSONWriter: Sendable {
 
     package mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// The name of the member whose value is written next.
+    /// The name of the member whose value is written next. Literals are taken by the other one.
+    @_disfavoredOverload
     package mutating func name(_ name: String) {
         comma()
         quote(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// The same for a name that stands in the code: it is ASCII, has nothing to escape, and is not looked through.
+    package mutating func name(_ name: StaticString) {
+        comma()
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(UInt8(ascii: "\""))
         bytes.append(UInt8(ascii: ":"))
         needsComma = false
     }
@@ -87,11 +98,9 @@ package struct JSONWriter: Sendable {
 
     package mutating func document(_ document: JSONDocument) {
         comma()
-        guard let text = cjson_serialize(document.value) else { fatalError("Out of memory for JSON text.") }
-        defer { cjson_text_free(text) }
         var length = 0
-        let start = cjson_text_bytes(text, &length)
-        bytes.append(contentsOf: UnsafeBufferPointer(start: start, count: length))
+        let text = cjson_serialize(document.value, &length)
+        bytes.append(contentsOf: JSONText.serialized(text, length))
     }
 
     private mutating func comma() {
@@ -116,15 +125,41 @@ package struct JSONWriter: Sendable {
     private mutating func quote(_ value: String) {
         var value = value
         value.withUTF8 { utf8 in
-            let isPlain = utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-            if isPlain {
+            if Self.isPlain(utf8) {
                 bytes.append(UInt8(ascii: "\""))
                 bytes.append(contentsOf: utf8)
                 bytes.append(UInt8(ascii: "\""))
             } else {
-                bytes.append(contentsOf: JSONText.bytes(adopting: cjson_quote(utf8.baseAddress, utf8.count)))
+                var length = 0
+                let text = cjson_quote(utf8.baseAddress, utf8.count, &length)
+                bytes.append(contentsOf: JSONText.serialized(text, length))
             }
         }
+    }
+
+    /// Whether no byte is a quotation mark, a backslash or below a space. Eight at a time: a byte is below `n` when
+    /// taking `n` from it borrows, which shows in its highest bit, unless that was set before.
+    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highest = ones << 7
+        let bytes = UnsafeRawBufferPointer(text)
+        var place = 0
+        while place + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+            let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+            let hits =
+                ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+            // A borrow may come from the byte before; then that was a hit, too.
+            if hits & highest != 0 { return false }
+            place += 8
+        }
+        while place < bytes.count {
+            let byte = bytes[place]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+            place += 1
+        }
+        return true
     }
 
     private mutating func digits(_ magnitude: UInt, negative: Bool) {

@@ -7,4 +7,6 @@ public struct Branch: Sendable {
     /// Nil keeps the verb of the transition that led here.
     public let nav: NavigationVerb?
     public let actions: [Action]
+    /// Where it stands in the file, as a JSON Pointer.
+    public let place: String
 }

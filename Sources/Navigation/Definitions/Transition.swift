@@ -8,6 +8,8 @@ public struct Transition: Sendable {
     public let nav: NavigationVerb?
     public let actions: [Action]
     public let history: HistoryPolicy
+    /// Where it stands in the file, as a JSON Pointer.
+    public let place: String
 
     /// Whether another screen may be seen afterwards.
     public var moves: Bool { target != nil || nav != nil }

@@ -35,10 +35,9 @@ extension FlowEngine {
         for coordinator in journey.coordinators {
             let versions = catalog.versions(of: coordinator.flow)
             guard let newest = versions.last else { return orphan(coordinator, newest: nil) }
-            let isThere = catalog.flow(coordinator.flow, version: coordinator.version).map {
-                stands(journey, coordinator, on: $0) { $0 }
-            }
-            if newest.version == coordinator.version, isThere ?? false { continue }
+            let own = versions.last { $0.version == coordinator.version }
+            let isThere = own.map { stands(journey, coordinator, on: $0) { $0 } } ?? false
+            if newest.version == coordinator.version, isThere { continue }
             if newest.version > coordinator.version, !isHeld(coordinator, in: journey) {
                 switch newest.inFlight {
                 case .pin: break
@@ -53,7 +52,7 @@ extension FlowEngine {
                     }
                 }
             }
-            guard isThere ?? false else { return orphan(coordinator, newest: versions.last, in: journey) }
+            guard isThere else { return orphan(coordinator, newest: versions.last, in: journey) }
         }
         return moves.isEmpty ? .none : .migrate(moves)
     }
@@ -90,7 +89,7 @@ extension FlowEngine {
     }
 
     /// The way over migrations, with as few as can be had by always taking the one that leads highest.
-    private func hops(
+    package func hops(
         from version: Int, to newest: FlowDefinition, among versions: [FlowDefinition]
     ) -> [(flow: FlowDefinition, migration: Migration)]? {
         if version == newest.version { return [] }

@@ -23,7 +23,8 @@ import JSONDocument
 ///    its actions, which may lead on.
 /// 5. For children that have lost their last frame: their flow's `exit`, and the parent's `done.abandoned`. Its target
 ///    is gone to only when the move itself named none.
-/// 6. When another frame is looked at than before: its `requires`, then its `entry`.
+/// 6. The screen that is looked at now, when it is another or was left on the way: its `requires`, then its `entry`. One
+///    that shows itself again, and whose `requires` do not hold, is passed over instead.
 /// 7. Each service that was written is checked against its schema.
 ///
 /// `entry` and `exit` of screens come in pairs: a screen that is covered by another has been left, and going back to

@@ -25,7 +25,7 @@ extension StepRun {
                 return Reaction(
                     rule: rule, coordinator: current, shape: screen.shape(of: event) ?? flow.shape(of: event))
             }
-            coordinator = journey.coordinator(current)?.parent
+            coordinator = journey.place(of: current).flatMap { journey.coordinators[$0].parent }
         }
         return nil
     }
@@ -47,7 +47,7 @@ extension StepRun {
                 let shape = screen.shape(of: rule.event) ?? flow.shape(of: rule.event)
                 reactions.append(Reaction(rule: rule, coordinator: current, shape: shape))
             }
-            coordinator = journey.coordinator(current)?.parent
+            coordinator = journey.place(of: current).flatMap { journey.coordinators[$0].parent }
         }
         return reactions
     }

@@ -28,6 +28,7 @@ extension StepRun {
     /// - Parameter coordinator: whose flow the transition stands in.
     mutating func take(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
         if transition.moves { try leaveScreen() }
+        note(transition.place, of: coordinator)
         try run(transition.actions, of: coordinator)
         guard transition.moves else { return }
         markHistory(transition.history)
@@ -69,6 +70,7 @@ extension StepRun {
                 let scope = scope(of: coordinator)
                 let taken = branches.first { $0.guard.map { scope.test($0, in: flow) == .holds } ?? true }
                 guard let taken else { throw .endless(flow: flow.id, state: state.id) }
+                note(taken.place, of: coordinator)
                 try run(taken.actions, of: coordinator)
                 verb = taken.nav ?? verb
                 target = taken.target
@@ -77,6 +79,7 @@ extension StepRun {
                 target = try self.flow(of: coordinator).initial
             case .final(let ending):
                 guard let (parent, transition) = try end(coordinator, ending) else { return false }
+                note(transition.place, of: parent)
                 try run(transition.actions, of: parent)
                 guard transition.moves else { return false }
                 markHistory(transition.history)

@@ -19,6 +19,7 @@ extension StepRun {
             try release(id, outcome: ChildFlow.abandoned)
             let told = try tell(parent, state, outcome: ChildFlow.abandoned, byFinal: false, output: nil)
             guard let told else { continue }
+            note(told.place, of: parent)
             try run(told.actions, of: parent)
             // A parent that has lost its own frames just now is on its way out, too.
             guard told.moves, !isDirected, !losers.contains(parent) || hasFrames(parent) else { continue }
@@ -136,7 +137,9 @@ extension StepRun {
             guard let gone = journey.coordinator(child), let parent = gone.parent else { continue }
             try release(child, outcome: ChildFlow.abandoned)
             let told = try tell(parent, gone.startedBy, outcome: ChildFlow.abandoned, byFinal: false, output: nil)
-            if let told { try run(told.actions, of: parent) }
+            guard let told else { continue }
+            note(told.place, of: parent)
+            try run(told.actions, of: parent)
         }
     }
 

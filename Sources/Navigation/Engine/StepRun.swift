@@ -11,6 +11,8 @@ struct StepRun {
     /// What the child that has just ended handed back, until the next screen is come to.
     var output: JSONDocument?
     var happenings: [Happening] = []
+    /// The transitions that are taken, by flow and place in its file; nil while nobody wants to know.
+    var trace: [TakenTransition]?
 
     /// Whether the screen that was looked at has been left, and a screen has to be entered in the end.
     var hasLeft = false
@@ -24,6 +26,8 @@ struct StepRun {
     /// The screen that was looked at before.
     private var before: Frame?
     private var definitions: [(id: Int, flow: FlowDefinition)] = []
+    /// Most of what is asked about screens is about one and the same.
+    private var lastScreen: (coordinator: Int, state: String, screen: Screen)?
 
     init(
         _ engine: FlowEngine, _ journey: Journey, _ services: any ServiceDocuments, now: Int64,
@@ -42,29 +46,37 @@ struct StepRun {
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
         if let known = definitions.first(where: { $0.id == coordinator }) { return known.flow }
-        guard let running = journey.coordinator(coordinator) else {
+        guard let place = journey.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
-        guard let flow = engine.catalog.flow(running.flow, version: running.version) else {
-            throw .orphaned(flow: running.flow, version: running.version)
-        }
+        let id = journey.coordinators[place].flow
+        let version = journey.coordinators[place].version
+        guard let flow = engine.catalog.flow(id, version: version) else { throw .orphaned(flow: id, version: version) }
         definitions.append((coordinator, flow))
         return flow
     }
 
-    mutating func forgetFlow(of coordinator: Int) { definitions.removeAll { $0.id == coordinator } }
+    mutating func forgetFlow(of coordinator: Int) {
+        definitions.removeAll { $0.id == coordinator }
+        lastScreen = nil
+    }
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> Screen {
+        if let lastScreen, lastScreen.coordinator == frame.coordinator, lastScreen.state == frame.state {
+            return lastScreen.screen
+        }
         let flow = try flow(of: frame.coordinator)
         guard let screen = flow.state(frame.state)?.screen else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
+        lastScreen = (frame.coordinator, frame.state, screen)
         return screen
     }
 
     func scope(of coordinator: Int) -> DataScope {
-        DataScope(
-            services: services, event: event, input: journey.coordinator(coordinator)?.input ?? .emptyObject,
+        let input = journey.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
+        return DataScope(
+            services: services, event: event, input: input,
             output: output, now: now)
     }
 
@@ -116,6 +128,7 @@ struct StepRun {
         guard !requires.isEmpty else { return [] }
         let flow = try flow(of: coordinator)
         let scope = scope(of: coordinator)
+        if requires.allSatisfy({ scope.test($0, in: flow) == .holds }) { return [] }
         return requires.filter { scope.test($0, in: flow) != .holds }
             .flatMap { guardian -> [JSONViolation] in
                 let reasons = scope.reasons(against: guardian, in: flow)

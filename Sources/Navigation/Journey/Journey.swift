@@ -75,5 +75,11 @@ public struct Journey: Sendable, Equatable {
         return true
     }
 
-    public func coordinator(_ id: Int) -> Coordinator? { coordinators.first { $0.id == id } }
+    public func coordinator(_ id: Int) -> Coordinator? { place(of: id).map { coordinators[$0] } }
+
+    /// The place of a coordinator in ``coordinators``.
+    func place(of coordinator: Int) -> Int? {
+        for place in coordinators.indices where coordinators[place].id == coordinator { return place }
+        return nil
+    }
 }

@@ -83,6 +83,7 @@ extension FlowReader {
             subject = kind == "event" ? .event : .input
             if subject == .event, case .never = context.event {
                 report(place.appending(kind), .guardWithoutEvent, "no event has data here")
+                return nil
             }
         }
         return rule.map { .shape(of: subject, $0) }
@@ -119,6 +120,10 @@ extension FlowReader {
         }
         guard let text = document.string else {
             report(place, .badValue, "what is compared is a path as a text, or {\"value\": …}")
+            return nil
+        }
+        guard text.hasPrefix("/") else {
+            report(place, .badPointer, "\"\(text)\" is no path; a text to compare with is {\"value\": \"\(text)\"}")
             return nil
         }
         return readPath(text, at: place, context).map { .path($0) }

@@ -120,7 +120,9 @@ extension FlowReader {
             let nav = choice("nav", in: branch, at: place, NavigationVerb.self)
             let actions = actions("actions", in: branch, at: place, context)
             guard let target = stateName("target", in: branch, at: place, isRequired: true) else { continue }
-            branches.append(Branch(guard: guardian, target: target, nav: nav, actions: actions))
+            branches.append(
+                Branch(
+                    guard: guardian, target: target, nav: nav, actions: actions, place: place.description))
         }
         if !isDecided, document[member: "branches"]?.kind == .array {
             report(

@@ -69,6 +69,8 @@ extension FlowReader {
         let nav = choice("nav", in: document, at: place, NavigationVerb.self)
         let actions = actions("actions", in: document, at: place, context)
         let history = choice("history", in: document, at: place, HistoryPolicy.self) ?? .preserve
+        // Without the target that it names it would be another transition, of which other things could be said.
+        if target == nil, document[member: "target"] != nil { return nil }
         if let nav, !nav.standsAlone, document[member: "target"] == nil {
             report(place.appending("nav"), .misplacedVerb, "\(nav.rawValue) needs a target")
             return nil
@@ -79,6 +81,7 @@ extension FlowReader {
                 "history says what is found later of a screen that is "
                     + "left, and this transition stays")
         }
-        return Transition(guard: guardian, target: target, nav: nav, actions: actions, history: history)
+        return Transition(
+            guard: guardian, target: target, nav: nav, actions: actions, history: history, place: place.description)
     }
 }

@@ -8,7 +8,8 @@ extension JourneyView {
         return writer.bytes
     }
 
-    package func write(to writer: inout JSONWriter) {
+    /// - Parameter more: writes further members behind its own.
+    package func write(to writer: inout JSONWriter, more: (inout JSONWriter) -> Void = { _ in }) {
         writer.beginObject()
         writer.name("id")
         writer.string(id)
@@ -46,6 +47,7 @@ extension JourneyView {
         } else {
             writer.null()
         }
+        more(&writer)
         writer.endObject()
     }
 }

@@ -18,33 +18,18 @@ extension RegisteredService {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
-        // Most states fit, and of most texts that is seen at a fraction of the price.
-        if let bytes = schema.merging(plain: document.serialized(), into: nil) { return try bounded(bytes, by: limit) }
-        return try bytes(judging: document, limit: limit)
-    }
-
-    /// The same for a state as a client sends it.
-    func bytes(of content: CheckedJSON, limit: Int) throws(SessionError) -> [UInt8] {
-        guard let text = content.plainText else { return try bytes(of: try document(of: content), limit: limit) }
-        if let bytes = schema.merging(plain: text, into: nil) { return try bounded(bytes, by: limit) }
-        return try bytes(judging: try document(of: content), limit: limit)
-    }
-
-    /// The same for a merge patch of the bytes that were kept, or of the default when none were.
-    func bytes(merging patch: CheckedJSON, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
-        if let text = patch.plainText, let bytes = schema.merging(plain: text, into: kept ?? defaultBytes) {
-            return try bounded(bytes, by: limit)
-        }
-        let merged = try document(parsing: kept).merging(try document(of: patch))
-        return try patch.plainText == nil ? bytes(of: merged, limit: limit) : bytes(judging: merged, limit: limit)
-    }
-
-    private func bytes(judging document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
         let (state, violations) = fit(document)
         guard violations.isEmpty else {
             throw .invalid(violations.map { .init(pointer: $0.pointer, detail: $0.detail) })
         }
         return try bounded(state.serialized(), by: limit)
+    }
+
+    /// The same for a merge patch of the bytes that were kept, or of the default when none were.
+    func bytes(merging patch: JSONDocument, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
+        if let bytes = schema.merging(patch, into: kept ?? defaultBytes) { return try bounded(bytes, by: limit) }
+        // What fits has taken the short way: this one completes it, or tells what is wrong.
+        return try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
     }
 
     /// The document as a state of the service, completed where it may be, and what is wrong with it even so.
@@ -59,14 +44,6 @@ extension RegisteredService {
     func bounded(_ bytes: [UInt8], by limit: Int) throws(SessionError) -> [UInt8] {
         guard bytes.count <= limit else { throw .tooLarge(service: name, limit: limit) }
         return bytes
-    }
-
-    private func document(of content: CheckedJSON) throws(SessionError) -> JSONDocument {
-        do {
-            return try content.document()
-        } catch {
-            throw .serviceFailed(service: name, reason: "What was sent cannot be read: \(error)")
-        }
     }
 
     /// The document with the default's members where it has none of its own; nil when it is to stay as it is.

@@ -10,7 +10,7 @@ package struct ServiceDefinition: Sendable {
     let lifetime: Int64?
     let concurrency: ServiceConcurrency
     let isUserBound: Bool
-    let isReadOnly: Bool
+    package let isReadOnly: Bool
     package let completesFromDefault: Bool
     let presentation: ServicePresentation?
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void

@@ -59,6 +59,7 @@ extension Sessions {
         SessionStatistics(
             live: registry.sessionCount, created: createdCount.load(ordering: .relaxed),
             ended: endedCount.load(ordering: .relaxed),
+            journeys: environment.journeyCount.load(ordering: .relaxed),
             services: catalog.services.map { .init(name: $0.name, live: $0.live) })
     }
 }
@@ -70,6 +71,8 @@ package struct SessionStatistics: Sendable, Equatable {
     /// Since the process started.
     package let created: Int
     package let ended: Int
+    /// Those that run, in sessions in memory. One whose time is over counts until somebody looks at it.
+    package let journeys: Int
     package let services: [Service]
 
     package struct Service: Sendable, Equatable {

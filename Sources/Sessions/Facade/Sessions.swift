@@ -35,6 +35,7 @@ package final class Sessions: Sendable {
     }
 
     package var settings: SessionSettings { environment.settings }
+    package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }
     /// Whether the store lets writes be done without waiting, by what has `AtOnce` in its name.
     package var writesAtOnce: Bool { environment.promptStore != nil }

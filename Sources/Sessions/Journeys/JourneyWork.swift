@@ -109,6 +109,7 @@ struct JourneyWork {
         if journey.isActive {
             let step = engine.abandon(journey, services: documents, now: pending.now)
             for change in step.changes { try? make(change) }
+            pending.journeysBegun -= 1
         }
         kept.forget(journey.id)
         tell(.journeyAbandoned(id: journey.id))
@@ -122,7 +123,16 @@ struct JourneyWork {
         return ShownJourney(
             view: view.timesMoved(by: environment.timestamp(pending.now).millisecondsSince1970 - pending.now),
             revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min())
+            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min(),
+            isAsMoved: pending.isRecordChanged || isLastCommit(journey))
+    }
+
+    /// Whether the step that brought the journey where it is was the session's last commit.
+    private func isLastCommit(_ journey: Journey) -> Bool {
+        pending.etag(of: coordinator).revision == pending.base.revision
+            && kept.journeys.allSatisfy { $0.id == journey.id || $0.movedAt < journey.movedAt }
+            // What comes to the end of its lifetime is gone without a commit.
+            && !pending.base.services.contains { environment.catalog.services[Int($0.service)].lifetime != nil }
     }
 
     /// Does a step: what it does to services, and to the journey.
@@ -133,7 +143,9 @@ struct JourneyWork {
         if let failure = documents.failure { throw failure }
         memory = step.memory
         for change in step.changes { try make(change) }
+        let wasRunning = kept[step.journey.id]?.isActive ?? false
         let journey = kept.keep(step.journey)
+        pending.journeysBegun += (journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         switch journey.status {
         case .active: tell(.journeyMoved(id: journey.id, step: journey.step))
         case .finished: tell(.journeyFinished(id: journey.id, step: journey.step))

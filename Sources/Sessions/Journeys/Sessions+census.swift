@@ -10,6 +10,14 @@ package struct JourneyCensusRow: Sendable, Equatable {
     package let count: Int
     /// Journeys that have it anywhere: on the stack, or as the state whose child flow runs; those of ``count`` too.
     package let inUse: Int
+
+    package init(flow: String, version: Int, state: String, count: Int, inUse: Int) {
+        self.flow = flow
+        self.version = version
+        self.state = state
+        self.count = count
+        self.inUse = inUse
+    }
 }
 
 extension Sessions {

@@ -9,4 +9,7 @@ package struct ShownJourney: Sendable {
     /// When the view may change by itself, in steady time: the journey expires, a screen's time is over, or a service
     /// comes to the end of its lifetime. Nil: never. See ``Session/stillHolds(revision:dueAt:)``.
     package let dueAt: Int64?
+    /// Whether it is sure to look as it did right after its last step. The step is the journey's entity tag, but the
+    /// documents that a screen shows can be written without one.
+    package let isAsMoved: Bool
 }

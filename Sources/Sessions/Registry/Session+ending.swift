@@ -4,12 +4,15 @@ extension Session {
     /// - Returns: whether it was not ended before.
     @discardableResult
     func markEnded() -> Bool {
-        state.withLock { state in
-            guard !state.isEnded else { return false }
+        let last = state.withLock { state -> SessionRecord? in
+            guard !state.isEnded else { return nil }
             state.isEnded = true
             state.countLive(-1, environment.catalog)
-            return true
+            return state.record
         }
+        guard let last else { return false }
+        environment.countJourneys(of: last, -1)
+        return true
     }
 
     /// Marks it ended if its time is over.
@@ -17,21 +20,25 @@ extension Session {
     /// - Returns: whether its end is to be finished: its time is over, or it was marked and is still here.
     func markExpired(now: Int64) -> Bool {
         let settings = environment.settings
-        return state.withLock { state in
-            guard !state.isEnded else { return true }
-            guard now >= state.deadline(settings) else { return false }
+        let (isToBeFinished, last) = state.withLock { state -> (Bool, SessionRecord?) in
+            guard !state.isEnded else { return (true, nil) }
+            guard now >= state.deadline(settings) else { return (false, nil) }
             state.isEnded = true
             state.countLive(-1, environment.catalog)
-            return true
+            return (true, state.record)
         }
+        if let last { environment.countJourneys(of: last, -1) }
+        return isToBeFinished
     }
 
     /// The store could not be told that it ended: it goes on.
     func unmarkEnded() {
-        state.withLock { state in
+        let record = state.withLock { state in
             state.isEnded = false
             state.countLive(1, environment.catalog)
+            return state.record
         }
+        environment.countJourneys(of: record, 1)
     }
 
     /// Everything that lives, newest first, and the revision.
@@ -50,5 +57,17 @@ extension Session.State {
         for instance in unwritten where record.document(of: instance.service) == nil {
             catalog.services[Int(instance.service)].countLive(difference)
         }
+    }
+}
+
+extension SessionEnvironment {
+    /// Counts the journeys that run in a session. Most sessions have none, and then this looks at a list of few.
+    func countJourneys(of record: SessionRecord, _ difference: Int) {
+        guard let coordinator = catalog[CoordinatorService.key.name],
+            let document = record.document(of: coordinator.index),
+            let kept = try? KeptJourneys(reading: document.bytes)
+        else { return }
+        let running = kept.journeys.count { $0.isActive }
+        if running > 0 { journeyCount.wrappingAdd(difference * running, ordering: .relaxed) }
     }
 }

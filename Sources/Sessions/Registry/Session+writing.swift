@@ -91,6 +91,9 @@ extension Session {
 
     private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?) {
         state.withLock { state in
+            if pending.journeysBegun != 0, !state.isEnded {
+                environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
+            }
             if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
                 record.services.count == state.record.services.count
             {
@@ -127,13 +130,18 @@ extension Session {
             markEnded()
             throw .ended
         }
-        state.withLock { state in
-            guard stored.record.revision > state.record.revision else { return }
+        let former = state.withLock { state -> SessionRecord? in
+            guard stored.record.revision > state.record.revision else { return nil }
+            let former = state.record
             if !state.isEnded { state.countLive(-1, environment.catalog) }
             state.record = stored.record
             state.forgetWritten(environment.catalog, now: environment.clock.now())
             if !state.isEnded { state.countLive(1, environment.catalog) }
+            return state.isEnded ? nil : former
         }
+        guard let former else { return }
+        environment.countJourneys(of: former, -1)
+        environment.countJourneys(of: stored.record, 1)
     }
 }
 

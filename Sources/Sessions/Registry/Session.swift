@@ -29,6 +29,7 @@ package final class Session: Sendable {
         self.environment = environment
         state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt))
         for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
+        if !stored.record.services.isEmpty { environment.countJourneys(of: stored.record, 1) }
     }
 
     package var id: SessionID { state.withLock { $0.record.id } }

@@ -1,5 +1,6 @@
 import JSONDocument
 import ServiceLocator
+import Synchronization
 
 /// What all sessions of a process share. Immutable; the things in it look after themselves.
 final class SessionEnvironment: Sendable {
@@ -14,6 +15,8 @@ final class SessionEnvironment: Sendable {
     let parent: ServiceLocator?
     let observers: [any SessionObserver]
     let journeys: JourneySettings
+    /// Journeys that run, in all sessions in memory.
+    let journeyCount = Atomic<Int>(0)
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,

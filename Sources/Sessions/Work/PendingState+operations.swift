@@ -11,8 +11,8 @@ extension PendingState {
         guard operation.isAllowed(to: caller) else { throw .readOnly(service: service.name) }
         try check(operation)
         switch operation.action {
-        case .put(let content):
-            write(service, try service.bytes(of: content, limit: limit))
+        case .put(let document):
+            write(service, try service.bytes(of: document, limit: limit))
         case .mergePatch(let patch):
             write(service, try service.bytes(merging: patch, into: document(of: service)?.bytes, limit: limit))
         case .jsonPatch(let patch):

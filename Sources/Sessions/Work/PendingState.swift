@@ -12,6 +12,8 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// What became of journeys, for observers.
     var journeyChanges: [SessionChange] = []
+    /// How many more journeys run than before; less than 0 when more have come to their end.
+    var journeysBegun = 0
     /// Whether there is something for the store: making or removing an instance that was never written is not.
     private(set) var isRecordChanged = false
     /// Instances at the end of their lifetime leave with the next commit.

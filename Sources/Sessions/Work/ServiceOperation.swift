@@ -4,18 +4,15 @@ import JSONDocument
 package struct ServiceOperation: Sendable {
     package enum Action: Sendable {
         /// Replaces the state.
-        case put(CheckedJSON)
+        case put(JSONDocument)
         /// RFC 7396.
-        case mergePatch(CheckedJSON)
+        case mergePatch(JSONDocument)
         /// RFC 6902.
         case jsonPatch(JSONDocument)
         /// Puts the living instance back to its default, which is a write. Does nothing when none lives.
         case clear
         /// The instance leaves; the next access makes a clean one. Does nothing when none lives.
         case remove
-
-        package static func put(_ document: JSONDocument) -> Self { .put(CheckedJSON(document)) }
-        package static func mergePatch(_ patch: JSONDocument) -> Self { .mergePatch(CheckedJSON(patch)) }
     }
 
     package let service: RegisteredService

@@ -1,5 +1,6 @@
 import ConciergeApp
 import JSONDocument
+import Support
 import Synchronization
 import Testing
 
@@ -10,14 +11,18 @@ struct ConfigurationCommandTests {
         arguments: [
             (
                 ["srve"],
-                #"concierge: there is no command "srve"; allowed is one of serve, check, config, health, version, help; did you mean serve?"#
+                #"concierge: there is no command "srve"; allowed is one of serve, check, config, simulate, paths, health, version, help; did you mean serve?"#
             ),
             (["serve", "--prot", "1"], #"concierge: serve has no flag "--prot"; did you mean --port?"#),
             (
                 ["serve", "--max-sessions=1"],
                 #"concierge: serve has no flag "--max-sessions"; did you mean --set max_sessions=…?"#
             ),
-            (["serve", "--flows", "x"], #"concierge: serve has no flag "--flows""#),
+            (["serve", "--against", "x"], #"concierge: serve has no flag "--against""#),
+            (["simulate", "--script", "x"], "concierge: simulate needs the id of a flow"),
+            (["simulate", "wizard"], "concierge: simulate needs --script FILE"),
+            (["simulate", "a", "b"], #"concierge: simulate takes no argument "b""#),
+            (["paths", "--curl=1", "a"], "concierge: --curl takes no value"),
             (["serve", "8080"], #"concierge: serve takes no argument "8080""#),
             (["serve", "--port"], "concierge: --port needs a value"),
             (["serve", "--port", "--host"], "concierge: --port needs a value"),
@@ -29,7 +34,7 @@ struct ConfigurationCommandTests {
             (["version", "now"], #"concierge: version takes no argument "now""#),
             (
                 ["help", "sevre"],
-                #"concierge: there is no command "sevre"; allowed is one of serve, check, config, health, version, help; did you mean serve?"#
+                #"concierge: there is no command "sevre"; allowed is one of serve, check, config, simulate, paths, health, version, help; did you mean serve?"#
             ),
         ])
     func wrongUsage(arguments: [String], sentence: String) async throws {
@@ -119,7 +124,7 @@ struct ConfigurationCommandTests {
         #expect(try await run(["config"], files: files, extra: flags).complaint == "")
         let check = try await run(["check"], files: files, extra: flags)
         #expect(check.status == 0)
-        #expect(check.result == "checked no configuration file and 1 service file: 0 errors, 1 warning\n")
+        #expect(check.result == "checked no configuration file, 1 service file and 0 flow files: 0 errors, 1 warning\n")
         #expect(
             check.complaint
                 == "services/a.json:1:15: warning: /schema empty_schema: the schema allows any document at all\n")
@@ -130,7 +135,7 @@ struct ConfigurationCommandTests {
         let files = ["c.json": "{\n  \"prot\": 1,\n  \"workers\": 0\n}"]
         let run = try await run(["check", "--config", "c.json"], files: files)
         #expect(run.status == 2)
-        #expect(run.result == "checked c.json and 0 service files: 2 errors, 0 warnings\n")
+        #expect(run.result == "checked c.json, 0 service files and 0 flow files: 2 errors, 0 warnings\n")
         #expect(
             run.complaint == """
                 c.json:2:3: error: /prot unknown_key: there is no key "prot"; did you mean port?

@@ -16,20 +16,23 @@ struct ConfigurationReferenceTests {
         #expect(readme.contains("\n\n" + ConfigurationReference.markdown + "\n"))
     }
 
-    @Test("config/concierge.json says every default, and its services are fine")
+    @Test("config/concierge.json says every default and names a main flow; its services and flows are fine")
     func shippedFile() throws {
         let loaded = ConfigurationLoader(environment: [:], files: repository).load()
         #expect(loaded.problems == [])
         #expect(loaded.file == "config/concierge.json")
         var expected = Configuration()
         expected.services = "config/services"
+        expected.flows = "config/flows"
+        expected.mainFlow = "main"
         #expect(loaded.configuration == expected)
         #expect(loaded.services.map(\.name).contains("basket"))
+        #expect(Set(loaded.flows.ids).isSuperset(of: ["wizard", "edit-quote", "main", "checkout", "money-transfer"]))
         // What differs from machine to machine stands there as a comment.
         let unsaid = ConfigurationKey.all.map(\.path).filter { loaded.origins[$0] == nil }
-        #expect(unsaid == ["workers", "services", "admin.key", "admin.key_file"])
+        #expect(unsaid == ["workers", "services", "flows", "admin.key", "admin.key_file"])
         let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
-        for name in ["workers", "services", "key", "key_file"] { #expect(text.contains("// \"\(name)\": ")) }
+        for name in ["workers", "services", "flows", "key", "key_file"] { #expect(text.contains("// \"\(name)\": ")) }
     }
 
     @Test("The README explains every code that a service file can get")

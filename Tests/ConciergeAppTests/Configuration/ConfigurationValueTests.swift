@@ -105,7 +105,7 @@ struct ConfigurationValueTests {
         #expect(Set(ConfigurationKey.all.map(\.environmentName)).count == ConfigurationKey.all.count)
         #expect(
             ConfigurationKey.all.compactMap(\.flagName).sorted() == [
-                "--admin-host", "--admin-port", "--host", "--port", "--services", "--store", "--workers",
+                "--admin-host", "--admin-port", "--flows", "--host", "--port", "--services", "--store", "--workers",
             ])
     }
 }

@@ -44,6 +44,8 @@ struct LoggingPipe: ~Copyable {
         // A NUL, which no line has, says that this was all.
         try await blocking {
             log?.flush()
+            // The pipe may still be full: this waits for room, whatever the log's end did.
+            _ = fcntl(writer, F_SETFL, 0)
             var end: UInt8 = 0
             write(writer, &end, 1)
         }

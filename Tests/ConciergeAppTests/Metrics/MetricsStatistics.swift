@@ -5,6 +5,7 @@ extension SessionStatistics {
 
     static func of(live: Int, created: Int, ended: Int, services: [(String, Int)]) -> Self {
         SessionStatistics(
-            live: live, created: created, ended: ended, services: services.map { .init(name: $0.0, live: $0.1) })
+            live: live, created: created, ended: ended, journeys: 0,
+            services: services.map { .init(name: $0.0, live: $0.1) })
     }
 }

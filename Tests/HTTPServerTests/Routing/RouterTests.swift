@@ -25,7 +25,8 @@ struct RouterTests {
         case .handle(let match):
             let pattern = match.route?.pattern
             let values = (0..<(pattern?.parameterNames.count ?? 0)).map {
-                String(decoding: head.part(match.parameters[$0]), as: UTF8.self)
+                let span = match.parameters[$0]
+                return String(decoding: head.slice(Int(span.lower)..<Int(span.upper)), as: UTF8.self)
             }
             return "\(match.route?.method.description ?? "-") \(pattern?.text ?? "-") \(values.joined(separator: ","))"
         case .respond(let response): return "\(response.status.code) \(response.fields[.allow] ?? "-")"

@@ -88,6 +88,9 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         .init(
             .badPointer, "/states/a/on/go/actions/0/value/$from",
             action(#"{"op": "add", "path": "/quote/text", "value": {"$from": "event/text"}}"#)),
+        .init(
+            .badPointer, "/states/a/on/go/guard/compare/2",
+            screen(#"{"target": "a", "guard": {"compare": ["/quote/text", "==", "x"]}}"#)),
         .init(.duplicateFlow, "/id", screen(#"{"target": "a"}"#), screen(#"{"target": "a"}"#)),
         .init(
             .unknownState, "/initial", guess: "start",

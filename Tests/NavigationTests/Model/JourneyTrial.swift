@@ -106,12 +106,27 @@ struct JourneyTrial {
                 }
                 return true
             }
+            if eventLeading(to: screen) != nil, found.events.count(where: { $0 != "back" }) > 1 {
+                throw Difference(description: "\(found.events) is too long: \(story)")
+            }
             model.notes = []
             try follow(found, story)
             return try take(found.step, story)
         } catch is JourneyRefusal {
+            if let event = eventLeading(to: screen) { throw Difference(description: "\(event) leads there: \(story)") }
             try compare(story)
             return false
+        }
+    }
+
+    /// An event that leads straight to a screen and changes no data, if there is one.
+    private func eventLeading(to screen: String) -> String? {
+        (eventsHere() + RandomFlows.events).first { event in
+            var other = model
+            guard (try? other.send(event)) != nil, other.flags == model.flags, let top = other.frames.last else {
+                return false
+            }
+            return ModelFlow.name(top.state) == screen
         }
     }
 

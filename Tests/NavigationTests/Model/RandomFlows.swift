@@ -60,7 +60,7 @@ struct RandomFlows {
             if happens(1, in: 6) { screen.back = .target(number(kinds.screens)) }
             return .screen(screen)
         }
-        if kinds.finals.contains(state) { return .final(outcome: "o\(state % 2)") }
+        if kinds.finals.contains(state) { return .final(outcome: "o\(state - kinds.finals.lowerBound)") }
         if kinds.children.contains(state) {
             var done: [String: [ModelFlow.Move]] = ["": [end(kinds)]]
             if happens(1, in: 2) { done["o0"] = [end(kinds)] }

@@ -4,40 +4,166 @@ import Testing
 
 @Suite("Going to a screen")
 struct NavigateTests {
-    let engine: FlowEngine
-    var services = TestServices()
-
-    init() throws {
-        engine = FlowEngine(catalog: try Traveller.catalog([Flows.wizard, Flows.editQuote]))
+    private func wizard(name: String? = nil) throws -> Traveller {
+        var traveller = try Traveller(Flows.wizard, Flows.editQuote)
+        if let name { try traveller.send("sign_in", ["name": JSONDocument(name)]) }
+        return traveller
     }
 
-    private func signedIn() throws -> (Journey, TestServices) {
-        var services = TestServices()
-        var step = try engine.start(flow: "wizard", id: "main", services: services, now: 0)
-        step = try engine.send("sign_in", data: ["name": "Ada"], to: step.journey, services: services, now: 0)
-        services.perform(step.changes)
-        return (step.journey, services)
+    private func navigate(_ traveller: Traveller, to screen: String) throws -> FlowEngine.Navigation {
+        try traveller.engine.navigate(
+            traveller.journey, to: screen, services: traveller.services, now: traveller.now)
+    }
+
+    /// What is in the way, as the screen and the pointers.
+    private func obstacle(_ traveller: Traveller, to screen: String) -> (screen: String, pointers: [String])? {
+        do {
+            _ = try navigate(traveller, to: screen)
+            return nil
+        } catch JourneyRefusal.unreachable(let screen, let violations) {
+            return (screen, violations.map(\.pointer))
+        } catch {
+            Issue.record("\(error)")
+            return nil
+        }
     }
 
     @Test("the way over pages that may be seen is gone as one step")
-    func wizard() throws {
-        let (journey, services) = try signedIn()
-        let result = try engine.navigate(journey, to: "page3", services: services, now: 5)
+    func steps() throws {
+        let traveller = try wizard(name: "Ada")
+        let result = try navigate(traveller, to: "page3")
         #expect(result.path == ["page2", "page3"])
         #expect(result.events == ["next", "next"])
-        #expect(result.step.journey.step == journey.step + 1)
+        #expect(result.step.journey.step == traveller.journey.step + 1)
         #expect(result.step.journey.frames.map(\.state) == ["start", "page1", "page2", "page3"])
-        #expect(result.step.journey.movedAt == 5)
     }
 
     @Test("without a name, the first page that wants one is in the way, and says what is missing")
     func blocked() throws {
-        let step = try engine.start(flow: "wizard", id: "main", services: services, now: 0)
-        #expect {
-            try engine.navigate(step.journey, to: "page3", services: services, now: 0)
-        } throws: { error in
-            guard case .unreachable("page1", let violations)? = error as? JourneyRefusal else { return false }
-            return violations.map(\.pointer) == ["/profile/name"]
-        }
+        let blocked = try #require(obstacle(try wizard(), to: "page3"))
+        #expect(blocked.screen == "page1")
+        #expect(blocked.pointers == ["/profile/name"])
+    }
+
+    @Test("with a name, an event that needs data is in the way all the same")
+    func data() throws {
+        var traveller = try wizard()
+        traveller.services["profile"] = ["name": "Ada", "email": nil, "attributes": .emptyObject]
+        let blocked = try #require(obstacle(traveller, to: "page3"))
+        #expect(blocked.screen == "page1")
+        #expect(blocked.pointers == ["/event/name"])
+    }
+
+    @Test("a screen on the stack is gone back to, and no event is sent for it")
+    func back() throws {
+        var traveller = try wizard(name: "Ada")
+        try traveller.send("next")
+        try traveller.send("next")
+        // `finish` would lead to the start in one event, and remove the profile.
+        let result = try navigate(traveller, to: "start")
+        #expect(result.path == ["page2", "page1", "start"])
+        #expect(result.events == ["back", "back", "back"])
+        #expect(result.step.changes.isEmpty)
+    }
+
+    @Test("into a child flow, and out of it by leaving it")
+    func children() throws {
+        var traveller = try wizard(name: "Ada")
+        let inside = try navigate(traveller, to: "edit")
+        #expect(inside.path == ["page2", "show", "edit"])
+        #expect(inside.step.journey.coordinators.map(\.flow) == ["wizard", "edit-quote"])
+        try traveller.send("next")
+        try traveller.send("edit")
+        let outside = try navigate(traveller, to: "page3")
+        #expect(outside.path.last == "page3")
+        #expect(outside.step.journey.coordinators.map(\.flow) == ["wizard"])
+        #expect(outside.step.journey.frames.map(\.state) == ["start", "page1", "page2", "page3"])
+    }
+
+    @Test("where one is already, nothing happens")
+    func here() throws {
+        let traveller = try wizard(name: "Ada")
+        let result = try navigate(traveller, to: "page1")
+        #expect(result.path.isEmpty)
+        #expect(result.step.journey == traveller.journey)
+    }
+
+    @Test("a screen that no flow has")
+    func unknown() throws {
+        let traveller = try wizard(name: "Ada")
+        #expect(throws: JourneyRefusal.unknownScreen("page4")) { try navigate(traveller, to: "page4") }
+    }
+
+    @Test("never back over what cannot be undone")
+    func invalidated() throws {
+        let flow = Flows.make([
+            "a": ["on": ["pay": ["target": "b", "history": "invalidate"]]], "b": ["on": ["next": ["target": "b"]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.send("pay")
+        #expect(try #require(obstacle(traveller, to: "a")).screen == "a")
+    }
+
+    @Test("what is done on the way opens nothing")
+    func consent() throws {
+        let flow = Flows.make(
+            [
+                "a": [
+                    "on": ["accept": ["target": "b", "actions": [["op": "add", "path": "/limits/ok", "value": true]]]]
+                ],
+                "b": ["requires": ["ok"], "on": ["back2": ["target": "a"]]],
+            ],
+            adding: ["guards": ["ok": ["service": "limits", "schema": ["required": ["ok"]]]]])
+        let blocked = try #require(obstacle(try Traveller(flow), to: "b"))
+        #expect(blocked.screen == "b")
+        #expect(blocked.pointers == ["/limits/ok"])
+    }
+
+    @Test("when the way is refused as it is gone, another is taken")
+    func detour() throws {
+        let flow = Flows.make([
+            "a": [
+                "on": [
+                    "short": ["target": "c", "actions": [["op": "test", "path": "/limits/low", "value": 2]]],
+                    "long": ["target": "b"],
+                ]
+            ],
+            "b": ["on": ["next": ["target": "c"]]], "c": ["on": ["next": ["target": "a"]]],
+        ])
+        #expect(try navigate(try Traveller(flow), to: "c").events == ["long", "next"])
+    }
+
+    @Test("a choice goes the way that the data decides, and says what would have to be otherwise for the other")
+    func choice() throws {
+        let flow = Flows.make([
+            "a": ["on": ["go": ["target": "which"]]],
+            "which": [
+                "type": "choice",
+                "branches": [
+                    ["guard": ["compare": ["/limits/low", ">", ["value": 5]]], "target": "b"], ["target": "c"],
+                ],
+            ],
+            "b": ["on": ["next": ["target": "a"]]], "c": ["on": ["next": ["target": "a"]]],
+        ])
+        let traveller = try Traveller(flow)
+        #expect(try navigate(traveller, to: "c").path == ["c"])
+        let blocked = try #require(obstacle(traveller, to: "b"))
+        #expect(blocked.screen == "b")
+        #expect(blocked.pointers == ["/limits/low"])
+    }
+
+    @Test("a flow starts in the middle with the frames below that a person would have passed")
+    func middle() throws {
+        let flow = Flows.make([
+            "a": ["on": ["next": ["target": "b"]]], "b": ["on": ["edit": ["target": "c", "nav": "present"]]],
+            "c": ["on": ["next": ["target": "a"]]],
+        ])
+        let engine = FlowEngine(catalog: try Traveller.catalog([flow]))
+        let result = try engine.start(flow: "test", id: "x", at: "c", services: TestServices(), now: 7)
+        #expect(result.path == ["b", "c"])
+        #expect(result.step.journey.frames.map(\.state) == ["a", "b", "c"])
+        #expect(result.step.journey.frames.map(\.presentation) == [.root, .push, .modal])
+        #expect(result.step.journey.step == 1)
+        #expect(result.step.happenings.first == .started(flow: "test", version: 1))
     }
 }

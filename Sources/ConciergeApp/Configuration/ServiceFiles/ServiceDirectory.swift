@@ -5,6 +5,8 @@ enum ServiceDirectory {
     struct Contents {
         var fileCount = 0
         var services: [ServiceFile] = []
+        /// Every name that is declared, also by a file with a mistake.
+        var names: [String] = []
         var problems: [ConfigurationProblem] = []
     }
 
@@ -44,6 +46,7 @@ enum ServiceDirectory {
                     continue
                 }
                 firstUse[declared] = file.path
+                contents.names.append(declared)
             }
             if let service = reader.service { contents.services.append(service) }
         }

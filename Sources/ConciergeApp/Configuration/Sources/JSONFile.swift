@@ -15,6 +15,11 @@ struct JSONFile {
         } catch {
             throw ConfigurationProblem(at: .file(path), code: error.code, "\(error)")
         }
+        try self.init(path: path, bytes: bytes)
+    }
+
+    /// - Throws: a problem that names the line and column.
+    init(path: String, bytes: [UInt8]) throws(ConfigurationProblem) {
         do {
             document = try JSONDocument(parsing: bytes, comments: true)
         } catch {

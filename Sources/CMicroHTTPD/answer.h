@@ -1,0 +1,24 @@
+#ifndef CMHD_ANSWER_H
+#define CMHD_ANSWER_H
+
+#include "internal.h"
+
+/// A field of a response as the library keeps it: its `struct MHD_HTTP_Header`.
+typedef struct cmhd_field_node {
+    struct cmhd_field_node *next, *previous;
+    char *name;
+    size_t name_length;
+    char *value;
+    size_t value_length;
+    enum MHD_ValueKind kind;
+} cmhd_field_node;
+
+/// How the library's `struct MHD_Response` begins.
+typedef struct {
+    cmhd_field_node *first, *last;
+} cmhd_response_start;
+
+/// The library's response for an answer; NULL when memory is short or the fields are malformed.
+struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, bool links_fields);
+
+#endif

@@ -1,0 +1,121 @@
+import HTTPServer
+import JSONDocument
+import Navigation
+import Sessions
+
+extension Problem {
+    /// What a client is told when something could not be done with a journey at all.
+    init(_ error: JourneyError) {
+        switch error {
+        case .notFound: self.init(.journeyNotFound, error.description)
+        case .preconditionFailed(let current):
+            // A journey that is not there has no entity tag.
+            self.init(
+                .preconditionFailed, error.description,
+                fields: current == 0 ? [:] : [.etag: ServiceETag(revision: current).description])
+        case .tooMany: self.init(.tooManyJourneys, error.description)
+        case .noMainFlow:
+            self.init(
+                .invalidInput, error.description,
+                errors: [InvalidInput(pointer: "/flow", detail: "is needed: the journey ran none yet")])
+        }
+    }
+
+    /// What a client is told when the journey's flow does not allow what it asked for. Nothing has happened then.
+    ///
+    /// - Parameters:
+    ///   - path: the journey's, where there is one to start over.
+    ///   - bringsInput: whether an input was a part of the request; else it was for a child flow, by the flow itself.
+    init(_ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true) {
+        switch refusal {
+        case .eventNotAccepted(let event, let accepted):
+            self.init(
+                .eventNotAccepted, "The event \(Self.quoted(event)) is not accepted here.",
+                members: [(name: "accepted", value: JSONDocument(accepted.map { JSONDocument($0) }))])
+        case .guardNotMet(let places):
+            self.init(.guardNotMet, "That is not possible as things are.", errors: Self.errors(places))
+        case .eventDataInvalid(let places):
+            self.init(
+                .invalidInput, "The data is not what the event takes here.", errors: Self.errors(places, in: "/data"))
+        case .inputInvalid(let flow, let places) where !bringsInput:
+            self.init(
+                .actionFailed, "The flow \(Self.quoted(flow)) does not take the input that it would be given here.",
+                errors: Self.errors(places, in: "/input"))
+        case .inputInvalid(let flow, let places):
+            self.init(
+                .invalidInput, "The input is not what the flow \(Self.quoted(flow)) takes.",
+                errors: Self.errors(places, in: "/input"))
+        case .unknownFlow(let flow, let version):
+            self.init(
+                .flowNotFound,
+                version.map { "There is no version \($0) of a flow \(Self.quoted(flow))." }
+                    ?? "There is no flow \(Self.quoted(flow)).")
+        case .actionFailed(let place):
+            self.init(.actionFailed, errors: Self.errors([place]))
+        case .serviceInvalid(let service, let places):
+            self.init(
+                .invalidState, "The state of service \(Self.quoted(service)) would not fit its schema.",
+                errors: Self.errors(places))
+        case .finished(let outcome):
+            let end = outcome.map { "The journey is finished, with the outcome \(Self.quoted($0))." }
+            self.init(
+                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence,
+                members: Self.startAgain(path))
+        case .expired:
+            self.init(
+                .journeyExpired, "The time of the journey is over." + Self.startAgainSentence,
+                members: Self.startAgain(path))
+        case .due: self.init(.contention, fields: [.retryAfter: "1"])
+        case .endless: self.init(.endlessFlow)
+        case .unreachable(let screen, let places):
+            self.init(
+                .unreachable, "The way there is blocked at the screen \(Self.quoted(screen)).",
+                errors: Self.errors(places), members: [(name: "screen", value: JSONDocument(screen))])
+        case .unknownScreen(let screen):
+            // Asked for by a journey that is there, or by one that is to be started.
+            let member = path == nil ? "at" : "to"
+            self.init(
+                .invalidInput,
+                errors: [
+                    InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen)) to go to")
+                ])
+        case .stackFull: self.init(.stackFull)
+        case .orphaned(let flow, let version):
+            self.init(
+                .journeyOrphaned,
+                "The journey is on version \(version) of \(Self.quoted(flow)), which is not loaded any more."
+                    + Self.startAgainSentence, members: Self.startAgain(path))
+        }
+    }
+
+    private static let startAgainSentence = " start_again says how to begin anew."
+
+    /// The request that starts the journey over, as data.
+    private static func startAgain(_ path: String?) -> [(name: String, value: JSONDocument)] {
+        guard let path else { return [] }
+        return [(name: "start_again", value: ["method": "PUT", "href": JSONDocument(path), "body": .emptyObject])]
+    }
+
+    private static func errors(_ places: [JSONViolation], in pointer: String = "") -> [InvalidInput] {
+        places.map { InvalidInput(pointer: pointer + $0.pointer, detail: $0.detail) }
+    }
+
+    /// What the client sent, as it can stand in a sentence.
+    private static func quoted(_ text: String) -> String { WrittenValue.quoted(text) }
+}
+
+extension HTTPRequest {
+    /// Whether it is one that starts a journey, and may bring an input for it.
+    var startsJourney: Bool {
+        guard let pattern = match.route?.pattern.text else { return false }
+        return !pattern.hasSuffix("/events") && !pattern.hasSuffix("/navigation")
+    }
+
+    /// The path of the journey that the request is about, as the client wrote it, so that it is one that works for it.
+    var journeyPath: String? {
+        guard let names = match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else { return nil }
+        let session = String(decoding: parameterBytes(0), as: UTF8.self)
+        let journey = String(decoding: parameterBytes(1), as: UTF8.self)
+        return "/v1/sessions/\(session)/journeys/\(journey)"
+    }
+}

@@ -1,0 +1,76 @@
+import Navigation
+import Sessions
+
+/// What a set of flows means for journeys that run already.
+///
+/// Used at start, where journeys that are left without their version keep the server from starting, and by
+/// `concierge check --against`, which says so before anybody starts it.
+struct JourneyImpact {
+    /// What becomes of the journeys of one row of the census.
+    enum Fate: Equatable {
+        /// They go on as they are.
+        case stay
+        /// At their next event they go on in a newer version, on that state of it.
+        case migrate(toVersion: Int, state: String)
+        /// At their next event they begin anew.
+        case restart
+        /// The version is not loaded, and no migration leads from it.
+        case orphaned
+        /// The version is loaded, or there is a migration, but the state is in neither.
+        case stateGone(version: Int, state: String)
+
+        var isLost: Bool {
+            switch self {
+            case .stay, .migrate, .restart: false
+            case .orphaned, .stateGone: true
+            }
+        }
+    }
+
+    let rows: [(row: JourneyCensusRow, fate: Fate)]
+
+    init(of engine: FlowEngine, on census: [JourneyCensusRow]) {
+        rows = census.map { ($0, Self.fate(of: $0, engine)) }
+    }
+
+    /// Versions that journeys cannot go on without, with how many need each, in the order of the census.
+    ///
+    /// A state that is gone from a version that is there only matters to those that show it: what lies below on their
+    /// stacks is passed over when they go back.
+    var missing: [(flow: String, version: Int, count: Int)] {
+        var missing: [(flow: String, version: Int, count: Int)] = []
+        for (row, fate) in rows where fate.isLost {
+            let needing = fate == .orphaned ? row.inUse : row.count
+            guard needing > 0 else { continue }
+            // A journey that is in several rows is one journey: the most that one row has are there at least.
+            if let place = missing.firstIndex(where: { $0.flow == row.flow && $0.version == row.version }) {
+                missing[place].count = max(missing[place].count, needing)
+            } else {
+                missing.append((row.flow, row.version, needing))
+            }
+        }
+        return missing
+    }
+
+    private static func fate(of row: JourneyCensusRow, _ engine: FlowEngine) -> Fate {
+        let catalog = engine.catalog
+        let own = catalog.flow(row.flow, version: row.version)
+        var gone: (version: Int, state: String)?
+        if let newest = catalog.flow(row.flow), newest.version > row.version {
+            if newest.inFlight == .restart { return .restart }
+            if newest.inFlight == .migrate,
+                let hops = engine.hops(
+                    from: row.version, to: newest, among: catalog.versions(of: row.flow))
+            {
+                let state = hops.reduce(row.state) { $1.migration.state(for: $0) }
+                if newest.state(state) != nil { return .migrate(toVersion: newest.version, state: state) }
+                gone = (newest.version, state)
+            }
+        }
+        // What no migration takes along stays where it is, as long as that is there.
+        if let own {
+            return own.state(row.state) == nil ? .stateGone(version: own.version, state: row.state) : .stay
+        }
+        return gone.map { .stateGone(version: $0.version, state: $0.state) } ?? .orphaned
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+
+/// Asks an HTTP server one thing, for commands that talk to a running one. The connection is closed after the answer,
+/// and that is what ends it: servers of this program do not answer otherwise.
+struct PlainHTTP {
+    struct Answer {
+        let status: Int
+        let body: [UInt8]
+    }
+
+    let host: String
+    let port: Int
+    /// A server that is silent for so long is as good as none.
+    var timeoutSeconds = 2
+    /// Far more than anything that is asked for.
+    private static let longestAnswer = 64 << 20
+
+    init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// - Parameter url: `http://host:port`, with or without a slash behind it. Nil when it is anything else.
+    init?(url: String) {
+        let scheme = "http://"
+        guard url.hasPrefix(scheme) else { return nil }
+        var authority = url.dropFirst(scheme.count)
+        if authority.hasSuffix("/") { authority.removeLast() }
+        guard !authority.contains(where: { "/?#@".contains($0) }) else { return nil }
+        var port = 80
+        if let colon = authority.lastIndex(of: ":"), authority.last != "]" {
+            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else { return nil }
+            port = Int(number)
+            authority = authority[..<colon]
+        }
+        if authority.first == "[", authority.last == "]" { authority = authority.dropFirst().dropLast() }
+        guard !authority.isEmpty else { return nil }
+        self.init(host: String(authority), port: port)
+    }
+
+    /// - Returns: nil when nothing answers, or not in HTTP.
+    func get(_ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
+        guard let descriptor = connection() else { return nil }
+        defer { close(descriptor) }
+        let name = host.contains(":") ? "[\(host)]" : host
+        var head = "GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n"
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        let request = Array((head + "\r\n").utf8)
+        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+        return Self.answer(everything(from: descriptor))
+    }
+
+    private func connection() -> Int32? {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_NUMERICSERV
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &found) == 0 else { return nil }
+        defer { freeaddrinfo(found) }
+        var next = found
+        while let address = next?.pointee {
+            if let descriptor = connect(to: address) { return descriptor }
+            next = address.ai_next
+        }
+        return nil
+    }
+
+    private func connect(to address: addrinfo) -> Int32? {
+        let descriptor = socket(address.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, size)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
+        guard Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    private func everything(from descriptor: Int32) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 16_384)
+        while bytes.count < Self.longestAnswer {
+            let count = recv(descriptor, &chunk, chunk.count, 0)
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    /// `HTTP/1.1 200 OK`, fields, an empty line, the body.
+    private static func answer(_ bytes: [UInt8]) -> Answer? {
+        let line = bytes.prefix { $0 != UInt8(ascii: "\r") }
+        let parts = line.split(separator: UInt8(ascii: " "))
+        guard parts.count >= 2, parts[0].elementsEqual("HTTP/1.1".utf8),
+            let status = Int(String(decoding: parts[1], as: UTF8.self)),
+            let end = bytes.indices.first(where: { bytes[$0...].starts(with: "\r\n\r\n".utf8) })
+        else { return nil }
+        return Answer(status: status, body: Array(bytes[(end + 4)...]))
+    }
+}

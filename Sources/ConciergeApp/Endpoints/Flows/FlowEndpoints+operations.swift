@@ -1,0 +1,42 @@
+extension FlowEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/flows", id: "listFlows",
+            summary: "The flows that can be started", access: .anyone, parameters: [.ifNoneMatch],
+            answers: [.json("Every flow once, with its versions.", .flowList, headers: [.etag]), unchanged],
+            problems: reading),
+        APIOperation(
+            method: .get, path: "/v1/flows/{flow}", id: "getFlow",
+            summary: "A flow, in the version that new journeys get", access: .anyone, parameters: [.ifNoneMatch],
+            answers: [.json("The flow.", .flow, headers: [.etag]), unchanged],
+            problems: reading + [.flowNotFound]),
+        APIOperation(
+            method: .get, path: "/v1/flows/{flow}/versions/{n}", id: "getFlowVersion",
+            summary: "A flow in one of its versions", access: .anyone, parameters: [.ifNoneMatch],
+            answers: [.json("The flow.", .flow, headers: [.etag]), unchanged],
+            problems: reading + [.flowNotFound]),
+        graph(path: "/v1/flows/{flow}/graph", id: "drawFlow", summary: "The flow as a picture"),
+        graph(
+            path: "/v1/flows/{flow}/versions/{n}/graph", id: "drawFlowVersion",
+            summary: "One version of the flow as a picture"),
+    ]
+
+    private static func graph(path: String, id: String, summary: String) -> APIOperation {
+        APIOperation(
+            method: .get, path: path, id: id, summary: summary, access: .anyone,
+            parameters: [.ifNoneMatch],
+            answers: [
+                APIAnswer(
+                    status: .ok, meaning: "The graph, in the form that `Accept` likes best.",
+                    contents: GraphForm.allCases.map { ($0.mediaType, .text) }, headers: [.etag, .vary]),
+                unchanged,
+            ],
+            problems: reading + [.flowNotFound, .notAcceptable, .drawingFailed])
+    }
+
+    /// 401 with `flows_public` false in the configuration.
+    private static let reading: [ProblemKind] = [.invalidCondition, .unauthenticated]
+
+    private static let unchanged = APIAnswer(
+        status: .notModified, meaning: "The client has it already.", headers: [.etag])
+}

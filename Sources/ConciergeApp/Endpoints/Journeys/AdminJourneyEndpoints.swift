@@ -1,0 +1,54 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Journeys for operators: those of one session, and where all of them stand.
+struct AdminJourneyEndpoints: Sendable {
+    let sessions: Sessions
+    /// The session that the path names.
+    let session: @Sendable (HTTPRequest) async throws -> Session
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.get, "/v1/sessions/{session}/journeys") { request in
+            let journeys = try await session(request).journeys()
+            return .json { $0.journeys(journeys) }
+        }
+        routes.on(.get, "/v1/journeys/census", census)
+    }
+
+    private func census(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let rows = try await sessions.runningJourneys()
+        return .json { json in
+            json.name("items")
+            json.beginArray()
+            for row in rows {
+                json.beginObject()
+                json.name("flow")
+                json.string(row.flow)
+                json.name("version")
+                json.int(row.version)
+                json.name("state")
+                json.string(row.state)
+                json.name("count")
+                json.int(row.count)
+                json.name("in_use")
+                json.int(row.inUse)
+                json.endObject()
+            }
+            json.endArray()
+        }
+    }
+}
+
+extension AdminJourneyEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
+            summary: "The journeys of a session, as their clients see them",
+            answers: [.json("Those that are kept, the oldest first.", .journeyList)]),
+        APIOperation(
+            method: .get, path: "/v1/journeys/census", id: "countJourneys",
+            summary: "How many running journeys stand where: by flow, version and state",
+            answers: [.json("A row for each state that is stood on.", .journeyCensus)]),
+    ]
+}

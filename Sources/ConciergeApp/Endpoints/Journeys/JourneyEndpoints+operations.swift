@@ -1,0 +1,72 @@
+extension JourneyEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
+            summary: "The journeys of the session; starts none",
+            answers: [.json("Those that are kept, the oldest first.", .journeyList)]),
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
+            parameters: [.idempotencyKey], body: .json(.newJourney),
+            answers: [
+                .json(
+                    "The journey, at its first screen.", .journey, status: .created,
+                    headers: [.location, .etag, .idempotencyReplayed])
+            ],
+            problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
+        APIOperation(
+            method: .get, path: "/v1/sessions/{session}/journeys/{id}", id: "getJourney",
+            summary: "Where the journey stands; `main` is started at the first look, when a flow is configured for it",
+            parameters: [.ifNoneMatch, .ifMatch],
+            answers: [
+                .json("The journey.", .journey, headers: [.etag]),
+                APIAnswer(
+                    status: .notModified, meaning: "It shows what the client has already.", headers: [.etag]),
+            ],
+            problems: moving + [.journeyNotFound, .invalidCondition, .preconditionFailed]),
+        APIOperation(
+            method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
+            summary: "Starts the journey over: its stack and all its coordinators are released first",
+            parameters: [.ifMatch, .ifNoneMatch, .prefer], body: .json(.journeyRestart, isRequired: false),
+            answers: [
+                .json("The journey, at its first screen.", .journey, headers: [.etag]),
+                .json(
+                    "The same, of a journey that was not there before.", .journey, status: .created,
+                    headers: [.location, .etag]),
+                minimal,
+            ],
+            problems: moving + changing + [.flowNotFound, .tooManyJourneys]),
+        APIOperation(
+            method: .delete, path: "/v1/sessions/{session}/journeys/{id}", id: "abandonJourney",
+            summary: "Gives the journey up: child coordinators first, then the stack; then it is forgotten",
+            parameters: [.ifMatch, .ifNoneMatch], answers: [.done("Given up.")],
+            problems: changing + [.contention, .storageFull]),
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/journeys/{id}/events", id: "sendEvent",
+            summary: "Something happened on the screen: the journey moves on. `back` goes back where that is allowed",
+            parameters: [.ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
+            answers: [
+                .json("The journey, where it stands now.", .journey, headers: [.etag, .idempotencyReplayed]), minimal,
+            ],
+            problems: moving + changing + over + [.eventNotAccepted]),
+        APIOperation(
+            method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
+            summary: "Goes to a screen along the shortest way that the flow allows now",
+            parameters: [.ifMatch, .prefer, .idempotencyKey], body: .json(.journeyNavigation),
+            answers: [
+                .json(
+                    "The journey, and the way that it took.", .navigatedJourney,
+                    headers: [.etag, .idempotencyReplayed]), minimal,
+            ],
+            problems: moving + changing + over + [.unreachable]),
+    ]
+
+    /// Whatever takes a step can meet these.
+    private static let moving: [ProblemKind] = [
+        .guardNotMet, .actionFailed, .invalidState, .stackFull, .journeyOrphaned, .endlessFlow, .stateTooLarge,
+        .contention, .storageFull,
+    ]
+    private static let changing: [ProblemKind] = [.journeyNotFound, .invalidCondition, .preconditionFailed]
+    private static let over: [ProblemKind] = [.journeyFinished, .journeyExpired]
+
+    private static let minimal = APIAnswer.done(APIAnswer.minimal.meaning, headers: [.etag, .preferenceApplied])
+}

@@ -1,0 +1,154 @@
+import JSONDocument
+
+// Flows and journeys: API, section 5.
+extension APISchema {
+    private static let textType: JSONDocument = ["type": "string"]
+    private static let nullableText: JSONDocument = ["type": ["string", "null"]]
+    private static let versionType: JSONDocument = ["type": "integer", "minimum": 1]
+    private static let input: JSONDocument = [
+        "description": "What the flow's `input` schema asks for; `{}` if left out."
+    ]
+    private static let presentation: JSONDocument = ["type": "string", "enum": ["root", "push", "modal"]]
+    private static let place = object(["pointer": ["type": "string", "format": "json-pointer"], "detail": textType])
+
+    private static let flowHeading: [(name: String, value: JSONDocument)] = [
+        (name: "id", value: textType), (name: "version", value: versionType),
+        (name: "versions", value: ["type": "array", "items": versionType, "description": "Those that are loaded."]),
+        (name: "description", value: nullableText),
+    ]
+
+    static let flowListingDocument: JSONDocument = [
+        "type": "object", "properties": JSONDocument(members: flowHeading),
+        "required": ["id", "version", "versions", "description"],
+    ]
+
+    static let flowDocument: JSONDocument = [
+        "type": "object",
+        "properties": JSONDocument(
+            members: flowHeading + [
+                (
+                    name: "input",
+                    value: ["description": "The JSON Schema (draft 7) of what it is started with; null: anything."]
+                ),
+                (name: "definition", value: ["type": "object", "description": "The flow as it was loaded."]),
+            ]),
+        "required": ["id", "version", "versions", "description", "input", "definition"],
+    ]
+
+    static let newJourneyDocument = example(
+        ["flow": "wizard", "input": [:]],
+        of: object(
+            [
+                "flow": textType, "version": versionType, "input": input,
+                "at": [
+                    "type": "string",
+                    "description": "A screen to begin at, with those below it that a person would have passed.",
+                ],
+            ], required: ["flow"]))
+
+    static let journeyRestartDocument = example(
+        ["flow": "wizard"],
+        of: object(
+            ["flow": ["type": "string", "description": "The one that it ran, if left out."], "input": input],
+            required: []))
+
+    static let journeyEventDocument = example(
+        ["event": "sign_in", "data": ["name": "Ada"]],
+        of: object(
+            [
+                "event": ["type": "string", "description": "One of the journey's `events`."],
+                "data": ["description": "What the screen accepts with the event."],
+            ], required: ["event"]))
+
+    static let journeyNavigationDocument = example(
+        ["to": "page3"], of: object(["to": ["type": "string", "description": "The id of a screen."]]))
+
+    static let journeyCoordinatorDocument = object([
+        "flow": textType, "state": textType,
+        "children": ["type": "array", "items": APISchema.journeyCoordinator.reference],
+    ])
+
+    private static let journeyMembers: KeyValuePairs<String, JSONDocument> = [
+        "id": textType, "flow": textType, "version": versionType,
+        "status": ["type": "string", "enum": ["active", "finished", "expired"]],
+        "step": ["type": "integer", "minimum": 1, "description": "Only grows. The entity tag."],
+        "screen": [
+            "oneOf": [
+                object([
+                    "id": textType, "name": ["type": "string", "description": "What to draw."], "title": nullableText,
+                    "presentation": presentation,
+                    "data": ["type": "object", "description": "The states of services that the screen shows."],
+                ]),
+                ["type": "null"],
+            ]
+        ],
+        "events": [
+            "type": "array",
+            "items": object(
+                [
+                    "name": textType, "enabled": ["type": "boolean"],
+                    "why": ["type": "array", "items": place, "description": "What is in the way."],
+                ], required: ["name", "enabled"]),
+        ],
+        "can_go_back": ["type": "boolean"],
+        "stack": [
+            "type": "array", "description": "From the bottom up.",
+            "items": object(["flow": textType, "screen": textType, "presentation": presentation]),
+        ],
+        "coordinators": ["oneOf": [APISchema.journeyCoordinator.reference, ["type": "null"]]],
+        "outcome": nullableText, "output": ["description": "What the flow handed back when it finished."],
+        "started_at": time, "expires_at": ["type": ["string", "null"], "format": "date-time"],
+    ]
+
+    static let journeyDocument = example(journeyExample, of: object(journeyMembers))
+
+    static let navigatedJourneyDocument: JSONDocument = [
+        "allOf": [
+            APISchema.journey.reference,
+            object(["path": ["type": "array", "items": textType, "description": "The screens of the way, in order."]]),
+        ]
+    ]
+
+    static let journeyCensusDocument = object([
+        "items": [
+            "type": "array",
+            "items": object([
+                "flow": textType, "version": versionType, "state": textType,
+                "count": [
+                    "type": "integer", "minimum": 0,
+                    "description": "Journeys that show the screen.",
+                ],
+                "in_use": [
+                    "type": "integer", "minimum": 0,
+                    "description": "Journeys that have it on their stack, or run the child flow that the state is.",
+                ],
+            ]),
+        ]
+    ])
+
+    private static let journeyExample: JSONDocument = [
+        "id": "main", "flow": "wizard", "version": 1, "status": "active", "step": 7,
+        "screen": [
+            "id": "page", "name": "Page", "title": nil, "presentation": "push", "data": ["profile": ["name": "Ada"]],
+        ],
+        "events": [
+            ["name": "next", "enabled": true],
+            [
+                "name": "finish", "enabled": false,
+                "why": [["pointer": "/profile/name", "detail": "must have at least 1 character"]],
+            ],
+        ],
+        "can_go_back": true,
+        "stack": [
+            ["flow": "wizard", "screen": "start", "presentation": "root"],
+            ["flow": "wizard", "screen": "page", "presentation": "push"],
+        ],
+        "coordinators": ["flow": "wizard", "state": "page", "children": []],
+        "outcome": nil, "output": nil, "started_at": "2026-01-31T09:05:07.250Z",
+        "expires_at": "2026-01-31T21:05:07.250Z",
+    ]
+
+    private static func example(_ example: JSONDocument, of schema: JSONDocument) -> JSONDocument {
+        JSONDocument(members: (schema.members ?? []) + [(name: "examples", value: [example])])
+    }
+}

@@ -1,0 +1,87 @@
+import HTTPServer
+
+/// `Accept`: which media types the client would like, and how much (RFC 9110, section 12.5.1).
+///
+/// ```swift
+/// let type = AcceptedTypes(request).best(of: ["text/vnd.mermaid", "image/svg+xml"])
+/// ```
+struct AcceptedTypes {
+    private struct Range {
+        /// `*` for any.
+        let type, subtype: String
+        /// In thousandths, which is as fine as it can be written.
+        let quality: Int
+
+        /// How closely it names the type; nil when it does not.
+        func closeness(to type: String, _ subtype: String) -> Int? {
+            if self.type == "*" { return 0 }
+            guard self.type == type else { return nil }
+            if self.subtype == "*" { return 1 }
+            return self.subtype == subtype ? 2 : nil
+        }
+    }
+
+    private let ranges: [Range]
+
+    /// What is not well-formed is left out; with nothing left any type will do, as without the field.
+    init(_ request: HTTPRequest) {
+        guard request.fields.bytes(of: .accept) != nil else {
+            ranges = []
+            return
+        }
+        ranges = request.fields.values(of: .accept).flatMap { line in
+            line.split(separator: ",").compactMap(Self.range)
+        }
+    }
+
+    /// The one of `offered` that the client likes best, the first of several that it likes the same; nil when it
+    /// takes none of them.
+    func best(of offered: [String]) -> String? {
+        guard !ranges.isEmpty else { return offered.first }
+        var best: (type: String, quality: Int)?
+        for type in offered {
+            let quality = quality(of: type)
+            if quality > best?.quality ?? 0 { best = (type, quality) }
+        }
+        return best?.type
+    }
+
+    /// What the range says that names the type most closely.
+    private func quality(of offered: String) -> Int {
+        let parts = offered.split(separator: "/").map(String.init)
+        guard parts.count == 2 else { return 0 }
+        let naming = ranges.compactMap { range in
+            range.closeness(to: parts[0], parts[1]).map { (closeness: $0, quality: range.quality) }
+        }
+        return naming.max { ($0.closeness, $0.quality) < ($1.closeness, $1.quality) }?.quality ?? 0
+    }
+
+    private static func range(_ text: Substring) -> Range? {
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map { Self.trimmed($0).lowercased() }
+        let names = parts[0].split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard names.count == 2, !names[0].isEmpty, !names[1].isEmpty, names[0] != "*" || names[1] == "*" else {
+            return nil
+        }
+        var quality = 1_000
+        for parameter in parts.dropFirst() where parameter.hasPrefix("q=") {
+            guard let written = Self.quality(parameter.dropFirst(2)) else { return nil }
+            quality = written
+        }
+        return Range(type: names[0], subtype: names[1], quality: quality)
+    }
+
+    /// `qvalue`: 0 or 1 with at most three decimals, RFC 9110, section 12.4.2.
+    private static func quality(_ text: Substring) -> Int? {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = parts.first, whole == "0" || whole == "1" else { return nil }
+        let decimals = parts.count == 2 ? parts[1] : ""
+        guard decimals.utf8.count <= 3, decimals.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        let thousandths = Int(decimals + String(repeating: "0", count: 3 - decimals.utf8.count)) ?? 0
+        let quality = (whole == "1" ? 1_000 : 0) + thousandths
+        return quality <= 1_000 ? quality : nil
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(decoding: ArraySlice(text.utf8).trimmed, as: UTF8.self)
+    }
+}

@@ -1,0 +1,29 @@
+import JSONDocument
+
+/// Events to send to a new journey, one after the other.
+public struct FlowScript: Sendable, Equatable {
+    public struct Entry: Sendable, Equatable {
+        public let event: String
+        public let data: JSONDocument
+    }
+
+    public let entries: [Entry]
+    /// The transitions of the flow that it takes and that no script before it does, as JSON Pointers into the file.
+    public let takes: [String]
+}
+
+/// Scripts that together take every transition of a flow that can be taken.
+public struct FlowCoverage: Sendable, Equatable {
+    public let flow: String
+    public let version: Int
+    public let scripts: [FlowScript]
+    /// Transitions that no script takes, and why.
+    public let uncovered: [Uncovered]
+
+    public struct Uncovered: Sendable, Equatable {
+        /// A JSON Pointer into the file.
+        public let transition: String
+        /// A sentence without its full stop.
+        public let reason: String
+    }
+}

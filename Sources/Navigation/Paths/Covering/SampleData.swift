@@ -1,0 +1,79 @@
+import JSONDocument
+
+/// Makes data that fits a schema, where the schema is as simple as those of events are.
+///
+/// Looks at `const`, `enum`, `default`, `examples`, `type`, `properties`, `required`, lengths and bounds. What it makes
+/// is checked against the whole schema, so that it is right whatever else stands there.
+struct SampleData {
+    /// More tell events of a kind apart, and each is tried at each place.
+    private static let mostSamples = 12
+
+    /// Different ones, the simplest first; empty when nothing fits that could be made.
+    static func samples(of rule: ShapeRule?) -> [JSONDocument] {
+        guard let rule else { return [.emptyObject] }
+        var samples: [JSONDocument] = []
+        for sample in [.emptyObject] + candidates(for: rule.document, depth: 0) {
+            guard samples.count < mostSamples else { break }
+            if rule.accepts(sample), !samples.contains(sample) { samples.append(sample) }
+        }
+        return samples
+    }
+
+    private static func candidates(for schema: JSONDocument, depth: Int) -> [JSONDocument] {
+        if let constant = schema[member: "const"] { return [constant] }
+        if let choices = schema[member: "enum"]?.elements { return choices }
+        var candidates = schema[member: "default"].map { [$0] } ?? []
+        candidates += schema[member: "examples"]?.elements ?? []
+        guard depth < 8 else { return candidates }
+        let type = schema[member: "type"]
+        for type in type?.elements?.compactMap(\.string) ?? type?.string.map({ [$0] }) ?? [] {
+            candidates += values(of: type, schema, depth: depth)
+        }
+        if type == nil {
+            candidates += schema[member: "properties"] == nil ? [true] : objects(schema, depth: depth)
+        }
+        return candidates
+    }
+
+    private static func values(of type: String, _ schema: JSONDocument, depth: Int) -> [JSONDocument] {
+        switch type {
+        case "null": return [nil]
+        case "boolean": return [true, false]
+        case "string":
+            let least = schema[member: "minLength"]?.int ?? 0
+            return [JSONDocument(String(repeating: "x", count: min(max(least, 1), 1000))), ""]
+        case "integer", "number":
+            let low = schema[member: "minimum"]?.int ?? schema[member: "exclusiveMinimum"]?.int.map { $0 + 1 }
+            let high = schema[member: "maximum"]?.int ?? schema[member: "exclusiveMaximum"]?.int.map { $0 - 1 }
+            let step = schema[member: "multipleOf"]?.int
+            return [low, high, step, low == nil && high == nil ? 1 : nil].compactMap { $0.map { JSONDocument($0) } }
+        case "array":
+            let count = min(schema[member: "minItems"]?.int ?? 0, 100)
+            let element = schema[member: "items"].flatMap { candidates(for: $0, depth: depth + 1).first } ?? true
+            return [JSONDocument(Array(repeating: element, count: count))]
+        case "object": return objects(schema, depth: depth)
+        default: return []
+        }
+    }
+
+    /// One with what is required, and then others that differ from it in one member and more.
+    private static func objects(_ schema: JSONDocument, depth: Int) -> [JSONDocument] {
+        let required = schema[member: "required"]?.elements?.compactMap(\.string) ?? []
+        let known = schema[member: "properties"]?.members ?? []
+        var choices: [(name: String, values: [JSONDocument])] = []
+        for (name, schema) in known { choices.append((name, candidates(for: schema, depth: depth + 1))) }
+        for name in required where !known.contains(where: { $0.name == name }) { choices.append((name, ["x"])) }
+        var plain: [(name: String, value: JSONDocument)] = []
+        for (name, values) in choices where required.contains(name) {
+            guard let first = values.first else { return [] }
+            plain.append((name: name, value: first))
+        }
+        var objects = [plain]
+        for (name, values) in choices {
+            let others = required.contains(name) ? values.dropFirst() : values[...]
+            objects += objects.flatMap { object in others.map { object + [(name: name, value: $0)] } }
+            objects = Array(objects.prefix(2 * mostSamples))
+        }
+        return objects.map { JSONDocument(members: $0) }
+    }
+}

@@ -1,0 +1,76 @@
+import ConciergeApp
+import JSONDocument
+import Support
+import Testing
+
+@Suite("docs/flows.md")
+struct FlowsPageTests {
+    @Test("each file is loaded, each command and request is done, and says what the page shows")
+    func page() async throws {
+        let blocks = try DocumentationPage("docs/flows.md").blocks
+        // From the first request on a server runs, on the files that there are by then.
+        let start = try #require(blocks.firstIndex { $0.text.hasPrefix("$ curl") })
+        var reader = PageReader()
+        for block in blocks[..<start] { try await reader.read(block) }
+        let loaded = try await withFolder(reader.files) { folder, _ in
+            ConfigurationLoader(environment: [:], files: folder).load()
+        }
+        try #require(loaded.problems == [])
+        let atStart = reader
+        try await withApplication(
+            services: loaded.services, flows: reader.flows,
+            { $0.mainFlow = loaded.configuration.mainFlow },
+            { app in
+                var reader = atStart
+                reader.server = (app, try await app.newSession().token)
+                for block in blocks[start...] { try await reader.read(block) }
+            })
+    }
+
+    @Test("has a section for each line of its table of contents")
+    func contents() throws {
+        let text = try ShippedFiles.text("docs/flows.md")
+        let titles = text.split(separator: "\n").filter { $0.hasPrefix("## ") }.map { $0.dropFirst(3) }
+        let listed = text.matches(of: /\n\d+\. \[(.+)\]\(#.+\)/).map { $0.output.1 }
+        #expect(listed == titles)
+    }
+}
+
+/// Somebody who follows a page, block by block.
+private struct PageReader {
+    /// The files that the page has shown so far, by their paths.
+    var files: [String: String] = [:]
+    /// What `localhost` is, and the token of a session there.
+    var server: (app: RunningApplication, token: String)?
+
+    var flows: [String] {
+        files.filter { $0.key.hasPrefix("config/flows/") }.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    mutating func read(_ block: DocumentationPage.Block) async throws {
+        switch block.language {
+        case "json": files[try #require(block.path, "line \(block.line)")] = block.text + "\n"
+        case "console":
+            for command in ShownCommand.all(in: block.text) {
+                let said = try await run(command)
+                #expect(said.isShown(as: command.output), "below line \(block.line):\n\(said)")
+            }
+        default: break
+        }
+    }
+
+    /// Without the last newline, which a page does not show.
+    private func run(_ command: ShownCommand) async throws -> String {
+        let name = try #require(command.words.first)
+        if name == "curl" {
+            let (app, token) = try #require(server)
+            let answer = try await ShownRequest(command.words, token: token).send(by: app.client())
+            return answer.last == "\n" ? String(answer.dropLast()) : answer
+        }
+        try #require(name == "concierge", "\(name)")
+        let admin = server.map { "127.0.0.1:\($0.app.adminPort)" } ?? "localhost:8081"
+        let arguments = command.words.dropFirst().map { $0.replacing("localhost:8081", with: admin) }
+        let (text, _) = try await withFolder(files) { folder, _ in await output(of: arguments, files: folder) }
+        return String(text.dropLast()).replacing(admin, with: "localhost:8081")
+    }
+}

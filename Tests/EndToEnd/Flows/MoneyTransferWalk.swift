@@ -1,0 +1,138 @@
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Walking a transfer of money")
+struct MoneyTransferWalk {
+    private static let entered: JSONDocument = [
+        "to": ["name": "Charles Babbage", "iban": "GB33BUKB20201555555555"], "amount": 12_500, "purpose": "Gears",
+    ]
+    private static let pin: JSONDocument = ["pin": "1843"]
+    private static let transfer = Paths.service("transfer")
+
+    @Test("input, authorise, back to correct it, authorise, confirm, finish")
+    func sent() async throws {
+        try await withShippedFlows { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            try await walk.send("submit", Self.entered, to: "authorise")
+            let input = try await walk.back(to: "input")
+            #expect(input.shown("transfer")?[member: "amount"] == 12_500, "what was entered is still there")
+            let corrected = Self.entered.merging(["amount": 13_000])
+            let authorise = try await walk.send("submit", corrected, to: "authorise")
+            #expect(authorise.stack == ["input", "authorise"])
+            let confirm = try await walk.send("authorise", Self.pin, to: "confirm")
+            #expect(confirm.shown("transfer")?[member: "amount"] == 13_000)
+            #expect(isTimestamp(confirm.shown("transfer")?[string: "sent_at"]))
+            let finished = try await walk.finish("finish", outcome: "sent")
+            #expect(finished[member: "output"]?[member: "amount"] == 13_000)
+        }
+    }
+
+    @Test("from confirm nothing leads back to authorise, and looking at it again changes nothing")
+    func confirmed() async throws {
+        try await withShippedFlows { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            try await walk.send("submit", Self.entered, to: "authorise")
+            let confirm = try await walk.send("authorise", Self.pin, to: "confirm")
+            #expect(confirm[member: "can_go_back"] == false)
+            try await walk.refused("back", code: "event_not_accepted")
+            try await walk.refused("authorise", Self.pin, code: "event_not_accepted")
+            let link = try await client.send("POST", "\(walk.path)/navigation", json: #"{"to":"authorise"}"#)
+            #expect(link.code == "unreachable")
+            for _ in 0..<3 {
+                let reloaded = try await walk.look()
+                #expect(reloaded.text == confirm.text)
+                #expect(reloaded["ETag"] == confirm["ETag"])
+            }
+            let same = try await client.get(walk.path, fields: [("If-None-Match", confirm["ETag"] ?? "")])
+            #expect(same.status == 304)
+            #expect(try await walk.look().why(not: "cancel") == ["/transfer/sent_at"])
+            try await walk.refused("cancel", code: "guard_not_met", at: ["/transfer/sent_at"])
+        }
+    }
+
+    @Test("nothing is sent twice: not by the same key, not by a stale step, not by a second journey")
+    func once() async throws {
+        try await withShippedFlows { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            let other = try await Walk(of: "money-transfer", by: client)
+            let ready = try await walk.send("submit", Self.entered, to: "authorise")
+            try await other.send("next", to: "authorise")
+            let first = try await walk.send("authorise", Self.pin, to: "confirm", fields: key("k") + ifMatch(ready))
+            let sent = try await client.get(Self.transfer)
+            let second = try await walk.send("authorise", Self.pin, to: "confirm", fields: key("k") + ifMatch(ready))
+            #expect(second["Idempotency-Replayed"] == "true")
+            #expect(second.text == first.text)
+            try await walk.refused(
+                "authorise", Self.pin, code: "precondition_failed", fields: key("l") + ifMatch(ready))
+            try await other.refused("authorise", Self.pin, code: "guard_not_met", at: ["/transfer/sent_at"])
+            #expect(try await client.get(Self.transfer)["ETag"] == sent["ETag"])
+            // The other journey finds the way it came by closed, too: what it was about is sent.
+            try await other.back(to: "input")
+            try await other.refused("next", code: "guard_not_met", at: ["/transfer/sent_at"])
+        }
+    }
+
+    @Test("more than the limit is not sent, and the reason names both amounts")
+    func limit() async throws {
+        try await withShippedFlows { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            let ready = try await walk.send("submit", Self.entered.merging(["amount": 500_001]), to: "authorise")
+            #expect(ready.why(not: "authorise") == ["/transfer/amount"])
+            let refused = try await walk.refused(
+                "authorise", Self.pin, code: "guard_not_met", at: ["/transfer/amount"])
+            #expect(refused.text.contains("/transfer/limit"))
+            try await walk.back(to: "input")
+            try await walk.send("submit", Self.entered.merging(["amount": 500_000]), to: "authorise")
+            try await walk.send("authorise", Self.pin, to: "confirm")
+        }
+    }
+
+    @Test("who does not authorise in five minutes is back at the input, and after a quarter of an hour it is all over")
+    func slow() async throws {
+        let clock = SteeredClock()
+        try await withShippedFlows(clock: clock, sessionIdle: .seconds(7200)) { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            try await walk.send("submit", Self.entered, to: "authorise")
+            clock.advance(.seconds(299))
+            #expect(try await walk.look().screen == "authorise")
+            clock.advance(.seconds(1))
+            let late = try await walk.look()
+            #expect(late.stack == ["input"])
+            #expect(late.shown("transfer")?[member: "amount"] == 12_500)
+            clock.advance(.seconds(600))
+            let over = try await walk.look()
+            #expect(over[member: "status"] == "expired")
+            #expect(try await client.event("next", on: walk.path).status == 410)
+            #expect(try await client.send("PUT", walk.path).screen == "input")
+        }
+    }
+
+    @Test("another transfer begins empty, and one that is cancelled leaves nothing behind")
+    func another() async throws {
+        try await withShippedFlows { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            try await walk.send("submit", Self.entered, to: "authorise")
+            try await walk.send("authorise", Self.pin, to: "confirm")
+            let empty = try await walk.send("another", to: "input")
+            #expect(empty.stack == ["input"])
+            #expect(empty.shown("transfer")?[member: "to"] == .null)
+            try await walk.send("submit", Self.entered, to: "authorise")
+            try await walk.finish("cancel", outcome: "cancelled")
+            #expect(try await client.listing(of: "transfer")?[string: "status"] == "registered")
+        }
+    }
+
+    @Test("what cannot be transferred is refused at the place where it is wrong")
+    func wrongInput() async throws {
+        try await withShippedFlows { _, client in
+            let walk = try await Walk(of: "money-transfer", by: client)
+            try await walk.refused(
+                "submit", ["to": ["name": "", "iban": "1"], "amount": 0], code: "invalid_input",
+                at: ["/data/amount", "/data/to/iban", "/data/to/name"])
+            try await walk.send("submit", Self.entered, to: "authorise")
+            try await walk.refused("authorise", ["pin": "12"], code: "invalid_input", at: ["/data/pin"])
+        }
+    }
+}

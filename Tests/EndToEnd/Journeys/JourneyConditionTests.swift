@@ -1,0 +1,136 @@
+import ConciergeApp
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Conditions on journeys, retries and many clients at once")
+struct JourneyConditionTests {
+    private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
+        try await withApplication(flows: [TestFlows.wizard]) {
+            $0.mainFlow = "wizard"
+        } _: { app in
+            try await body(try await app.newSession().client)
+        }
+    }
+
+    private static func ifMatch(_ value: String) -> [(name: String, value: String)] { [("If-Match", value)] }
+
+    @Test("a step that is not the current one is 412 with the current one, and nothing has happened")
+    func stale() async throws {
+        try await Self.withWizard { client in
+            try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: Self.ifMatch("\"1\""))
+            let stale = Self.ifMatch("\"1\"")
+            for answer in [
+                try await client.event("next", on: Paths.main, fields: stale),
+                try await client.send("PUT", Paths.main, fields: stale),
+                try await client.send("DELETE", Paths.main, fields: stale),
+                try await client.get(Paths.main, fields: stale),
+            ] {
+                #expect(answer.status == 412)
+                #expect(answer.code == "precondition_failed")
+                #expect(answer["ETag"] == "\"2\"")
+            }
+            #expect(try await client.get(Paths.main).screen == "page1")
+            #expect(try await client.event("next", on: Paths.main, fields: Self.ifMatch("2")).status == 400)
+            #expect(
+                try await client.event("next", on: Paths.main, fields: Self.ifMatch("\"1\", \"2\"")).status == 200)
+            #expect(try await client.event("back", on: Paths.main, fields: Self.ifMatch("*")).status == 200)
+        }
+    }
+
+    @Test("If-None-Match: * on PUT starts main only when it is not there")
+    func onlyIfMissing() async throws {
+        try await Self.withWizard { client in
+            let missing = [(name: "If-None-Match", value: "*")]
+            let first = try await client.send("PUT", Paths.main, json: #"{"flow":"wizard"}"#, fields: missing)
+            #expect(first.status == 201)
+            #expect(first["Location"]?.hasSuffix("/journeys/main") == true)
+            let second = try await client.send("PUT", Paths.main, json: #"{"flow":"wizard"}"#, fields: missing)
+            #expect(second.status == 412)
+            #expect(second["ETag"] == "\"1\"")
+        }
+    }
+
+    @Test("a journey that has not moved is 304, until what its screen shows is written")
+    func notModified() async throws {
+        try await Self.withWizard { client in
+            let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
+            let tag = [(name: "If-None-Match", value: try #require(moved["ETag"]))]
+            for method in ["GET", "HEAD"] {
+                let same = try await client.send(method, Paths.main, fields: tag)
+                #expect(same.status == 304)
+                #expect(same["ETag"] == "\"2\"")
+                #expect(same["Cache-Control"] == "no-store")
+            }
+            // What the screen does not show changes nothing.
+            try await client.patch(Paths.quote, #"{"text":"x"}"#)
+            #expect(try await client.get(Paths.main, fields: tag).status == 304)
+            try await client.patch(Paths.profile, #"{"name":"Bea"}"#)
+            let other = try await client.get(Paths.main, fields: tag)
+            #expect(other.status == 200, "the step is the same, and what is shown is not")
+            #expect(other["ETag"] == "\"2\"")
+            #expect(other[member: "screen"]?[member: "data"]?[member: "profile"]?[string: "name"] == "Bea")
+            #expect(try await client.get(Paths.main, fields: tag).status == 200)
+            #expect(try await client.get(Paths.main, fields: [("If-None-Match", "\"1\"")]).status == 200)
+            #expect(try await client.get(Paths.main, fields: [("If-None-Match", "2")]).status == 400)
+        }
+    }
+
+    @Test("the same Idempotency-Key gets the same answer, and the journey has moved once")
+    func replay() async throws {
+        try await Self.withWizard { client in
+            let key = [(name: "Idempotency-Key", value: "5d1c3f0e")]
+            let first = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: key)
+            let second = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: key)
+            #expect(first.status == 200)
+            #expect(first["Idempotency-Replayed"] == nil)
+            #expect(second["Idempotency-Replayed"] == "true")
+            #expect(second.text == first.text)
+            #expect(try await client.get(Paths.main).step == 2)
+            let other = try await client.event("next", on: Paths.main, fields: key)
+            #expect(other.status == 422)
+            let started = [(name: "Idempotency-Key", value: "start")]
+            let one = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#, fields: started)
+            let same = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#, fields: started)
+            #expect(one["Location"] == same["Location"])
+            #expect(try await client.get(Paths.journeys).items.count == 2)
+        }
+    }
+
+    @Test("of 100 clients that send with If-Match each accepted event counts once, in order; the rest get 412")
+    func manyClients() async throws {
+        try await withApplication(services: [TestFlows.diaryService()], flows: [TestFlows.diary]) { app in
+            let client = try await app.newSession().client
+            let journey = try await client.start("diary")
+            let written = try await withThrowingTaskGroup(of: (entry: Int, step: Int, refused: Int).self) { group in
+                for entry in 0..<100 {
+                    group.addTask { try await Self.write(entry, on: journey, client) }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(written.count == 100)
+            #expect(written.map(\.refused).reduce(0, +) > 0, "they did get in each other's way")
+            let inOrder = written.sorted { $0.step < $1.step }
+            #expect(inOrder.map(\.step) == Array(2...101))
+            let entries = try await client.get(Paths.service("diary"))[member: "entries"]?.elements
+            #expect(entries?.compactMap(\.int) == inOrder.map(\.entry))
+            #expect(try await client.get(journey).step == 101)
+        }
+    }
+
+    /// Sends until it is taken, each time with the step that the last answer named.
+    private static func write(
+        _ entry: Int, on journey: String, _ client: TestClient
+    ) async throws -> (entry: Int, step: Int, refused: Int) {
+        var tag = "\"1\""
+        var refused = 0
+        while true {
+            let answer = try await client.event("write", #"{"entry":\#(entry)}"#, on: journey, fields: ifMatch(tag))
+            if answer.status == 200 { return (entry, try #require(answer.step), refused) }
+            try #require(answer.status == 412)
+            tag = try #require(answer["ETag"])
+            refused += 1
+        }
+    }
+}

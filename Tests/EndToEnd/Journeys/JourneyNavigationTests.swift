@@ -1,0 +1,70 @@
+import ConciergeApp
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Going to a screen")
+struct JourneyNavigationTests {
+    private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
+        try await withApplication(flows: [TestFlows.wizard]) {
+            $0.mainFlow = "wizard"
+        } _: { app in
+            try await body(try await app.newSession().client)
+        }
+    }
+
+    private static let navigation = "\(Paths.main)/navigation"
+
+    @Test("takes the way that a person would have taken, and names it")
+    func path() async throws {
+        try await Self.withWizard { client in
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let there = try await client.send("POST", Self.navigation, json: #"{"to":"page2"}"#)
+            #expect(there.status == 200)
+            #expect(there[member: "path"] == ["page1", "page2"])
+            #expect(there.screen == "page2")
+            #expect(there.stack == ["start", "page1", "page2"])
+            #expect(there["ETag"] == "\"2\"")
+            let back = try await client.send("POST", Self.navigation, json: #"{"to":"start"}"#)
+            #expect(back.status == 200)
+            #expect(back.stack == ["start"])
+            #expect(try await client.get(Paths.main)[member: "path"] == nil)
+        }
+    }
+
+    @Test("says which screen blocks and why, when there is no way: 409, and nothing has happened")
+    func unreachable() async throws {
+        try await Self.withWizard { client in
+            let blocked = try await client.send("POST", Self.navigation, json: #"{"to":"page2"}"#)
+            #expect(blocked.status == 409)
+            #expect(blocked.code == "unreachable")
+            #expect(blocked[member: "screen"] == "page1")
+            #expect(Set(blocked.pointers) == ["/profile/name"])
+            #expect(try await client.get(Paths.main).step == 1)
+            let unknown = try await client.send("POST", Self.navigation, json: #"{"to":"pgae2"}"#)
+            #expect(unknown.status == 400)
+            #expect(unknown.pointers == ["/to"])
+            let stale = try await client.send(
+                "POST", Self.navigation, json: #"{"to":"page2"}"#, fields: [("If-Match", "\"7\"")])
+            #expect(stale.status == 412)
+        }
+    }
+
+    @Test("a journey can begin in the middle, with the screens below that a person would have passed")
+    func startAt() async throws {
+        try await Self.withWizard { client in
+            let body = #"{"flow":"wizard","at":"page2"}"#
+            let blocked = try await client.send("POST", Paths.journeys, json: body)
+            #expect(blocked.status == 409)
+            #expect(blocked.code == "unreachable")
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let started = try await client.send("POST", Paths.journeys, json: body)
+            #expect(started.status == 201)
+            #expect(started.stack == ["start", "page1", "page2"])
+            let unknown = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard","at":"nowhere"}"#)
+            #expect(unknown.status == 400)
+            #expect(unknown.pointers == ["/at"])
+            #expect(try await client.get(Paths.journeys).items.count == 1)
+        }
+    }
+}

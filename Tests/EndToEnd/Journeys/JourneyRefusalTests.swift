@@ -1,0 +1,112 @@
+import ConciergeApp
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Refused steps of journeys")
+struct JourneyRefusalTests {
+    private static func withWizard(_ body: (TestClient) async throws -> Void) async throws {
+        try await withApplication(flows: [TestFlows.wizard, TestFlows.order]) {
+            $0.mainFlow = "wizard"
+        } _: { app in
+            try await body(try await app.newSession().client)
+        }
+    }
+
+    @Test("an event that nothing waits for: 409 with those that would be accepted")
+    func notAccepted() async throws {
+        try await Self.withWizard { client in
+            let refused = try await client.event("next", on: Paths.main)
+            #expect(refused.status == 409)
+            #expect(refused.code == "event_not_accepted")
+            let accepted = refused[member: "accepted"]?.elements?.compactMap(\.string)
+            #expect(Set(accepted ?? []) == ["sign_in", "skip", "cancel"])
+            let back = try await client.event("back", on: Paths.main)
+            #expect(back.code == "event_not_accepted", "there is nothing below")
+            #expect(try await client.get(Paths.main).step == 1)
+        }
+    }
+
+    @Test("a guard that does not hold: the event is shown as disabled with why, and sending it is 409 with the same")
+    func guardNotMet() async throws {
+        try await Self.withWizard { client in
+            let events = try #require(try await client.get(Paths.main)[member: "events"]?.elements)
+            let skip = try #require(events.first { $0[string: "name"] == "skip" })
+            #expect(skip[member: "enabled"] == false)
+            let why = try #require(skip[member: "why"]?.elements)
+            #expect(why.map { $0[string: "pointer"] } == ["/profile/name"])
+            #expect(events.filter { $0[string: "name"] != "skip" }.allSatisfy { $0[member: "why"] == nil })
+            let refused = try await client.event("skip", on: Paths.main)
+            #expect(refused.status == 409)
+            #expect(refused.code == "guard_not_met")
+            #expect(refused[member: "errors"]?.elements == why)
+            // Once the data is there the event is too.
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let now = try #require(try await client.get(Paths.main)[member: "events"]?.elements)
+            #expect(now.allSatisfy { $0[member: "enabled"] == true })
+            #expect(try await client.event("skip", on: Paths.main).screen == "page1")
+        }
+    }
+
+    @Test("data that the event does not take: 400 with pointers below /data, and nothing has happened")
+    func wrongData() async throws {
+        try await Self.withWizard { client in
+            for (data, pointer) in [
+                (#"{"name":1}"#, "/data/name"), ("{}", "/data/name"), (#""Ada""#, "/data"),
+                (#"{"name":"a name that is too long for it"}"#, "/data/name"),
+            ] {
+                let refused = try await client.event("sign_in", data, on: Paths.main)
+                #expect(refused.status == 400)
+                #expect(refused.code == "invalid_input")
+                #expect(refused.pointers == [pointer])
+            }
+            #expect(try await client.event("sign_in", on: Paths.main).pointers == ["/data/name"])
+            #expect(try await client.get(Paths.main).step == 1)
+            #expect(try await client.get(Paths.profile)["ETag"] == "\"0\"")
+        }
+    }
+
+    @Test("input that the flow does not take: 400 with pointers below /input; a flow that is not there: 404")
+    func wrongInput() async throws {
+        try await Self.withWizard { client in
+            for (body, pointers) in [
+                (#"{"flow":"order","input":{"amount":0}}"#, ["/input/amount"]),
+                (#"{"flow":"order"}"#, ["/input/amount"]), (#"{"flow":"order","input":7}"#, ["/input"]),
+            ] {
+                let refused = try await client.send("POST", Paths.journeys, json: body)
+                #expect(refused.status == 400)
+                #expect(refused.pointers == pointers)
+                #expect(try await client.send("PUT", Paths.main, json: body).pointers == pointers)
+            }
+            for body in [#"{"flow":"ordre"}"#, #"{"flow":"order","version":7,"input":{"amount":1}}"#] {
+                let missing = try await client.send("POST", Paths.journeys, json: body)
+                #expect(missing.status == 404)
+                #expect(missing.code == "flow_not_found")
+            }
+            #expect(try await client.get(Paths.journeys).items.map { $0[string: "flow"] }.contains("order") == false)
+        }
+    }
+
+    @Test(
+        "bodies that are none of ours are 400 at the place, or 415",
+        arguments: [
+            ("", "{}", "/flow"), ("", #"{"flow":1}"#, "/flow"), ("", #"{"flow":""}"#, "/flow"),
+            ("", #"{"flow":"wizard","inptu":{}}"#, "/inptu"), ("", #"{"flow":"wizard","version":0}"#, "/version"),
+            ("", #"{"flow":"wizard","at":1}"#, "/at"), ("", "[]", ""), ("", "{", ""), ("", "", ""),
+            ("/main/events", "{}", "/event"), ("/main/events", #"{"event":null}"#, "/event"),
+            ("/main/events", #"{"event":"next","dta":1}"#, "/dta"), ("/main/events", "", ""),
+            ("/main/navigation", "{}", "/to"), ("/main/navigation", #"{"to":["page1"]}"#, "/to"),
+            ("/main/navigation", #"{"to":"page1","from":"start"}"#, "/from"),
+        ])
+    func badBodies(path: String, body: String, pointer: String) async throws {
+        try await Self.withWizard { client in
+            let refused = try await client.send("POST", Paths.journeys + path, json: body)
+            #expect(refused.status == 400)
+            #expect(refused.pointers == [pointer])
+            guard !body.isEmpty else { return }
+            let untyped = try await client.send(
+                "POST", Paths.journeys + path, json: body, fields: [("Content-Type", "text/plain")])
+            #expect(untyped.status == 415)
+        }
+    }
+}

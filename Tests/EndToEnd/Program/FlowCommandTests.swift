@@ -1,0 +1,100 @@
+import JSONDocument
+import Support
+import Testing
+
+@Suite("The program and flows")
+struct FlowCommandTests {
+    private static let files = ["flows/wizard.json": TestFlows.wizard, "flows/order.json": TestFlows.order]
+
+    private static func flow(version: Int, screen: String) -> String {
+        #"{"id":"tour","version":\#(version),"initial":"\#(screen)","states":{"\#(screen)":{"on":{"end":{"#
+            + #""target":"z"}}},"z":{"type":"final"}}}"#
+    }
+
+    @Test("check looks at flows; serve does not start with one that has an error")
+    func check() async throws {
+        try await withFolder(Self.files) { _, folder in
+            let check = try await ProgramProcess.run(["check", "--flows", "\(folder)/flows"])
+            #expect(check.status == 0)
+            #expect(check.output.contains("2 flow files: 0 errors"))
+        }
+        let broken = TestFlows.wizard.replacing("\"target\": \"page2\"", with: "\"target\": \"pgae2\"")
+        try await withFolder(["flows/wizard.json": broken]) { _, folder in
+            for command in ["check", "serve"] {
+                let run = try await ProgramProcess.run([command, "--flows", "\(folder)/flows"])
+                #expect(run.status == 2)
+                let line = try #require(run.lines.first { $0.contains("/states/page1/on/next/target") })
+                #expect(line.hasPrefix("\(folder)/flows/wizard.json:13:"))
+                #expect(line.hasSuffix("; did you mean page2?"))
+            }
+        }
+    }
+
+    @Test("simulate plays a script, paths prints scripts that simulate plays to their ends")
+    func simulate() async throws {
+        let script = #"{"event": "sign_in", "data": {"name": "Ada"}}"#
+        try await withFolder(Self.files.merging(["s.json": script]) { $1 }) { _, folder in
+            let flows = ["--flows", "\(folder)/flows"]
+            let run = try await ProgramProcess.run(["simulate", "wizard", "--script", "\(folder)/s.json"] + flows)
+            #expect(run.status == 0)
+            #expect(run.output.contains("stack   wizard/start, wizard/page1"))
+            let refused = try await ProgramProcess.run(
+                ["simulate", "order", "--script", "\(folder)/s.json", "--input", #"{"amount":0}"#] + flows)
+            #expect(refused.status == 1)
+            #expect(refused.output.contains("/input/amount"))
+            let curl = try await ProgramProcess.run(["paths", "wizard", "--curl"] + flows)
+            #expect(curl.status == 0)
+            #expect(curl.output.contains("curl -sf -X POST \"$BASE/v1/sessions/current/journeys/"))
+            let paths = try await ProgramProcess.run(["paths", "wizard"] + flows)
+            #expect(paths.status == 0)
+            let coverage = try JSONDocument(parsing: paths.output)
+            #expect(coverage[member: "uncovered"] == [])
+            for script in try #require(coverage[member: "scripts"]?.elements) {
+                try await withFolder(["script.json": script.description]) { _, scripts in
+                    let played = try await ProgramProcess.run(
+                        ["simulate", "wizard", "--script", "\(scripts)/script.json"] + flows)
+                    #expect(played.status == 0, "\(played.output)")
+                }
+            }
+        }
+    }
+
+    @Test("check --against says what other flows would do to the journeys of a running server")
+    func against() async throws {
+        let key = "0123456789abcdef"
+        let flows = [Self.flow(version: 1, screen: "a")]
+        let one = ["flows/t.json": Self.flow(version: 1, screen: "a"), "key": key]
+        let two = ["flows/t.json": Self.flow(version: 2, screen: "b"), "key": key]
+        try await withApplication(flows: flows) {
+            $0.admin.key = .init(key)
+        } _: { app in
+            let client = try await app.newSession().client
+            #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"tour"}"#).status == 201)
+            let url = "http://127.0.0.1:\(app.adminPort)"
+            try await withFolder(one) { _, folder in
+                let arguments = ["check", "--flows", "\(folder)/flows", "--against", url]
+                let same = try await ProgramProcess.run(arguments + ["--admin-key-file", "\(folder)/key"])
+                #expect(same.status == 0)
+                #expect(same.output.hasSuffix("1 journey running, 1 on screens that stay as they are\n"))
+                let keyless = try await ProgramProcess.run(arguments)
+                #expect(keyless.status == 1)
+                #expect(keyless.complaints.contains("--admin-key-file"))
+                let key = try await ProgramProcess.run(arguments, environment: ["CONCIERGE_ADMIN_KEY": key])
+                #expect(key.status == 0)
+            }
+            try await withFolder(two) { _, folder in
+                let arguments = ["check", "--flows", "\(folder)/flows", "--admin-key-file", "\(folder)/key"]
+                let lost = try await ProgramProcess.run(arguments + ["--against", url + "/"])
+                #expect(lost.status == 2)
+                #expect(lost.output.contains("tour 1, a: 1 journey would be lost: "))
+                let restart = ["--set", "orphaned_journeys=restart", "--against", url]
+                #expect(try await ProgramProcess.run(arguments + restart).status == 0)
+                for bad in ["127.0.0.1:1", "https://localhost:1", "http://127.0.0.1:1"] {
+                    let nobody = try await ProgramProcess.run(arguments + ["--against", bad])
+                    #expect(nobody.status == 1)
+                    #expect(nobody.complaints.hasPrefix("concierge: "))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import JSONDocument
+import Testing
+
+@testable import Navigation
+
+@Suite("Sizes")
+struct SizeTests {
+    /// Screens in a row, each with what screens usually have.
+    static func row(of count: Int) -> [UInt8] {
+        var text =
+            #"{"id": "large", "version": 1, "initial": "s0", "guards": {"named": {"service": "profile", "schema": {"required": ["name"]}}}, "on": {"home": {"target": "s0", "nav": "set_root"}}, "states": {"#
+        for index in 0..<count {
+            text += #""s\#(index)": {"title": "Screen \#(index)", "data": ["profile"], "requires": ["named"], "#
+            text +=
+                #""accepts": {"next": {"type": "object", "maxProperties": 3}}, "on": {"next": {"target": "s\#((index + 1) % count)", "#
+            text +=
+                #""actions": [{"op": "add", "path": "/profile/name", "value": {"$from": "/event/name", "default": "x"}}]}}},"#
+        }
+        text.removeLast()
+        return Array((text + "}}").utf8)
+    }
+
+    @Test("a flow of 10,000 screens is loaded and checked in a moment")
+    func load() throws {
+        let clock = ContinuousClock()
+        let bytes = Self.row(of: 10_000)
+        let start = clock.now
+        let (catalog, problems) = FlowLoader(services: TestServices.directory).load([FlowFile(name: "f", bytes: bytes)])
+        let elapsed = start.duration(to: clock.now)
+        #expect(problems == [])
+        #expect(catalog?.flow("large")?.states.count == 10_000)
+        // 2 s are what is promised of an optimised build on a quiet machine; this is a net for what is quadratic.
+        #expect(elapsed < .seconds(20), "\(elapsed)")
+    }
+
+    @Test("thousands of mistakes are all found in a moment")
+    func mistakes() {
+        var text = String(decoding: Self.row(of: 3_000), as: UTF8.self)
+        text = text.split(separator: #""target": "s"#).joined(separator: #""target": "t"#)
+        let (_, problems) = FlowLoader(services: TestServices.directory).load([
+            FlowFile(name: "f", bytes: Array(text.utf8))
+        ])
+        #expect(problems.count { $0.code == .unknownState } == 3_001)
+    }
+
+    @Test("a stack of thousands of screens is kept, and one of too many refused")
+    func deepStack() throws {
+        let flow = Flows.make(["a": ["on": ["next": ["target": "a"]]]])
+        let engine = FlowEngine(catalog: try Traveller.catalog([flow]))
+        var journey = try engine.start(flow: "test", id: "x", services: TestServices(), now: 0).journey
+        // The last but one that there may be.
+        journey.frames += repeatElement(Frame(coordinator: 0, state: "a", presentation: .push), count: 16_382)
+        journey = try engine.send("next", to: journey, services: TestServices(), now: 0).journey
+        #expect(journey.frames.count == 16_384)
+        #expect(throws: JourneyRefusal.stackFull) {
+            try engine.send("next", to: journey, services: TestServices(), now: 0)
+        }
+        #expect(Journey(journey.document) == journey)
+    }
+}

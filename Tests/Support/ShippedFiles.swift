@@ -1,0 +1,30 @@
+import ConciergeApp
+
+/// The files that come with Concierge: what `make run` serves.
+package enum ShippedFiles {
+    /// Relative paths start where the package does.
+    package static let repository = FileReader(
+        directory: #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/"))
+
+    /// The services of `config/services`.
+    package static func services() throws -> [ServiceFile] {
+        let loaded = ConfigurationLoader(environment: [:], files: repository).load()
+        guard !loaded.hasErrors else {
+            throw BrokenFlows(description: loaded.problems.map { "\($0)" }.joined(separator: "\n"))
+        }
+        return loaded.services
+    }
+
+    /// The text of one flow file.
+    package static func flow(_ id: String) throws -> String { try text("config/flows/\(id).json") }
+
+    /// The texts of all flow files.
+    package static func flows() throws -> [String] {
+        try repository.names(in: "config/flows").map { try text("config/flows/\($0)") }
+    }
+
+    /// The text of any file, by its path in the repository.
+    package static func text(_ path: String) throws -> String {
+        String(decoding: try repository.read(path), as: UTF8.self)
+    }
+}
