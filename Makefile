@@ -33,7 +33,8 @@ test: ## format check, build without warnings, all tests
 	@scripts/setup test
 	@$(MAKE) lint
 	@swift build --build-tests $(STRICT)
-	@swift test --skip-build --disable-xctest $(STRICT)
+	@# All at once, each would wait for its turn longer than the times that some of them watch.
+	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT)
 
 bench: ## measure against a bare libmicrohttpd server (ARGS='--quick', '--rows get,patch')
 	@scripts/setup bench

@@ -58,7 +58,7 @@ let package = Package(
             path: "Tests/Support"),
         .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
-        .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument"]),
+        .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(

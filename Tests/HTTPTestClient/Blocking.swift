@@ -16,6 +16,17 @@ public func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> 
     }
 }
 
+/// The same for long computations: tests that watch a clock run beside them, and go first.
+public func blockingInBackground<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+    try await blocking {
+        // On Linux this is the thread's own niceness.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        return try body()
+    }
+}
+
 private final class Work {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }

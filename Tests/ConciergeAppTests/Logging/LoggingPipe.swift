@@ -43,7 +43,8 @@ struct LoggingPipe: ~Copyable {
         }
         // A NUL, which no line has, says that this was all.
         try await blocking {
-            log?.flush()
+            // However busy the machine is: what is written before the lines would be taken for their end.
+            while log?.flush(atMost: .seconds(10)) == false {}
             // The pipe may still be full: this waits for room, whatever the log's end did.
             _ = fcntl(writer, F_SETFL, 0)
             var end: UInt8 = 0

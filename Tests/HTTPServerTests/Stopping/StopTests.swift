@@ -16,7 +16,7 @@ struct StopTests {
     }
 
     /// Far less than the 30 seconds that stopping may take, and enough for a machine that is busy with other tests.
-    private static let shortTime = Duration.seconds(20)
+    private static let shortTime = Duration.seconds(60)
 
     private static func time(_ body: () async throws -> Void) async rethrows -> Duration {
         let clock = ContinuousClock()
@@ -28,7 +28,7 @@ struct StopTests {
     @Test("without connections takes no time")
     func atOnce() async throws {
         let server = try Self.server()
-        let time = await Self.time { await server.stop(timeout: .seconds(30)) }
+        let time = await Self.time { await server.stop(timeout: .seconds(120)) }
         #expect(time < Self.shortTime)
         #expect(server.connections == 0)
     }
@@ -57,7 +57,7 @@ struct StopTests {
                 return Handed(connection)
             }
         }
-        let time = await Self.time { await server.stop(timeout: .seconds(30)) }
+        let time = await Self.time { await server.stop(timeout: .seconds(120)) }
         #expect(time < Self.shortTime)
         try await blocking {
             for connection in connections { #expect(connection.value.isClosedByPeer()) }
@@ -85,7 +85,7 @@ struct StopTests {
             return response.text
         }
         await arrived.wait()
-        async let stopped: Void = server.stop(timeout: .seconds(30))
+        async let stopped: Void = server.stop(timeout: .seconds(120))
         // The port refuses once the server has noticed: from then on it drains.
         try await blocking { while (try? RawConnection(port: port)) != nil {} }
         release.happen()

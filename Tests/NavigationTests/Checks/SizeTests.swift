@@ -1,3 +1,4 @@
+import HTTPTestClient
 import JSONDocument
 import Testing
 
@@ -21,9 +22,13 @@ struct SizeTests {
     }
 
     @Test("a flow of 10,000 screens is loaded and checked in a moment")
-    func load() throws {
+    func load() async throws {
+        try await blockingInBackground(Self.loadLarge)
+    }
+
+    @Sendable private static func loadLarge() throws {
         let clock = ContinuousClock()
-        let bytes = Self.row(of: 10_000)
+        let bytes = row(of: 10_000)
         let start = clock.now
         let (catalog, problems) = FlowLoader(services: TestServices.directory).load([FlowFile(name: "f", bytes: bytes)])
         let elapsed = start.duration(to: clock.now)
@@ -34,8 +39,12 @@ struct SizeTests {
     }
 
     @Test("thousands of mistakes are all found in a moment")
-    func mistakes() {
-        var text = String(decoding: Self.row(of: 3_000), as: UTF8.self)
+    func mistakes() async throws {
+        try await blockingInBackground(Self.findMistakes)
+    }
+
+    @Sendable private static func findMistakes() {
+        var text = String(decoding: row(of: 3_000), as: UTF8.self)
         text = text.split(separator: #""target": "s"#).joined(separator: #""target": "t"#)
         let (_, problems) = FlowLoader(services: TestServices.directory).load([
             FlowFile(name: "f", bytes: Array(text.utf8))

@@ -1,3 +1,4 @@
+import HTTPTestClient
 import JSONDocument
 import Testing
 
@@ -12,12 +13,16 @@ struct JourneyPropertyTests {
     static let steps = 100
 
     @Test("stack, coordinators and history are at every step what a naive model says", arguments: 0..<blocks)
-    func property(block: Int) throws {
+    func property(block: Int) async throws {
+        try await blockingInBackground { try Self.walk(block) }
+    }
+
+    private static func walk(_ block: Int) throws {
         var tried = 0
         var kinds: [String: Int] = [:]
-        for seed in (1...Self.journeys).map({ UInt64(block * Self.journeys + $0) }) {
+        for seed in (1...journeys).map({ UInt64(block * journeys + $0) }) {
             guard var trial = try JourneyTrial(seed: seed) else { continue }
-            for number in 1...Self.steps {
+            for number in 1...steps {
                 do {
                     let (kind, wasTaken) = try trial.step()
                     kinds["\(kind) \(wasTaken ? "taken" : "refused")", default: 0] += 1
@@ -32,6 +37,6 @@ struct JourneyPropertyTests {
         for kind in ["event", "back", "navigate", "start in the middle", "restart"] {
             #expect(kinds["\(kind) taken", default: 0] > 100 && kinds["\(kind) refused", default: 0] > 50, "\(kinds)")
         }
-        #expect(tried >= 100_000 / Self.blocks)
+        #expect(tried >= 100_000 / blocks)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPTestClient
 import JSONDocument
 import Navigation
 import Testing
@@ -31,17 +32,21 @@ struct LongWayTests {
     }
 
     @Test("are gone in a moment", arguments: [("row", size - 1), ("busy row", size - 1), ("tree", 13)])
-    func navigation(shape: String, hops: Int) throws {
-        let flow = ["row": Self.row, "busy row": Self.busyRow, "tree": Self.tree][shape] ?? .null
+    func navigation(shape: String, hops: Int) async throws {
+        try await blockingInBackground { try Self.cross(shape, hops) }
+    }
+
+    private static func cross(_ shape: String, _ hops: Int) throws {
+        let flow = ["row": row, "busy row": busyRow, "tree": tree][shape] ?? .null
         let engine = FlowEngine(catalog: try Traveller.catalog([flow]))
         let services = TestServices()
         let journey = try engine.start(flow: "large", id: "main", services: services, now: 0).journey
-        let far = "s\(Self.size - 1)"
+        let far = "s\(size - 1)"
         var path: [String] = []
         let times = try (0..<3).map { _ in
-            let start = Self.processorTime()
+            let start = processorTime()
             path = try engine.navigate(journey, to: far, services: services, now: 0).path
-            return Self.processorTime() - start
+            return processorTime() - start
         }
         let best = times.min() ?? 0
         print("\(shape): \(hops) hops in \(best / 1_000_000) ms of processor time")
