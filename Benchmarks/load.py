@@ -16,7 +16,7 @@ SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wrk")
 PROFILE = "/v1/sessions/current/services/profile"
 
 
-def request(method, path, token=None, body=None, extra=""):
+def request(method, path, token=None, body=None, extra="", kind="application/merge-patch+json"):
     head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{extra}"
     if token:
         head += f"Authorization: Bearer {token}\r\n"
@@ -24,7 +24,7 @@ def request(method, path, token=None, body=None, extra=""):
         if method == "POST":
             head += "Content-Length: 0\r\n"
         return (head + "\r\n").encode()
-    head += f"Content-Type: application/merge-patch+json\r\nContent-Length: {len(body)}\r\n"
+    head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
     return f"{head}\r\n{body}".encode()
 
 

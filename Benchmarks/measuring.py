@@ -36,16 +36,17 @@ class Bench:
 
     # Servers
 
-    def ours(self, environment=None, port=0):
+    def ours(self, environment=None, port=0, words=()):
         if self.options.itself:
             return self.bare(environment, port)
         settings = ["max_sessions=2000000", *self.options.set]
         command = [self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
-                   "--store", "memory", "--workers", "1", *(word for s in settings for word in ("--set", s))]
+                   "--store", "memory", "--workers", "1", *(word for s in settings for word in ("--set", s)), *words]
         return Server(command, self.server_core, self.folder, environment)
 
-    def bare(self, environment=None, port=0):
-        command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory), *self.bare_answers]
+    def bare(self, environment=None, port=0, words=()):
+        command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory), *self.bare_answers,
+                   *words]
         return Server(command, self.server_core, self.folder, environment)
 
     def tokens(self, server, count, name):

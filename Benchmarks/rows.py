@@ -10,6 +10,10 @@ from measuring import compile_c, expect, header, number
 from server import AllocationCounter, Failed, SystemCalls, free_port
 
 MIB = 1024 * 1024
+CONFIG = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "config")
+FLOWS = ["--services", os.path.join(CONFIG, "services"), "--flows", os.path.join(CONFIG, "flows")]
+JOURNEY = "/v1/sessions/current/journeys/main"
+NEXT = '{"event":"next"}'
 
 
 def row_get(bench):
@@ -49,6 +53,47 @@ def row_patch(bench):
     with bench.ours() as ours, bench.bare() as bare:
         environment = {"TOKENS": bench.tokens(ours, 1000, "patch.tokens")}
         bench.compare("PATCH profile", bench.alternate("patch", 64, [(ours, environment), (bare, environment)]), 0.65)
+
+
+def row_event(bench):
+    """an event of a journey on the wizard over 1,000 sessions, 64 connections"""
+    with bench.ours(words=FLOWS) as ours:
+        tokens, view = begin_journeys(ours, 1000)
+        environment = {"TOKENS": write_tokens(os.path.join(bench.folder, "event.tokens"), tokens)}
+        # The bare server answers every POST with what it was given for that.
+        with bench.bare(words=["--created", view.decode()]) as bare:
+            bench.compare(
+                "event on wizard", bench.alternate("event", 64, [(ours, environment), (bare, environment)]), 0.45)
+
+
+def row_journey(bench):
+    """GET of a journey that has not moved against GET profile, both ours, 64 connections"""
+    with bench.ours(words=FLOWS) as ours:
+        token = begin_journeys(ours, 1)[0][0]
+        program = compile_c("load.c", bench.folder, "load")
+        runs = bench.take_turns([
+            lambda seconds, path=path: plain(
+                ours, program, request("GET", path, token), 200, 64, seconds, bench.load_core)
+            for path in (JOURNEY, PROFILE)])
+    journey, profile = ({key: statistics.median(run[side][key] for run in runs) for key in runs[0][side]}
+                        for side in range(2))
+    ratio = journey["rate"] / profile["rate"]
+    bench.add("GET journey, unmoved, over GET profile: requests/s", number(journey["rate"]), number(profile["rate"]),
+              ratio, "≥ 1.00", ratio >= 1)
+    bench.add("  server CPU per request, µs", f"{journey['cpu']:.2f}", f"{profile['cpu']:.2f}",
+              journey["cpu"] / profile["cpu"])
+
+
+def begin_journeys(server, count):
+    """So many sessions that stand on the wizard's first page, and what a client is shown there."""
+    tokens = fill(server, 0, count, 60)
+    view = b""
+    for token in tokens:
+        for method, path, body in (("PUT", JOURNEY, '{"flow":"wizard"}'), ("POST", f"{JOURNEY}/events", NEXT)):
+            status, _, view = server.ask(request(method, path, token, body, kind="application/json"))
+            if status not in (200, 201):
+                raise Failed(f"{method} {path}: {status} {view[:200]}")
+    return tokens, view
 
 
 def row_create(bench):
