@@ -27,6 +27,9 @@ extension RouteSearch {
             let arrival = arrival(on: placed)
             arrivals.append(Arrival(top: placed, obstacle: arrival.obstacle ?? obstacle))
         case .choice(let branches):
+            let crossing = Crossing(
+                coordinator: coordinator, state: target, verb: verb, top: top, isFree: obstacle == nil)
+            guard crossings.insert(crossing).inserted else { return }
             for (branch, inTheWay) in alternatives(branches, of: coordinator, guardian: \.guard) {
                 let first = obstacle ?? inTheWay ?? missingData(for: branch.actions)
                 go(

@@ -51,6 +51,7 @@ extension RouteSearch {
         where transition.moves {
             var arrivals: [Arrival] = []
             let first = inTheWay ?? obstacle ?? missingData(for: transition.actions)
+            crossings.removeAll(keepingCapacity: true)
             follow(transition, of: coordinator, on: places[origin].top, first, hops: 0, into: &arrivals)
             for arrival in arrivals {
                 insert(arrival, from: origin, event: rule.event)

@@ -38,6 +38,16 @@ struct RouteSearch {
         let distance: RouteQueue.Distance
     }
 
+    /// A choice that a hop has come to. Ways through choices may part and meet again: each is gone through once.
+    struct Crossing: Hashable {
+        let coordinator: Int
+        let state: Int
+        let verb: NavigationVerb
+        let top: Int?
+        /// Whether nothing was in the way so far: who is stopped on one way may not stop another.
+        let isFree: Bool
+    }
+
     /// Enough for flows of a hundred thousand screens. Many flows that all start each other have more places.
     private static let maximumPlaces = 200_000
     static let maximumCoordinators = 1000
@@ -49,6 +59,8 @@ struct RouteSearch {
     let refused: Set<Route.Key>
     var coordinators: [Coordinator] = []
     var stack = RouteStack()
+    /// Those of the hop that is being looked at.
+    var crossings: Set<Crossing> = []
     /// How many coordinators there are already; those behind would be started on the way.
     private(set) var standing = 0
     private(set) var places: [Place] = []

@@ -28,6 +28,23 @@ struct NavigateTests {
         }
     }
 
+    @Test("choices that part and meet again are gone through once each, however many are in a row")
+    func choices() throws {
+        var states: [(name: String, value: JSONDocument)] = [("here", ["on": ["go": ["target": "c0"]]])]
+        for number in 0..<60 {
+            let next: JSONDocument = number == 59 ? "there" : JSONDocument("c\(number + 1)")
+            let guarded: JSONDocument = [
+                "guard": ["service": "profile", "schema": ["required": ["x"]]], "target": next,
+            ]
+            states.append(("c\(number)", ["type": "choice", "branches": [guarded, ["target": next]]]))
+        }
+        states.append(("there", ["on": ["home": ["target": "here", "nav": "set_root"]]]))
+        let flow: JSONDocument = [
+            "id": "rows", "version": 1, "initial": "here", "states": JSONDocument(members: states),
+        ]
+        #expect(try navigate(try Traveller(flow), to: "there").path == ["there"])
+    }
+
     @Test("the way over pages that may be seen is gone as one step")
     func steps() throws {
         let traveller = try wizard(name: "Ada")
