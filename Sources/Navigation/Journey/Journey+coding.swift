@@ -85,7 +85,7 @@ extension Journey {
         writer.int(coordinator.version)
         if !isRoot || coordinator.input != .emptyObject || coordinator.startedAt != startedAt {
             writer.document(coordinator.input)
-            writer.int(Int(coordinator.startedAt - startedAt))
+            writer.int(Int(coordinator.startedAt &- startedAt))
         }
         if let parent = coordinator.parent {
             writer.int(coordinator.id)
@@ -113,8 +113,8 @@ extension Journey {
             let startedAt = document[member: "at"]?[0]?.int.map(Int64.init)
         else { return nil }
         let times = document[member: "at"]
-        let movedAt = startedAt + Int64(times?[1]?.int ?? 0)
-        let enteredAt = times?[2]?.int.map { startedAt + Int64($0) } ?? movedAt
+        let movedAt = startedAt &+ Int64(times?[1]?.int ?? 0)
+        let enteredAt = times?[2]?.int.map { startedAt &+ Int64($0) } ?? movedAt
         let expiresAt = document[member: "end"]?.int.map(Int64.init)
         let dueAt = document[member: "due"]?.int.map(Int64.init) ?? expiresAt
         var status = JourneyStatus.active

@@ -13,8 +13,8 @@ extension Journey {
         try json.name("at")
         try json.beginArray()
         let startedAt = try json.int()
-        let movedAt = json.endsArray() ? nil : startedAt + (try json.int())
-        let enteredAt = movedAt == nil || json.endsArray() ? nil : startedAt + (try json.int())
+        let movedAt = json.endsArray() ? nil : startedAt &+ (try json.int())
+        let enteredAt = movedAt == nil || json.endsArray() ? nil : startedAt &+ (try json.int())
         if enteredAt != nil { try json.endArray() }
         let expiresAt = json.isName("end") ? try json.int() : nil
         let dueAt = json.isName("due") ? try json.int() : expiresAt
@@ -67,7 +67,7 @@ extension Coordinator {
         var child: (id: Int, parent: Int, startedBy: String)?
         if !json.endsArray() {
             input = try json.document()
-            startedAt += try json.int()
+            startedAt &+= try json.int()
             if !json.endsArray() {
                 child = (Int(try json.int()), Int(try json.int()), try json.string())
                 try json.endArray()
