@@ -156,8 +156,16 @@ extension StepRun {
         try take(transition, of: reaction.coordinator)
     }
 
-    private mutating func accepted() throws(JourneyRefusal) -> [String] {
-        try reactions().map(\.rule.event) + (canGoBack() ? ["back"] : [])
+    /// What could be sent now. What depends on data that an event brings is taken to be possible.
+    private func accepted() throws(JourneyRefusal) -> [String] {
+        var run = self
+        run.event = .unknown
+        var accepted: [String] = []
+        for reaction in try run.reactions() {
+            if try run.obstacles(to: reaction).isEmpty { accepted.append(reaction.rule.event) }
+        }
+        if try run.canGoBack() { accepted.append("back") }
+        return accepted
     }
 
     /// The journey's own flow starts.
