@@ -157,7 +157,7 @@ struct JourneyWork {
 
     private mutating func make(_ change: ServiceChange) throws(SessionError) {
         let service = try environment.catalog.service(named: change.service)
-        guard !service.isReadOnly else { throw .readOnly(service: service.name) }
+        guard service.isOpenToFlows else { throw .readOnly(service: service.name) }
         switch change.effect {
         case .written(let document):
             let (state, _) = service.fit(document)
