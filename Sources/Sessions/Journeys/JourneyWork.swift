@@ -35,9 +35,9 @@ struct JourneyWork {
     private var limit: Int { environment.settings.maxDocumentSize }
 
     /// The journey of that id, if it stands where the caller expects it.
-    func journey(_ id: String, if condition: JourneyCondition = .none) throws(JourneyError) -> Journey {
+    func journey(_ id: String, if condition: WriteCondition = .none) throws(JourneyError) -> Journey {
         guard let journey = kept[id] else { throw .notFound(id) }
-        guard condition.holds(at: journey.step) else { throw .preconditionFailed(current: journey.step) }
+        guard condition.holds(atStep: journey.step) else { throw .preconditionFailed(current: journey.step) }
         return journey
     }
 
@@ -70,7 +70,6 @@ struct JourneyWork {
     mutating func start(
         _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) throws -> Journey {
-        try kept.makeRoom(limit: settings.maxJourneys)
         let input = input ?? .emptyObject
         let step =
             if let screen {
@@ -82,14 +81,17 @@ struct JourneyWork {
                 try engine.start(
                     flow: flow, version: version, id: id, input: input, services: documents, now: pending.now)
             }
+        // Only now: what cannot be started pushes nothing out. `main` always has a place, for it is started by a look.
+        if id != JourneySettings.mainID { try kept.makeRoom(limit: settings.maxJourneys) }
         return try take(step)
     }
 
+    /// - Parameter input: nil keeps, with `flow` nil, the one that a running journey was given.
     mutating func restart(_ journey: Journey, flow: String?, input: JSONDocument?) throws -> Journey {
-        try take(
+        let input = input ?? (flow == nil ? journey.inputToRestart : .emptyObject)
+        return try take(
             engine.restart(
-                journey, flow: flow ?? journey.flow, input: input ?? .emptyObject, services: documents,
-                now: pending.now))
+                journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
     }
 
     mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
@@ -129,10 +131,14 @@ struct JourneyWork {
 
     /// Whether the step that brought the journey where it is was the session's last commit.
     private func isLastCommit(_ journey: Journey) -> Bool {
-        pending.etag(of: coordinator).revision == pending.base.revision
+        guard let document = pending.document(of: coordinator), document.revision == pending.base.revision else {
+            return false
+        }
+        // It may have been another journey's, or that one was given up.
+        return document.updatedAt == journey.movedAt
             && kept.journeys.allSatisfy { $0.id == journey.id || $0.movedAt < journey.movedAt }
-            // What comes to the end of its lifetime is gone without a commit.
-            && !pending.base.services.contains { environment.catalog.services[Int($0.service)].lifetime != nil }
+            // What has come to the end of its lifetime since is gone without a commit.
+            && pending.documents.count == pending.base.services.count
     }
 
     /// Does a step: what it does to services, and to the journey.

@@ -8,15 +8,13 @@ import Synchronization
 final class JourneyViewCache: Sendable {
     /// Spread over locks by the same hash, so that workers seldom meet.
     private static let shardCount = 64
+    /// With ``RenderedJourney/mostKeptBytes`` for each, all places together are 64 MiB at most.
     private static let placesPerShard = 256
-    /// A view with large documents in it is not kept: 16,384 places of this size are 64 MiB at most.
-    private static let mostBytes = 4 << 10
-
     private struct Entry: Sendable {
         let session: SessionID
         /// As it stands in the path.
         let journey: [UInt8]
-        let view: RenderedJourney
+        var view: RenderedJourney
     }
 
     private final class Shard: Sendable {
@@ -36,23 +34,27 @@ final class JourneyViewCache: Sendable {
             }
             return entry.view
         }
-        guard let view, session.stillHolds(revision: view.revision, dueAt: view.dueAt) else { return nil }
+        guard let view, view.keepsItsBytes, session.stillHolds(revision: view.revision, dueAt: view.dueAt) else {
+            return nil
+        }
         return view
     }
 
     /// - Returns: the view, with what is known from the one that was here before.
     func keep(_ view: RenderedJourney, of journey: ArraySlice<UInt8>, in session: Session) -> RenderedJourney {
-        guard view.bytes.count <= Self.mostBytes else { return view }
         let id = session.id
         let hash = Self.hash(id, journey)
         return shards[hash.shard].places.withLock { places in
             var view = view
             if let entry = places[hash.place], entry.session == id, entry.journey.elementsEqual(journey) {
-                // Somebody else may have looked later and been here first.
-                guard entry.view.revision <= view.revision else { return view }
-                view = view.following(entry.view)
+                view = view.knowing(entry.view)
+                guard entry.view.revision <= view.revision else {
+                    // Somebody else has looked later and been here first.
+                    places[hash.place]?.view = entry.view.hearing(of: view)
+                    return view
+                }
             }
-            places[hash.place] = Entry(session: id, journey: Array(journey), view: view)
+            places[hash.place] = Entry(session: id, journey: Array(journey), view: view.kept)
             return view
         }
     }
