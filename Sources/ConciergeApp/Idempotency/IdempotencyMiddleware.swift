@@ -11,8 +11,8 @@ import HTTPServer
 /// ```
 ///
 /// An error is an answer like any other, and remembered, unless it says that trying again may help (401, 429, 5xx) or
-/// that the condition was not the right one (412, 428). A
-/// handler that returns although its client has gone is remembered: that client is the one who will ask again.
+/// that the condition was not the right one (412, 428). A handler that returns although its client has gone is
+/// remembered: that client is the one who will ask again.
 ///
 /// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`; 422
 /// `idempotency_key_reused` when the request is not the one that the key was first sent with.
