@@ -12,15 +12,18 @@ import Navigation
 extension Session {
     /// All that are kept, the first that was started first. Starts none.
     nonisolated(nonsending) package func journeys() async throws -> [ShownJourney] {
-        let work = try JourneyWork(on: try pendingState(), environment)
+        var work = try JourneyWork(on: try pendingState(), environment)
         if !work.kept.journeys.contains(where: { work.isUnsettled($0.id) }) {
-            return try work.kept.journeys.map(work.shown)
+            let shown = try work.kept.journeys.map { try work.shown($0) }
+            remember(work.pending.newMemory, after: work.pending.memory)
+            return shown
         }
         return try await transact { pending in
             var work = try JourneyWork(on: pending, self.environment)
             for journey in work.kept.journeys { try work.advance(journey) }
+            let shown = try work.kept.journeys.map { try work.shown($0) }
             pending = work.pending
-            return try work.kept.journeys.map(work.shown)
+            return shown
         }
     }
 
@@ -34,8 +37,11 @@ extension Session {
     ///
     /// - Returns: nil when something has to be committed first: ask ``journey(_:)``.
     package func residentJourney(_ id: String) throws -> ShownJourney? {
-        let work = try JourneyWork(on: try pendingState(), environment)
-        return work.isUnsettled(id) ? nil : try work.shown(try work.journey(id))
+        var work = try JourneyWork(on: try pendingState(), environment)
+        guard !work.isUnsettled(id) else { return nil }
+        let shown = try work.shown(try work.journey(id))
+        remember(work.pending.newMemory, after: work.pending.memory)
+        return shown
     }
 
     /// - Parameters:
@@ -134,14 +140,14 @@ extension Session {
         if let id {
             do {
                 try work.settle(id, begins: begins)
-                pending = work.pending
+                if work.pending.isRecordChanged { pending = work.pending }
             } catch is JourneyRefusal where !begins {
                 work = try JourneyWork(on: pending, environment)
             }
         }
         do {
             let done = try body(&work)
-            pending = work.pending
+            pending = (consume work).finished()
             return .success(done)
         } catch  where pending.isRecordChanged {
             // What time has done stays done.

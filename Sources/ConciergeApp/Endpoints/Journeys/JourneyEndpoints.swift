@@ -6,9 +6,6 @@ import Sessions
 /// The journeys of a caller's session: API, section 5.
 struct JourneyEndpoints: Sendable {
     let caller: SessionCaller
-    let views = JourneyViewCache()
-    /// Flows whose guards look at the time: what they show may change at any moment, so that it is not kept.
-    let restless: Set<String>
     /// Whether writes may be done without waiting: `Sessions.writesAtOnce`.
     let writesAtOnce: Bool
 
@@ -29,9 +26,7 @@ struct JourneyEndpoints: Sendable {
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let page = try PageRequest(request)
-        return .page(try ListPage(of: try await session.journeys(), page, named: \.view.id)) {
-            $1.view.write(to: &$0)
-        }
+        return .page(try ListPage(of: try await session.journeys(), page, named: \.view.id)) { $0.raw($1.text.bytes) }
     }
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -45,16 +40,15 @@ struct JourneyEndpoints: Sendable {
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        return try answer(request, keep(try await session.journey(id(of: request)), in: session))
+        return try answer(request, try await session.journey(id(of: request)).text)
     }
 
     private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
-        if let view = views.view(of: request.parameterBytes(Self.idParameter), in: session) {
-            return try answer(request, view)
+        if let text = session.shownJourney(request.parameterBytes(Self.idParameter)) {
+            return try answer(request, text)
         }
-        guard let shown = try session.residentJourney(id(of: request)) else { return nil }
-        return try answer(request, keep(shown, in: session))
+        return try session.residentJourney(id(of: request)).map { try answer(request, $0.text) }
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -63,7 +57,7 @@ struct JourneyEndpoints: Sendable {
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
             condition: try Conditions.ofWrite(request))
-        return isNew ? created(shown, in: session) : moved(request, shown, in: session)
+        return isNew ? created(shown, in: session) : moved(request, shown)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -77,8 +71,8 @@ struct JourneyEndpoints: Sendable {
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
         do {
-            let shown = try await session.send(event, data: data, toJourney: id(of: request), condition: condition)
-            return moved(request, shown, in: session)
+            return moved(
+                request, try await session.send(event, data: data, toJourney: id(of: request), condition: condition))
         } catch {
             throw explained(error, request, session)
         }
@@ -90,7 +84,7 @@ struct JourneyEndpoints: Sendable {
         let condition = try Conditions.ofWrite(request)
         do {
             return try session.sendAtOnce(event, data: data, toJourney: id(of: request), condition: condition)
-                .map { moved(request, $0, in: session) }
+                .map { moved(request, $0) }
         } catch {
             throw explained(error, request, session)
         }
@@ -108,8 +102,6 @@ struct JourneyEndpoints: Sendable {
         } catch {
             throw explained(error, request, session)
         }
-        // What is given out here counts among the forms that the journey had at its step.
-        _ = keep(shown, in: session)
         var json = JSONWriter(reservingCapacity: 1_024)
         shown.view.write(to: &json) { json in
             json.name("path")
@@ -126,34 +118,20 @@ struct JourneyEndpoints: Sendable {
         return (event, body["data"])
     }
 
-    private func answer(_ request: HTTPRequest, _ view: RenderedJourney) throws -> HTTPResponse {
-        try Conditions.checkRead(request, journey: view.etag)
-        let isKnown = try Conditions.isNotModified(request, view.etag) && view.isOnlyFormOfStep
-        return isKnown ? .journey(.notModified, [], view.etag) : .journey(.ok, view.bytes, view.etag)
+    private func answer(_ request: HTTPRequest, _ text: JourneyText) throws -> HTTPResponse {
+        try Conditions.checkRead(request, journey: text.etag)
+        let isKnown = try Conditions.isNotModified(request, text.etag) && text.isOnlyFormOfStep
+        return isKnown ? .journey(.notModified, [], text.etag) : .journey(.ok, text.bytes, text.etag)
     }
 
-    private func moved(_ request: HTTPRequest, _ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        // Nearly everybody looks at it next.
-        let view = keep(shown, in: session)
-        return request.minimized(.journey(.ok, view.bytes, view.etag))
+    private func moved(_ request: HTTPRequest, _ shown: ShownJourney) -> HTTPResponse {
+        request.minimized(.journey(.ok, shown.text.bytes, shown.text.etag))
     }
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        let view = keep(shown, in: session)
-        var response = HTTPResponse.journey(.created, view.bytes, view.etag)
+        var response = HTTPResponse.journey(.created, shown.text.bytes, shown.text.etag)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.view.id)")
         return response
-    }
-
-    private func keep(_ shown: ShownJourney, in session: Session) -> RenderedJourney {
-        let isRestless = isRestless(shown)
-        let view = RenderedJourney(shown, isRestless: isRestless)
-        return isRestless ? view : views.keep(view, of: ArraySlice(shown.view.id.utf8), in: session)
-    }
-
-    /// The stack does not tell: a flow may have events and no screen, while its child has all of them.
-    private func isRestless(_ shown: ShownJourney) -> Bool {
-        !restless.isEmpty && shown.view.coordinators?.runs(oneOf: restless) == true
     }
 
     /// Says of a journey that is over what its flow has to be given to start again; other errors stay as they are.
@@ -170,8 +148,18 @@ struct JourneyEndpoints: Sendable {
     private func id(of request: HTTPRequest) -> String { request.parameter("id") }
 }
 
-extension CoordinatorView {
-    fileprivate func runs(oneOf flows: Set<String>) -> Bool {
-        flows.contains(flow) || children.contains { $0.runs(oneOf: flows) }
+extension HTTPResponse {
+    /// A journey with its step as the entity tag.
+    fileprivate static func journey(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
+        var response = HTTPResponse(status, body: bytes)
+        response.fields.add(contentsOf: status == .notModified ? .unmodifiedJourney : .journey)
+        response.fields.add(.etag, etag.description)
+        return response
     }
+}
+
+extension HTTPFields {
+    /// What every journey goes out with, put together once.
+    fileprivate static let journey: HTTPFields = [.contentType: RequestBody.json, .cacheControl: "no-store"]
+    fileprivate static let unmodifiedJourney: HTTPFields = [.cacheControl: "no-store"]
 }
