@@ -7,7 +7,7 @@ import Testing
 struct PagingTests {
     /// All pages, one after the other.
     private static func pages(
-        _ client: TestClient, _ path: String, limit: Int
+        _ client: TestClient, _ path: String, limit: Int, name: String = "id"
     ) async throws -> [[String]] {
         var pages: [[String]] = []
         var cursor: String?
@@ -16,7 +16,7 @@ struct PagingTests {
             let page = try await client.get(
                 "\(path)\(separator)limit=\(limit)" + (cursor.map { "&cursor=\($0)" } ?? ""))
             #expect(page.status == 200)
-            pages.append(page.items.compactMap { $0[string: "id"] })
+            pages.append(page.items.compactMap { $0[string: name] })
             cursor = page[member: "next"]?.string
             #expect(try page.json.names == (cursor == nil ? ["items"] : ["items", "next"]))
         } while cursor != nil
@@ -80,6 +80,73 @@ struct PagingTests {
             #expect(answer.status == 400)
             #expect(answer.code == "invalid_input")
             #expect(answer.pointers == [pointer])
+        }
+    }
+
+    /// Everything that the application has many of, and what names an item there.
+    private static func withLists(
+        _ body: (TestClient, _ path: String, _ name: String) async throws -> Void
+    ) async throws {
+        let flows = ["a", "b", "c", "d", "e"].map {
+            #"{"id":"\#($0)","version":1,"initial":"a","states":{"a":{"on":{"end":{"target":"z"}}},"z":{"type":"final"}}}"#
+        }
+        try await withApplication(flows: flows) { app in
+            let (client, id, _) = try await app.newSession()
+            for flow in ["c", "a", "b"] { _ = try await client.start(flow) }
+            for (client, path, name) in [
+                (app.client(), "/v1/flows", "id"), (client, Paths.services, "name"), (client, Paths.journeys, "id"),
+                (app.admin(), "/v1/sessions/\(id)/services", "name"),
+                (app.admin(), "/v1/sessions/\(id)/journeys", "id"), (app.admin(), "/v1/service-kinds", "name"),
+            ] {
+                try await body(client, path, name)
+            }
+        }
+    }
+
+    @Test(
+        "lists of flows, services and journeys are paged like those of sessions, in their order", arguments: [1, 2, 7])
+    func otherLists(limit: Int) async throws {
+        try await Self.withLists { client, path, name in
+            let all = try await client.get(path).items.compactMap { $0[string: name] }
+            #expect(all.count >= 3)
+            let pages = try await Self.pages(client, path, limit: limit, name: name)
+            #expect(pages.flatMap { $0 } == all, "\(path)")
+            #expect(pages.dropLast().allSatisfy { $0.count == limit }, "\(path)")
+        }
+    }
+
+    @Test(
+        "arguments that are none are 400 on every list",
+        arguments: [
+            "limit=0", "limit=x", "cursor=x", "cursor=", "cursor=0-0", "cursor=-1-1", "cursor=1-", "cursor=01-1",
+            "cursor=zzzzzzzzzzzzzzzz-1", "page=2",
+        ])
+    func otherArguments(query: String) async throws {
+        try await Self.withLists { client, path, _ in
+            let answer = try await client.get("\(path)?\(query)")
+            #expect(answer.status == 400, "\(path)")
+            #expect(answer.code == "invalid_input")
+        }
+    }
+
+    @Test("a list goes on where it was when what stood there is gone")
+    func goneInBetween() async throws {
+        let flow =
+            #"{"id":"a","version":1,"initial":"a","states":{"a":{"on":{"end":{"target":"z"}}},"z":{"type":"final"}}}"#
+        try await withApplication(flows: [flow]) { app in
+            let client = try await app.newSession().client
+            var ids: [String] = []
+            for _ in 0..<4 {
+                ids.append(try #require(try await client.start("a").split(separator: "/").last.map(String.init)))
+            }
+            let page = try await client.get("\(Paths.journeys)?limit=2")
+            #expect(page.items.compactMap { $0[string: "id"] } == Array(ids[..<2]))
+            let next = try #require(page[member: "next"]?.string)
+            #expect(next.wholeMatch(of: /[A-Za-z0-9_-]+/) != nil, "needs no escapes in a query")
+            #expect(!next.contains(ids[1]))
+            try await client.send("DELETE", Paths.journey(ids[1]))
+            let rest = try await client.get("\(Paths.journeys)?limit=2&cursor=\(next)")
+            #expect(rest.items.compactMap { $0[string: "id"] } == Array(ids[2...]))
         }
     }
 

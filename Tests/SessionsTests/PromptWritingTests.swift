@@ -21,11 +21,11 @@ struct PromptWritingTests {
 
     @Test("both ways give the same outcomes, the same states and the same news")
     func sameEitherWay() async throws {
-        let actions: [(ServiceOperation.Action, String, ServiceCondition)] = [
+        let actions: [(ServiceOperation.Action, String, WriteCondition)] = [
             (.put(["count": 1]), "counter", .none), (.mergePatch(["name": "Ada"]), "profile", .none),
             (.jsonPatch([["op": "replace", "path": "/count", "value": 2]]), "counter", .ifMatch(.init(revision: 2))),
             (.clear, "profile", .none), (.clear, "mail", .none), (.remove, "counter", .none),
-            (.put(["a": 1]), "notes", .init(onlyIfUnwritten: true)),
+            (.put(["a": 1]), "notes", .init(onlyIfNew: true)),
         ]
         let (prompt, patient) = (try House(), try House())
         let (one, _) = try #require(try prompt.sessions.createAtOnce(labels: ["a": "b"], mode: .cookie))

@@ -207,7 +207,7 @@ import Testing
         let house = try House()
         let session = try await house.session()
         let put = ServiceOperation.Action.put(["count": 1])
-        let unwritten = ServiceCondition(onlyIfUnwritten: true)
+        let unwritten = WriteCondition(onlyIfNew: true)
         #expect(try await house.perform(put, on: "counter", session, if: unwritten).etag.revision == 2)
         let current = ServiceETag(revision: 2)
         for condition in [unwritten, .ifMatch(.unwritten), .init(ifMatch: .oneOf([]))] {
@@ -216,7 +216,7 @@ import Testing
             }
         }
         #expect(try await house.perform(put, on: "counter", session, if: .init(ifMatch: .any)).etag.revision == 3)
-        let several = ServiceCondition(ifMatch: .oneOf([current, ServiceETag(revision: 3)]))
+        let several = WriteCondition(ifMatch: .oneOf([current, ServiceETag(revision: 3)]))
         #expect(try await house.perform(.remove, on: "counter", session, if: several).etag == .unwritten)
     }
 

@@ -18,6 +18,11 @@ extension HTTPResponse {
         return .json(status, bytes: json.bytes)
     }
 
+    /// A page of a list.
+    static func page<Item>(_ page: ListPage<Item>, item: (inout JSONWriter, Item) -> Void) -> HTTPResponse {
+        .json { $0.page(page, item: item) }
+    }
+
     /// Done, and nothing to say.
     static var done: HTTPResponse {
         var response = HTTPResponse(.noContent)

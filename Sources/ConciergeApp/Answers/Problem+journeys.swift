@@ -26,7 +26,11 @@ extension Problem {
     /// - Parameters:
     ///   - path: the journey's, where there is one to start over.
     ///   - bringsInput: whether an input was a part of the request; else it was for a child flow, by the flow itself.
-    init(_ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true) {
+    ///   - neededInput: the schema of what has to be given to start the journey over; nil when nothing has to be.
+    init(
+        _ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true,
+        neededInput: JSONDocument? = nil
+    ) {
         switch refusal {
         case .eventNotAccepted(let event, let accepted):
             self.init(
@@ -59,12 +63,12 @@ extension Problem {
         case .finished(let outcome):
             let end = outcome.map { "The journey is finished, with the outcome \(Self.quoted($0))." }
             self.init(
-                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence,
-                members: Self.startAgain(path))
+                .journeyFinished, (end ?? "The journey is finished.") + Self.startAgainSentence(neededInput),
+                members: Self.startAgain(path, neededInput))
         case .expired:
             self.init(
-                .journeyExpired, "The time of the journey is over." + Self.startAgainSentence,
-                members: Self.startAgain(path))
+                .journeyExpired, "The time of the journey is over." + Self.startAgainSentence(neededInput),
+                members: Self.startAgain(path, neededInput))
         case .due: self.init(.contention, fields: [.retryAfter: "1"])
         case .endless: self.init(.endlessFlow)
         case .unreachable(let screen, let places):
@@ -84,16 +88,26 @@ extension Problem {
             self.init(
                 .journeyOrphaned,
                 "The journey is on version \(version) of \(Self.quoted(flow)), which is not loaded any more."
-                    + Self.startAgainSentence, members: Self.startAgain(path))
+                    + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
         }
     }
 
-    private static let startAgainSentence = " start_again says how to begin anew."
+    private static func startAgainSentence(_ neededInput: JSONDocument?) -> String {
+        " start_again says how to begin anew."
+            + (neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
+    }
 
-    /// The request that starts the journey over, as data.
-    private static func startAgain(_ path: String?) -> [(name: String, value: JSONDocument)] {
+    /// The request that starts the journey over, as data, and the schema of what has to be added to its body.
+    private static func startAgain(
+        _ path: String?, _ neededInput: JSONDocument?
+    ) -> [(name: String, value: JSONDocument)] {
         guard let path else { return [] }
-        return [(name: "start_again", value: ["method": "PUT", "href": JSONDocument(path), "body": .emptyObject])]
+        var request: [(name: String, value: JSONDocument)] = [
+            (name: "method", value: "PUT"), (name: "href", value: JSONDocument(path)),
+            (name: "body", value: .emptyObject),
+        ]
+        if let neededInput { request.append((name: "input", value: neededInput)) }
+        return [(name: "start_again", value: JSONDocument(members: request))]
     }
 
     private static func errors(_ places: [JSONViolation], in pointer: String = "") -> [InvalidInput] {

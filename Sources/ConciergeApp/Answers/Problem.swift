@@ -25,6 +25,8 @@ package struct Problem: Error, Sendable {
         self.fields = fields
     }
 
+    static let mediaType = "application/problem+json"
+
     package func response(requestID: String) -> HTTPResponse {
         var json = JSONWriter()
         json.beginObject()
@@ -59,7 +61,7 @@ package struct Problem: Error, Sendable {
         }
         json.endObject()
         var response = HTTPResponse(kind.status, body: json.bytes)
-        response.fields.add(.contentType, "application/problem+json")
+        response.fields.add(.contentType, Self.mediaType)
         response.fields.add(.cacheControl, "no-store")
         for line in fields.lines { response.fields.add(line.name, line.value) }
         return response

@@ -134,9 +134,7 @@ package actor Application {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
-        let journeys = JourneyEndpoints(
-            caller: caller, restless: Set(flows.flows.filter(\.looksAtTime).map(\.id)),
-            writesAtOnce: sessions.writesAtOnce)
+        let journeys = JourneyEndpoints(caller: caller, writesAtOnce: sessions.writesAtOnce)
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)

@@ -32,7 +32,7 @@ extension ServiceDeclaration {
             name: file.name, schema: file.schemaDocument, default: file.defaultState,
             lifetime: file.lifetime?.milliseconds,
             concurrency: file.concurrency == .firstWrite ? .firstWrite : .lastWrite,
-            isUserBound: file.boundTo == .user)
+            isUserBound: file.boundTo == .user, isReadOnly: file.access == .readOnly)
     }
 }
 

@@ -13,7 +13,7 @@ extension Program {
         let input: JSONDocument?
         do {
             script = try SimulationScript(try files.read(path), named: path)
-            input = try invocation.input.map(Self.input)
+            input = try invocation.input.map(Self.input) ?? script.input
         } catch {
             output.complaint("concierge: \(error)\n")
             return ExitStatus.usage

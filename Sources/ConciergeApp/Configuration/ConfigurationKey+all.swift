@@ -94,7 +94,7 @@ extension ConfigurationKey {
 
         .init(
             "journeys.max", .integer(1...1000), \.journeys.max,
-            "Most journeys of a session; with so many no further one is started (409)."),
+            "Most journeys of a session; with so many no further one is started (409), but `main`."),
 
         .init(
             "idempotency.retention", .duration(.seconds(1) ... .days(30)), \.idempotency.retention,

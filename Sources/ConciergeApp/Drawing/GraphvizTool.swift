@@ -34,8 +34,21 @@ package struct GraphvizTool: Sendable {
     package func svg(of dot: String) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             let drawing = GraphvizDrawing(path: path, arguments: arguments, input: Array(dot.utf8), limits: limits)
-            GraphvizThread.run { continuation.resume(with: Result { try drawing.draw() }) }
+            GraphvizThread.run {
+                continuation.resume(with: Result { Self.withoutProlog(try drawing.draw()) })
+            }
         }
+    }
+
+    /// The element alone. Before it the program says that it was the one, and in which version, which is nobody's
+    /// business, and names a DOCTYPE, for which some readers would ask another machine. Option `svg_inline` leaves that
+    /// out, but is of later versions only.
+    private static func withoutProlog(_ drawing: [UInt8]) -> [UInt8] {
+        let tag = Array("<svg".utf8)
+        for place in drawing.indices where drawing[place] == tag[0] && drawing[place...].starts(with: tag) {
+            return Array(drawing[place...])
+        }
+        return drawing
     }
 }
 

@@ -3,7 +3,8 @@ extension InsightEndpoints {
         APIOperation(
             method: .get, path: "/v1/service-kinds", id: "listServiceKinds",
             summary: "Every service that sessions can have, and how many live",
-            answers: [.json("The services.", .serviceKinds)]),
+            parameters: [.limit, .cursor], answers: [.json("The services.", .serviceKinds)],
+            problems: [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/stats", id: "getStatistics", summary: "Sessions, journeys and services in numbers",
             answers: [.json("The numbers.", .statistics)]),

@@ -21,30 +21,26 @@ struct InsightEndpoints: Sendable {
     }
 
     private func kinds(_ request: HTTPRequest) async throws -> HTTPResponse {
-        .json { json in
-            json.name("items")
-            json.beginArray()
-            for service in sessions.catalog.services {
-                json.beginObject()
-                json.name("name")
-                json.string(service.name)
-                json.name("kind")
-                json.string(service.kind)
-                json.name("default")
-                json.raw(service.defaultBytes)
-                json.name("concurrency")
-                json.string(service.concurrency.rawValue)
-                json.name("lifetime_ms")
-                if let lifetime = service.lifetime { json.int(Int(lifetime)) } else { json.null() }
-                json.name("bound_to_user")
-                json.bool(service.isUserBound)
-                json.name("read_only")
-                json.bool(service.isReadOnly)
-                json.name("live")
-                json.int(service.live)
-                json.endObject()
-            }
-            json.endArray()
+        let page = try ListPage(of: sessions.catalog.services, try PageRequest(request), named: \.name)
+        return .page(page) { json, service in
+            json.beginObject()
+            json.name("name")
+            json.string(service.name)
+            json.name("kind")
+            json.string(service.kind)
+            json.name("default")
+            json.raw(service.defaultBytes)
+            json.name("concurrency")
+            json.string(service.concurrency.rawValue)
+            json.name("lifetime_ms")
+            if let lifetime = service.lifetime { json.int(Int(lifetime)) } else { json.null() }
+            json.name("bound_to_user")
+            json.bool(service.isUserBound)
+            json.name("read_only")
+            json.bool(service.isReadOnly)
+            json.name("live")
+            json.int(service.live)
+            json.endObject()
         }
     }
 

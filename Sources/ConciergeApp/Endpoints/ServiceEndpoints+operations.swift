@@ -3,7 +3,8 @@ extension ServiceEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services", id: "listServices",
             summary: "What can be had and what lives; creates nothing",
-            answers: [.json("Every service that is registered.", .serviceList)]),
+            parameters: [.limit, .cursor], answers: [.json("The services that are registered.", .serviceList)],
+            problems: [.invalidInput]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services", id: "removeServices",
             summary: "Removes every instance of the session, newest first",

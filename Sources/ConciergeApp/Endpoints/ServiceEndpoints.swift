@@ -66,12 +66,7 @@ struct ServiceEndpoints: Sendable {
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let services = try await session(request).read(\.services)
-        return .json { json in
-            json.name("items")
-            json.beginArray()
-            for service in services { json.service(service) }
-            json.endArray()
-        }
+        return .page(try ListPage(of: services, try PageRequest(request), named: \.name)) { $0.service($1) }
     }
 
     private func removeAll(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -78,7 +78,7 @@ struct TransactionEndpoint: Sendable {
         case "remove": action = .remove
         default: throw invalid("op", "must be \"put\", \"patch\", \"clear\" or \"remove\"")
         }
-        var condition = ServiceCondition.none
+        var condition = WriteCondition.none
         if let expected = members["if_match"] {
             guard let text = expected.string, let match = Self.match(text) else {
                 throw invalid("if_match", "must be an entity tag such as \"\\\"7\\\"\", or \"*\"")
@@ -89,7 +89,7 @@ struct TransactionEndpoint: Sendable {
     }
 
     /// With its quotes, as `ETag` has it, or without them, as it is easier to write in JSON.
-    private static func match(_ text: String) -> ServiceCondition.Match? {
+    private static func match(_ text: String) -> WriteCondition.Match? {
         if text == "*" { return .any }
         let isQuoted = text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
         let opaque = isQuoted ? String(text.dropFirst().dropLast()) : text

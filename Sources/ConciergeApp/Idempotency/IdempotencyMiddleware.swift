@@ -10,8 +10,9 @@ import HTTPServer
 /// routes.group(idempotency) { $0.on(.post, "/v1/sessions/{session}/journeys", start) }
 /// ```
 ///
-/// An error is an answer like any other, and remembered, unless it says that trying again may help (401, 429, 5xx). A
-/// handler that returns although its client has gone is remembered: that client is the one who will ask again.
+/// An error is an answer like any other, and remembered, unless it says that trying again may help (401, 429, 5xx) or
+/// that the condition was not the right one (412, 428). A handler that returns although its client has gone is
+/// remembered: that client is the one who will ask again.
 ///
 /// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`; 422
 /// `idempotency_key_reused` when the request is not the one that the key was first sent with.
@@ -51,6 +52,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
             store.finish(ticket, response)
             return response
         case .replay(var response):
+            response.nameInProblem(request.id)
             response.fields[.idempotencyReplayed] = "true"
             return response
         case .mismatch:

@@ -133,9 +133,14 @@ package final class IdempotencyStore: Sendable {
     /// Expired answers are never given out; this long they may take memory.
     private static let sweepInterval: Int64 = 30_000
 
-    /// 401, 429 and 5xx say that the server did not do it, and that trying again may help.
+    /// 401, 429 and 5xx say that the server did not do it, and that trying again may help; 412 and 428 that the
+    /// condition was not the right one, which is no part of what was asked for and may be another the next time. Other
+    /// refusals stay: a copy of the request that arrives late must not do what its client was told is not done.
     private static func isRemembered(_ status: HTTPStatus) -> Bool {
-        status.code < 500 && status != .unauthorized && status != .tooManyRequests
+        switch status {
+        case .unauthorized, .tooManyRequests, .preconditionFailed, .preconditionRequired: false
+        default: status.code < 500
+        }
     }
 
     /// A request adds one answer at most, so that dropping some keeps up, and none pays for a whole day's.

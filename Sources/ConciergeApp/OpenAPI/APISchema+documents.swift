@@ -6,7 +6,7 @@ extension APISchema {
     var document: JSONDocument {
         switch self {
         case .session: Self.sessionDocument
-        case .sessionList: Self.list(of: .session, isPaged: true)
+        case .sessionList: Self.list(of: APISchema.session.reference)
         case .newSession:
             Self.object(
                 [
@@ -32,7 +32,7 @@ extension APISchema {
                 required: ["user_id"])
         case .signedIn: Self.object(["session": APISchema.session.reference, "token": Self.token])
         case .serviceListing: Self.serviceListingDocument
-        case .serviceList: Self.list(of: .serviceListing)
+        case .serviceList: Self.list(of: APISchema.serviceListing.reference)
         case .serviceState:
             [
                 "description":
@@ -57,7 +57,7 @@ extension APISchema {
                 ]
             ])
         case .flowListing: Self.flowListingDocument
-        case .flowList: Self.list(of: .flowListing)
+        case .flowList: Self.list(of: APISchema.flowListing.reference)
         case .flow: Self.flowDocument
         case .newJourney: Self.newJourneyDocument
         case .journeyRestart: Self.journeyRestartDocument
@@ -65,7 +65,7 @@ extension APISchema {
         case .journeyNavigation: Self.journeyNavigationDocument
         case .journey: Self.journeyDocument
         case .journeyCoordinator: Self.journeyCoordinatorDocument
-        case .journeyList: Self.list(of: .journey)
+        case .journeyList: Self.list(of: APISchema.journey.reference)
         case .navigatedJourney: Self.navigatedJourneyDocument
         case .journeyCensus: Self.journeyCensusDocument
         case .problem: Self.problemDocument
@@ -99,12 +99,10 @@ extension APISchema {
         ]
     }
 
-    private static func list(of item: APISchema, isPaged: Bool = false) -> JSONDocument {
-        let items: JSONDocument = ["type": "array", "items": item.reference]
-        guard isPaged else { return object(["items": items]) }
-        return object(
+    private static func list(of item: JSONDocument) -> JSONDocument {
+        object(
             [
-                "items": items,
+                "items": ["type": "array", "items": item],
                 "next": ["type": "string", "description": "The cursor of the next page, if there is one."],
             ],
             required: ["items"])
@@ -200,10 +198,15 @@ extension APISchema {
                     "description": "Of event_not_accepted: the events that would be.",
                 ],
                 "screen": ["type": "string", "description": "Of unreachable: the first screen that blocks."],
-                "start_again": object([
-                    "method": ["const": "PUT"], "href": ["type": "string", "format": "uri-reference"],
-                    "body": ["type": "object"],
-                ]),
+                "start_again": object(
+                    [
+                        "method": ["const": "PUT"], "href": ["type": "string", "format": "uri-reference"],
+                        "body": ["type": "object"],
+                        "input": [
+                            "description":
+                                "The JSON Schema of the `input` that the body needs; not there: it needs none."
+                        ],
+                    ], required: ["method", "href", "body"]),
             ], required: ["type", "title", "status", "detail", "code", "request_id"])
     }
 
@@ -219,17 +222,13 @@ extension APISchema {
         ],
     ])
 
-    private static let serviceKindsDocument = object([
-        "items": [
-            "type": "array",
-            "items": object([
-                "name": ["type": "string"], "kind": ["type": "string"], "default": [:],
-                "concurrency": ["type": "string", "enum": ["last_write", "first_write"]],
-                "lifetime_ms": ["type": ["integer", "null"]], "bound_to_user": ["type": "boolean"],
-                "read_only": ["type": "boolean"], "live": natural,
-            ]),
-        ]
-    ])
+    private static let serviceKindsDocument = list(
+        of: object([
+            "name": ["type": "string"], "kind": ["type": "string"], "default": [:],
+            "concurrency": ["type": "string", "enum": ["last_write", "first_write"]],
+            "lifetime_ms": ["type": ["integer", "null"]], "bound_to_user": ["type": "boolean"],
+            "read_only": ["type": "boolean"], "live": natural,
+        ]))
 
     private static let statisticsDocument = object([
         "sessions": object(["live": natural, "created": natural, "ended": natural]),

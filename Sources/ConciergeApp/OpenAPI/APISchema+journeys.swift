@@ -49,7 +49,13 @@ extension APISchema {
     static let journeyRestartDocument = example(
         ["flow": "wizard"],
         of: object(
-            ["flow": ["type": "string", "description": "The one that it ran, if left out."], "input": input],
+            [
+                "flow": ["type": "string", "description": "The one that it ran, if left out."],
+                "input": [
+                    "description":
+                        "As at the start; if both are left out, a running journey keeps the one it was given."
+                ],
+            ],
             required: []))
 
     static let journeyEventDocument = example(

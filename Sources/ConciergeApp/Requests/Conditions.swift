@@ -3,14 +3,14 @@ import Sessions
 
 /// `If-Match` and `If-None-Match`, RFC 9110, section 13.1, over services' entity tags.
 enum Conditions {
-    /// The condition of a write.
+    /// The condition of a write of a service, or of what is done to a journey: both have a number for an entity tag.
     /// - Throws: `Problem` 400 `invalid_condition`.
-    static func ofWrite(_ request: HTTPRequest) throws(Problem) -> ServiceCondition {
-        var condition = ServiceCondition.none
+    static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
+        var condition = WriteCondition.none
         if let list = try tags(request, .ifMatch) { condition.ifMatch = list }
         switch try tags(request, .ifNoneMatch) {
         case nil: break
-        case .any: condition.onlyIfUnwritten = true
+        case .any: condition.onlyIfNew = true
         case .oneOf:
             throw Problem(.invalidCondition, "If-None-Match of a write can only be *.")
         }
@@ -51,21 +51,16 @@ enum Conditions {
         }
     }
 
-    /// The condition of what is done to a journey, whose entity tag is a number like a service's.
-    /// - Throws: `Problem` 400 `invalid_condition`.
-    static func ofJourney(_ request: HTTPRequest) throws(Problem) -> JourneyCondition {
-        JourneyCondition(try ofWrite(request))
-    }
-
     /// Whether a GET of a journey may be answered at all.
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
+        guard request.fields.bytes(of: .ifMatch) != nil else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
         throw JourneyError.preconditionFailed(current: current.revision)
     }
 
     private static func tags(
         _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false
-    ) throws(Problem) -> ServiceCondition.Match? {
+    ) throws(Problem) -> WriteCondition.Match? {
         // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service ever had are left out.
         let list = try EntityTagList(request, name) { opaque, weak in
             !weak || isWeak ? ServiceETag(opaque: opaque) : nil

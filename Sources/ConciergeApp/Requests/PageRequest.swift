@@ -8,10 +8,12 @@ struct PageRequest {
     static let limits = 1...100
 
     let limit: Int
-    let cursor: SessionCursor?
+    /// As it was sent; which list it is of decides what it means.
+    let cursorText: String?
     private let query: QueryArguments
 
     /// - Parameter known: further arguments that the list takes.
+    /// - Throws: `Problem` 400 `invalid_input` for each argument that is none.
     init(_ request: HTTPRequest, known: [String] = []) throws {
         query = try request.query
         var errors: [InvalidInput] = []
@@ -30,7 +32,16 @@ struct PageRequest {
         }
         guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
         self.limit = limit
-        cursor = try query["cursor"].map { try SessionCursor(text: $0) }
+        cursorText = query["cursor"]
+    }
+
+    /// Whether it is for the page that is given to who asks for none.
+    var isFirst: Bool { limit == Self.defaultLimit && cursorText == nil }
+
+    /// In a list of sessions.
+    /// - Throws: ``SessionError/malformedCursor``.
+    var cursor: SessionCursor? {
+        get throws { try cursorText.map { try SessionCursor(text: $0) } }
     }
 
     /// The value of one of the further arguments.

@@ -17,10 +17,10 @@ import CJSON
 /// object that is not ended, is the caller's mistake and shows in the text. Members are written in the order given.
 package struct JSONWriter: Sendable {
     /// The text so far, UTF-8.
-    package private(set) var bytes: [UInt8] = []
+    package internal(set) var bytes: [UInt8] = []
 
     /// Whether a comma goes before the next name or value: something precedes it in the same array or object.
-    private var needsComma = false
+    var needsComma = false
 
     package init(reservingCapacity capacity: Int = 256) {
         bytes.reserveCapacity(capacity)
@@ -124,22 +124,24 @@ package struct JSONWriter: Sendable {
     /// Copies a string straight when nothing in it needs escaping, which is nearly always; the library escapes others.
     private mutating func quote(_ value: String) {
         var value = value
-        value.withUTF8 { utf8 in
-            if Self.isPlain(utf8) {
-                bytes.append(UInt8(ascii: "\""))
-                bytes.append(contentsOf: utf8)
-                bytes.append(UInt8(ascii: "\""))
-            } else {
-                var length = 0
-                let text = cjson_quote(utf8.baseAddress, utf8.count, &length)
-                bytes.append(contentsOf: JSONText.serialized(text, length))
-            }
+        value.withUTF8 { quote($0) }
+    }
+
+    mutating func quote(_ utf8: UnsafeBufferPointer<UInt8>) {
+        if Self.isPlain(utf8) {
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(contentsOf: utf8)
+            bytes.append(UInt8(ascii: "\""))
+        } else {
+            var length = 0
+            let text = cjson_quote(utf8.baseAddress, utf8.count, &length)
+            bytes.append(contentsOf: JSONText.serialized(text, length))
         }
     }
 
     /// Whether no byte is a quotation mark, a backslash or below a space. Eight at a time: a byte is below `n` when
     /// taking `n` from it borrows, which shows in its highest bit, unless that was set before.
-    private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highest = ones << 7
         let bytes = UnsafeRawBufferPointer(text)

@@ -31,6 +31,9 @@ public final class FlowDefinition: Sendable {
     public let inFlight: InFlightPolicy
     public let migrations: [Migration]
 
+    /// Whether a guard compares with the time: then what is possible on a screen may change at any moment.
+    public let looksAtTime: Bool
+
     private let places: [String: Int]
 
     init(
@@ -54,6 +57,7 @@ public final class FlowDefinition: Sendable {
         self.timeout = timeout
         self.inFlight = inFlight
         self.migrations = migrations
+        looksAtTime = Self.looksAtTime(states, guards, events)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }
 
@@ -61,6 +65,17 @@ public final class FlowDefinition: Sendable {
     public func place(of state: String) -> Int? { places[state] }
 
     public func state(_ id: String) -> FlowState? { places[id].map { states[$0] } }
+
+    /// The place of a frame's state. The frame may know it from before, which is seen with one look and no hashing: a
+    /// place that is not that of its state is no good.
+    func place(of frame: Frame) -> Int? {
+        let known = Int(frame.knownPlace)
+        if known >= 0, known < states.count, states[known].id == frame.state { return known }
+        return places[frame.state]
+    }
+
+    /// The screen that a frame shows; nil when the flow has none of that id.
+    func screen(of frame: Frame) -> Screen? { place(of: frame).flatMap { states[$0].screen } }
 
     /// What the flow does on every screen when the event comes.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }

@@ -61,17 +61,14 @@ extension DataScope {
         case .all(let parts):
             return parts.filter { test($0, in: flow) == .fails }.flatMap { reasons(against: $0, in: flow) }
         case .any(let parts): return parts.flatMap { reasons(against: $0, in: flow) }
-        case .not(let part):
-            return places(of: part, in: flow).map {
-                JSONViolation(pointer: $0, detail: "must be otherwise")
-            }
+        case .not(let part): return denials(of: part, in: flow)
         case .named(let place): return reasons(against: flow.guards[place].guard, in: flow)
         case .compare(let left, let sign, let right):
             return [Self.reason(left, sign, right)]
         }
     }
 
-    private func document(of subject: Guard.Subject) -> JSONDocument? {
+    func document(of subject: Guard.Subject) -> JSONDocument? {
         switch subject {
         case .service(let name): return services.document(of: name)
         case .event: if case .data(let data) = event { return data } else { return nil }
@@ -96,7 +93,7 @@ extension DataScope {
         }
     }
 
-    private static func reason(
+    static func reason(
         _ left: Guard.Operand, _ sign: Comparison, _ right: Guard.Operand
     ) -> JSONViolation {
         switch (left, right) {
@@ -112,18 +109,6 @@ extension DataScope {
         switch operand {
         case .path(let path): "the value at \(path.text)"
         case .value(let value): value.description
-        }
-    }
-
-    /// Where a guard looks.
-    private func places(of guardian: Guard, in flow: FlowDefinition) -> [String] {
-        switch guardian {
-        case .shape(let subject, _): ["/" + JSONPointer.escape(subject.root)]
-        case .all(let parts), .any(let parts): parts.flatMap { places(of: $0, in: flow) }
-        case .not(let part): places(of: part, in: flow)
-        case .named(let place): places(of: flow.guards[place].guard, in: flow)
-        case .compare(let left, _, let right):
-            [left, right].compactMap { if case .path(let path) = $0 { path.text } else { nil } }
         }
     }
 }

@@ -20,35 +20,30 @@ extension FlowEngine {
     public func send(
         _ event: String, data: JSONDocument? = nil, to journey: Journey, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
-        var (run, isStartedOver) = try opened(journey, services: services, now: now, event: .data(data ?? .emptyObject))
-        if !isStartedOver { try run.react(to: event) }
+        let renewal = renewal(of: journey)
+        var run = StepRun(self, journey, services, now: now, event: .data(data ?? .emptyObject))
+        if try !run.open(renewal) { try run.react(to: event) }
         return try run.finish()
     }
 
-    /// A step on a journey that goes on, with what a newer version wants of it done.
+    /// The same, and what a client is shown then, for which nothing is looked up twice.
     ///
-    /// - Returns: also whether the journey was started over, so that nothing else is to be done with it.
-    func opened(
-        _ journey: Journey, services: any ServiceDocuments, now: Int64, event: DataScope.EventData
-    ) throws(JourneyRefusal) -> (run: StepRun, isStartedOver: Bool) {
-        switch journey.status {
-        case .finished: throw .finished(outcome: journey.outcome)
-        case .expired: throw .expired
-        case .active: break
-        }
-        guard journey.dueAt.map({ now < $0 }) ?? true else { throw .due }
-        var run = StepRun(self, journey, services, now: now, event: event)
-        run.journey.movedAt = now
-        switch renewal(of: journey) {
-        case .none: return (run, false)
-        case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
-        case .migrate(let moves):
-            try run.migrate(moves)
-            return (run, false)
-        case .restart(let definition):
-            try run.startOver(definition)
-            return (run, true)
-        }
+    /// - Parameter memory: what guards said of the same documents before: see ``Step/memory``.
+    /// - Returns: no view when the step changes services: what becomes of those is the caller's to do first.
+    package func sendAndView(
+        _ event: String, data: JSONDocument?, to journey: consuming Journey, services: any ServiceDocuments,
+        now: Int64, knowing memory: GuardMemory
+    ) throws(JourneyRefusal) -> (step: Step, view: JourneyView?) {
+        let renewal = renewal(of: journey)
+        var run = StepRun(
+            self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
+        if try !run.open(renewal) { try run.react(to: event) }
+        var step = try run.finish()
+        guard step.changes.isEmpty else { return (step, nil) }
+        run.event = .unknown
+        let view = try run.view()
+        step.memory = run.services.memory
+        return (step, view)
     }
 
     /// Releases the whole stack and every coordinator, children first, and begins anew, maybe with another flow. Works
@@ -136,6 +131,30 @@ extension FlowEngine {
 }
 
 extension StepRun {
+    /// Begins a step on a journey that goes on: what a newer version wants of it is done first.
+    ///
+    /// - Parameter renewal: what that is, of the journey as it is kept.
+    /// - Returns: whether the journey was started over, so that nothing else is to be done with it.
+    mutating func open(_ renewal: Renewal) throws(JourneyRefusal) -> Bool {
+        switch journey.status {
+        case .finished: throw .finished(outcome: journey.outcome)
+        case .expired: throw .expired
+        case .active: break
+        }
+        guard journey.dueAt.map({ now < $0 }) ?? true else { throw .due }
+        journey.movedAt = now
+        switch renewal {
+        case .none: return false
+        case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
+        case .migrate(let moves):
+            try migrate(moves)
+            return false
+        case .restart(let definition):
+            try startOver(definition)
+            return true
+        }
+    }
+
     mutating func react(to event: String) throws(JourneyRefusal) {
         if event == "back" {
             guard try goBack() else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
@@ -156,8 +175,16 @@ extension StepRun {
         try take(transition, of: reaction.coordinator)
     }
 
-    private mutating func accepted() throws(JourneyRefusal) -> [String] {
-        try reactions().map(\.rule.event) + (canGoBack() ? ["back"] : [])
+    /// What could be sent now. What depends on data that an event brings is taken to be possible.
+    private func accepted() throws(JourneyRefusal) -> [String] {
+        var run = self
+        run.event = .unknown
+        var accepted: [String] = []
+        for reaction in try run.reactions() {
+            if try run.obstacles(to: reaction).isEmpty { accepted.append(reaction.rule.event) }
+        }
+        if try run.canGoBack() { accepted.append("back") }
+        return accepted
     }
 
     /// The journey's own flow starts.

@@ -19,10 +19,8 @@ extension FlowEngine {
     /// Whether every version that the journey runs on is there, and the screen that is looked at.
     func isLoaded(_ journey: Journey) -> Bool {
         for coordinator in journey.coordinators {
-            guard let flow = catalog.flow(coordinator.flow, version: coordinator.version) else { return false }
-            if let top = journey.frames.last, top.coordinator == coordinator.id,
-                flow.state(top.state)?.screen == nil
-            {
+            guard let flow = catalog.flow(of: coordinator) else { return false }
+            if let top = journey.frames.last, top.coordinator == coordinator.id, flow.screen(of: top) == nil {
                 return false
             }
         }
@@ -33,10 +31,12 @@ extension FlowEngine {
     func renewal(of journey: Journey) -> Renewal {
         var moves: [VersionMove] = []
         for coordinator in journey.coordinators {
+            // Nearly always.
+            if let flow = catalog.newestFlow(of: coordinator), stands(journey, coordinator, on: flow) { continue }
             let versions = catalog.versions(of: coordinator.flow)
             guard let newest = versions.last else { return orphan(coordinator, newest: nil) }
             let own = versions.last { $0.version == coordinator.version }
-            let isThere = own.map { stands(journey, coordinator, on: $0) { $0 } } ?? false
+            let isThere = own.map { stands(journey, coordinator, on: $0) } ?? false
             if newest.version == coordinator.version, isThere { continue }
             if newest.version > coordinator.version, !isHeld(coordinator, in: journey) {
                 switch newest.inFlight {
@@ -73,18 +73,21 @@ extension FlowEngine {
 
     /// Whether everything of the journey that is in a coordinator's flow has a counterpart there.
     private func stands(
-        _ journey: Journey, _ coordinator: Coordinator, on flow: FlowDefinition, renaming: (String) -> String
+        _ journey: Journey, _ coordinator: Coordinator, on flow: FlowDefinition,
+        renaming: ((String) -> String)? = nil
     ) -> Bool {
         // Of the frames below the top, one that has none is passed over by going back; that is for a version that stays
         // the same. Others must be mapped.
         let isSame = flow.version == coordinator.version
         let frames = isSame ? journey.frames.suffix(1) : journey.frames[...]
         return frames.allSatisfy { frame in
-            frame.coordinator != coordinator.id || flow.state(renaming(frame.state))?.isScreen ?? false
+            if frame.coordinator != coordinator.id { return true }
+            guard let renaming else { return flow.screen(of: frame) != nil }
+            return flow.state(renaming(frame.state))?.isScreen ?? false
         }
             && journey.coordinators.allSatisfy { child in
                 guard child.parent == coordinator.id, let state = child.startedBy else { return true }
-                return flow.state(renaming(state))?.childFlow?.flow == child.flow
+                return flow.state(renaming?(state) ?? state)?.childFlow?.flow == child.flow
             }
     }
 

@@ -21,6 +21,15 @@ public struct GuardMemory: Sendable {
 
     public init() {}
 
+    /// What is known about these documents alone, so that it keeps no others.
+    package func about(_ documents: some Collection<JSONDocument>) -> GuardMemory {
+        func isAbout(_ answer: Answer) -> Bool { documents.contains { $0.isIdentical(to: answer.document) } }
+        if answers.allSatisfy(isAbout) { return self }
+        var memory = self
+        memory.answers.removeAll { !isAbout($0) }
+        return memory
+    }
+
     mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
         for answer in answers where answer.schema === rule.schema && answer.document.isIdentical(to: document) {
             return answer.isAccepted

@@ -2,7 +2,7 @@ import JSONDocument
 
 /// Why a step was not taken. Nothing has happened: journey and services are as they were.
 public enum JourneyRefusal: Error, Sendable, Equatable {
-    /// Nothing here waits for the event; `accepted` are the names that would do.
+    /// Nothing here waits for the event; `accepted` are the names of those that could be sent now.
     case eventNotAccepted(event: String, accepted: [String])
     /// A guard, the `requires` of the screen to come, or the stack itself is in the way. Pointers begin with a service,
     /// `event` or `input`.

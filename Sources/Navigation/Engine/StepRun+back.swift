@@ -26,7 +26,7 @@ extension StepRun {
     mutating func isReachable(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         let flow = try flow(of: frame.coordinator)
         // A screen that is not in the file any more cannot be looked at, but it can be passed over.
-        guard let screen = flow.state(frame.state)?.screen else { return false }
+        guard let screen = flow.screen(of: frame) else { return false }
         guard !screen.requires.isEmpty else { return true }
         let scope = scope(of: frame.coordinator)
         return screen.requires.allSatisfy { scope.test($0, in: flow) == .holds }

@@ -64,7 +64,7 @@ extension StepRun {
             let state = flow.states[target]
             switch state.kind {
             case .screen:
-                try place(state.id, of: coordinator, by: verb)
+                try place(state.id, target, of: coordinator, by: verb)
                 return true
             case .choice(let branches):
                 let scope = scope(of: coordinator)
@@ -98,9 +98,10 @@ extension StepRun {
 
     /// Puts a screen where the verb says.
     private mutating func place(
-        _ state: String, of coordinator: Int, by verb: NavigationVerb
+        _ state: String, _ place: Int, of coordinator: Int, by verb: NavigationVerb
     ) throws(JourneyRefusal) {
         var frame = Frame(coordinator: coordinator, state: state, presentation: .push)
+        frame.knownPlace = Int32(clamping: place)
         isUncovered = false
         switch verb {
         case .push: break

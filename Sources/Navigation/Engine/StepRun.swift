@@ -30,17 +30,17 @@ struct StepRun {
     private var lastScreen: (coordinator: Int, state: String, screen: Screen)?
 
     init(
-        _ engine: FlowEngine, _ journey: Journey, _ services: any ServiceDocuments, now: Int64,
+        _ engine: FlowEngine, _ journey: consuming Journey, _ services: any ServiceDocuments, now: Int64,
         event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
     ) {
         self.engine = engine
         self.services = StepServices(services, knowing: memory)
-        self.journey = journey
         // What refers to a coordinator that is not there is refused as orphaned.
-        if !journey.isSound { self.journey.coordinators = [] }
+        if !journey.isSound { journey.coordinators = [] }
+        before = journey.frames.last
+        self.journey = journey
         self.now = now
         self.event = event
-        before = journey.frames.last
     }
 
     /// The flow that a coordinator runs.
@@ -49,9 +49,10 @@ struct StepRun {
         guard let place = journey.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
-        let id = journey.coordinators[place].flow
-        let version = journey.coordinators[place].version
-        guard let flow = engine.catalog.flow(id, version: version) else { throw .orphaned(flow: id, version: version) }
+        guard let flow = engine.catalog.flow(of: journey.coordinators[place]) else {
+            let gone = journey.coordinators[place]
+            throw .orphaned(flow: gone.flow, version: gone.version)
+        }
         definitions.append((coordinator, flow))
         return flow
     }
@@ -66,7 +67,7 @@ struct StepRun {
             return lastScreen.screen
         }
         let flow = try flow(of: frame.coordinator)
-        guard let screen = flow.state(frame.state)?.screen else {
+        guard let screen = flow.screen(of: frame) else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
         lastScreen = (frame.coordinator, frame.state, screen)
@@ -94,6 +95,7 @@ struct StepRun {
             }
         }
         journey.step += 1
+        engine.catalog.tellPlaces(to: &journey)
         try setDeadlines()
         return Step(
             journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)

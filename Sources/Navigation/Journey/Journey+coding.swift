@@ -26,20 +26,17 @@ extension Journey {
 
     package func write(to writer: inout JSONWriter) {
         writer.beginObject()
-        writer.name("id")
-        writer.string(id)
-        writer.name("step")
-        writer.uint(step)
+        writer.add(#""id":"#, id)
+        writer.add(#","step":"#, step)
         writeTimes(to: &writer)
         if status == .active {
-            writer.name("who")
-            writer.beginArray()
-            for coordinator in coordinators { write(coordinator, to: &writer) }
-            writer.endArray()
-            writer.name("on")
-            writer.beginArray()
-            for (place, frame) in frames.enumerated() { write(frame, at: place, to: &writer) }
-            writer.endArray()
+            for place in coordinators.indices {
+                writer.add(place == 0 ? #","who":[["# : ",[")
+                write(coordinators[place], to: &writer)
+            }
+            writer.add(coordinators.isEmpty ? #","who":[],"on":["# : #"],"on":["#)
+            for place in frames.indices { write(frames[place], at: place, to: &writer) }
+            writer.add("]")
         } else {
             writer.name("status")
             writer.string(status.rawValue)
@@ -60,29 +57,20 @@ extension Journey {
     }
 
     private func writeTimes(to writer: inout JSONWriter) {
-        writer.name("at")
-        writer.beginArray()
-        writer.int(Int(startedAt))
+        writer.add(#","at":["#, Int(startedAt))
         if movedAt != startedAt || enteredAt != startedAt {
-            writer.int(Int(movedAt - startedAt))
-            if enteredAt != movedAt { writer.int(Int(enteredAt - startedAt)) }
+            writer.add(",", Int(movedAt &- startedAt))
+            if enteredAt != movedAt { writer.add(",", Int(enteredAt &- startedAt)) }
         }
-        writer.endArray()
-        if let expiresAt {
-            writer.name("end")
-            writer.int(Int(expiresAt))
-        }
-        if let dueAt, dueAt != expiresAt {
-            writer.name("due")
-            writer.int(Int(dueAt))
-        }
+        writer.add("]")
+        if let expiresAt { writer.add(#","end":"#, Int(expiresAt)) }
+        if let dueAt, dueAt != expiresAt { writer.add(#","due":"#, Int(dueAt)) }
     }
 
     private func write(_ coordinator: Coordinator, to writer: inout JSONWriter) {
         let isRoot = coordinator.parent == nil
-        writer.beginArray()
-        writer.string(coordinator.flow)
-        writer.int(coordinator.version)
+        writer.add("", coordinator.flow)
+        writer.add(",", coordinator.version)
         if !isRoot || coordinator.input != .emptyObject || coordinator.startedAt != startedAt {
             writer.document(coordinator.input)
             writer.int(Int(coordinator.startedAt &- startedAt))
@@ -98,9 +86,8 @@ extension Journey {
     private func write(_ frame: Frame, at place: Int, to writer: inout JSONWriter) {
         let usual: Frame.Presentation = place == 0 ? .root : .push
         let isPlain = frame.presentation == usual && frame.mark == .none
-        if isPlain, frame.coordinator == 0 { return writer.string(frame.state) }
-        writer.beginArray()
-        writer.string(frame.state)
+        if isPlain, frame.coordinator == 0 { return writer.add(place == 0 ? "" : ",", frame.state) }
+        writer.add(place == 0 ? "[" : ",[", frame.state)
         writer.int(frame.coordinator)
         if !isPlain { writer.string(frame.presentation.rawValue) }
         if frame.mark != .none { writer.int(frame.mark.rawValue) }

@@ -39,7 +39,7 @@ public struct FlowLoader: Sendable {
             } catch {
                 let place = JSONSourceLocation(offset: error.offset, in: file.bytes)
                 let pointer = error.pointer.flatMap { JSONPointer(parsing: $0) } ?? .root
-                reader.report(pointer, .notJSON, "\(place): \(error)".trimmingFullStop)
+                reader.report(pointer, .notJSON, "\(place): \(error.description.asClause)")
             }
             problems.append(reader.problems)
         }
@@ -61,8 +61,4 @@ struct LoadedFlow {
     let flow: FlowDefinition
     /// Whether nothing is wrong with it by itself.
     let isWhole: Bool
-}
-
-extension String {
-    fileprivate var trimmingFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -177,7 +177,7 @@ extension FlowReader {
             return ShapeRule(schema: try JSONSchema(schema))
         } catch {
             let tokens = (JSONPointer(parsing: error.pointer) ?? .root).tokens
-            report(JSONPointer(place.tokens + tokens), .badSchema, error.detail)
+            report(JSONPointer(place.tokens + tokens), .badSchema, error.detail.asClause)
             return nil
         }
     }

@@ -35,8 +35,9 @@ extension FlowEngine {
             return Navigation(step: step, path: [], events: [])
         }
         return try go(to: screen) { () throws(JourneyRefusal) in
-            var (run, isStartedOver) = try opened(journey, services: services, now: now, event: .none)
-            if isStartedOver { try run.arrive() }
+            let renewal = renewal(of: journey)
+            var run = StepRun(self, journey, services, now: now)
+            if try run.open(renewal) { try run.arrive() }
             return run
         }
     }

@@ -1,7 +1,7 @@
 import JSONDocument
 
 /// Runs one flow inside a journey. It lives exactly as long as it, or a child of it, has a frame or is entering one.
-public struct Coordinator: Sendable, Equatable {
+public struct Coordinator: Sendable {
     /// Unique within the journey while it lives; 0 is the journey's own flow.
     public let id: Int
     public internal(set) var flow: String
@@ -14,4 +14,13 @@ public struct Coordinator: Sendable, Equatable {
     public let input: JSONDocument
     /// Milliseconds since 1970.
     public let startedAt: Int64
+    /// Where the flow stood in a catalog when somebody looked: see ``FlowCatalog/flow(of:)``.
+    var knownPlace: Int32 = -1
+}
+
+extension Coordinator: Equatable {
+    public static func == (one: Coordinator, other: Coordinator) -> Bool {
+        one.id == other.id && one.flow == other.flow && one.version == other.version && one.parent == other.parent
+            && one.startedBy == other.startedBy && one.input == other.input && one.startedAt == other.startedAt
+    }
 }

@@ -1,11 +1,13 @@
 /// A screen on the navigation stack.
-public struct Frame: Sendable, Equatable {
+public struct Frame: Sendable {
     /// The id of the coordinator whose flow the screen belongs to.
     public let coordinator: Int
     /// The id of the screen in that flow.
     public var state: String
     public var presentation: Presentation
     public var mark: Mark = .none
+    /// Where the state stood among those of its flow when somebody looked: see ``FlowDefinition/place(of:)-(Frame)``.
+    var knownPlace: Int32 = -1
 
     public enum Presentation: String, Sendable {
         /// The first frame of the whole stack.
@@ -24,5 +26,12 @@ public struct Frame: Sendable, Equatable {
         case discarded
         /// Neither it nor any frame below it can be gone back to.
         case invalidated
+    }
+}
+
+extension Frame: Equatable {
+    public static func == (one: Frame, other: Frame) -> Bool {
+        one.coordinator == other.coordinator && one.state == other.state && one.presentation == other.presentation
+            && one.mark == other.mark
     }
 }

@@ -9,15 +9,25 @@ extension FlowEngine {
     public func view(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory = GuardMemory()
     ) throws(JourneyRefusal) -> JourneyView {
+        try viewAndMemory(journey, services: services, now: now, knowing: memory).view
+    }
+
+    /// The same, with what guards said on the way.
+    package func viewAndMemory(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory
+    ) throws(JourneyRefusal) -> (view: JourneyView, memory: GuardMemory) {
         var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
-        return try run.view()
+        let view = try run.view()
+        return (view, run.services.memory)
     }
 }
 
 extension StepRun {
-    fileprivate mutating func view() throws(JourneyRefusal) -> JourneyView {
+    /// What a client is shown of the journey as it is now.
+    mutating func view() throws(JourneyRefusal) -> JourneyView {
         var events: [EventView] = []
         var canGoBack = false
+        var isRestless = false
         if journey.isActive {
             let reactions = try reactions()
             events.reserveCapacity(reactions.count)
@@ -26,13 +36,14 @@ extension StepRun {
                 events.append(EventView(name: reaction.rule.event, enabled: obstacles.isEmpty, why: obstacles))
             }
             canGoBack = try self.canGoBack()
+            for coordinator in journey.coordinators where try flow(of: coordinator.id).looksAtTime { isRestless = true }
         }
         let screen = try screenView()
         return JourneyView(
             id: journey.id, flow: journey.flow, version: journey.version, status: journey.status, step: journey.step,
             screen: screen, events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
             outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt,
-            expiresAt: journey.expiresAt)
+            expiresAt: journey.expiresAt, isRestless: isRestless)
     }
 
     private mutating func screenView() throws(JourneyRefusal) -> ScreenView? {

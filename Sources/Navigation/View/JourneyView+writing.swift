@@ -11,41 +11,30 @@ extension JourneyView {
     /// - Parameter more: writes further members behind its own.
     package func write(to writer: inout JSONWriter, more: (inout JSONWriter) -> Void = { _ in }) {
         writer.beginObject()
-        writer.name("id")
-        writer.string(id)
-        writer.name("flow")
-        writer.string(flow)
-        writer.name("version")
-        writer.int(version)
-        writer.name("status")
-        writer.string(status.rawValue)
-        writer.name("step")
-        writer.uint(step)
-        writer.name("screen")
-        if let screen { screen.write(to: &writer) } else { writer.null() }
-        writer.name("events")
-        writer.beginArray()
-        for event in events { event.write(to: &writer) }
-        writer.endArray()
-        writer.name("can_go_back")
-        writer.bool(canGoBack)
-        writer.name("stack")
-        writer.beginArray()
-        for frame in stack { frame.write(to: &writer) }
-        writer.endArray()
-        writer.name("coordinators")
-        if let coordinators { coordinators.write(to: &writer) } else { writer.null() }
-        writer.name("outcome")
-        if let outcome { writer.string(outcome) } else { writer.null() }
-        writer.name("output")
-        if let output { writer.document(output) } else { writer.null() }
-        writer.name("started_at")
-        writer.string(Timestamp(millisecondsSince1970: startedAt).description)
-        writer.name("expires_at")
-        if let expiresAt {
-            writer.string(Timestamp(millisecondsSince1970: expiresAt).description)
+        writer.add(#""id":"#, id)
+        writer.add(#","flow":"#, flow)
+        writer.add(#","version":"#, version)
+        writer.add(#","status":"#, status.rawValue)
+        writer.add(#","step":"#, step)
+        if let screen { screen.write(to: &writer) } else { writer.add(#","screen":null"#) }
+        writer.add(#","events":["#)
+        for place in events.indices { events[place].write(to: &writer, isFirst: place == 0) }
+        writer.add(canGoBack ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
+        for place in stack.indices { stack[place].write(to: &writer, isFirst: place == 0) }
+        writer.add("]")
+        if let coordinators {
+            writer.add(#","coordinators":"#)
+            coordinators.write(to: &writer, isFirst: true)
         } else {
-            writer.null()
+            writer.add(#","coordinators":null"#)
+        }
+        writer.add(#","outcome":"#, outcome)
+        if let output { writer.add(#","output":"#, output) } else { writer.add(#","output":null"#) }
+        writer.add(#","started_at":"#, Timestamp(millisecondsSince1970: startedAt))
+        if let expiresAt {
+            writer.add(#","expires_at":"#, Timestamp(millisecondsSince1970: expiresAt))
+        } else {
+            writer.add(#","expires_at":null"#)
         }
         more(&writer)
         writer.endObject()
@@ -54,74 +43,63 @@ extension JourneyView {
 
 extension ScreenView {
     fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.name("id")
-        writer.string(id)
-        writer.name("name")
-        writer.string(name)
-        writer.name("title")
-        if let title { writer.string(title) } else { writer.null() }
-        writer.name("presentation")
-        writer.string(presentation.rawValue)
-        writer.name("data")
-        writer.beginObject()
-        for entry in data {
-            writer.name(entry.service)
-            writer.document(entry.document)
+        writer.add(#","screen":{"id":"#, id)
+        writer.add(#","name":"#, name)
+        writer.add(#","title":"#, title)
+        writer.add(
+            presentation.piece(
+                #","presentation":"root","data":{"#, #","presentation":"push","data":{"#,
+                #","presentation":"modal","data":{"#))
+        for place in data.indices {
+            writer.add(place == 0 ? "" : ",", data[place].service)
+            writer.add(":", data[place].document)
         }
-        writer.endObject()
-        writer.endObject()
+        writer.add("}}")
     }
 }
 
 extension EventView {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.name("name")
-        writer.string(name)
-        writer.name("enabled")
-        writer.bool(enabled)
-        if !why.isEmpty {
-            writer.name("why")
-            writer.beginArray()
-            for reason in why {
-                writer.beginObject()
-                writer.name("pointer")
-                writer.string(reason.pointer)
-                writer.name("detail")
-                writer.string(reason.detail)
-                writer.endObject()
-            }
-            writer.endArray()
+    fileprivate func write(to writer: inout JSONWriter, isFirst: Bool) {
+        writer.add(isFirst ? #"{"name":"# : #",{"name":"#, name)
+        if why.isEmpty { return writer.add(enabled ? #","enabled":true}"# : #","enabled":false}"#) }
+        writer.add(enabled ? #","enabled":true,"why":["# : #","enabled":false,"why":["#)
+        for place in why.indices {
+            writer.add(place == 0 ? #"{"pointer":"# : #",{"pointer":"#, why[place].pointer)
+            writer.add(#","detail":"#, why[place].detail)
+            writer.add("}")
         }
-        writer.endObject()
+        writer.add("]}")
     }
 }
 
 extension FrameView {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.name("flow")
-        writer.string(flow)
-        writer.name("screen")
-        writer.string(screen)
-        writer.name("presentation")
-        writer.string(presentation.rawValue)
-        writer.endObject()
+    fileprivate func write(to writer: inout JSONWriter, isFirst: Bool) {
+        writer.add(isFirst ? #"{"flow":"# : #",{"flow":"#, flow)
+        writer.add(#","screen":"#, screen)
+        writer.add(
+            presentation.piece(
+                #","presentation":"root"}"#, #","presentation":"push"}"#,
+                #","presentation":"modal"}"#))
     }
 }
 
 extension CoordinatorView {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.name("flow")
-        writer.string(flow)
-        writer.name("state")
-        writer.string(state)
-        writer.name("children")
-        writer.beginArray()
-        for child in children { child.write(to: &writer) }
-        writer.endArray()
-        writer.endObject()
+    fileprivate func write(to writer: inout JSONWriter, isFirst: Bool) {
+        writer.add(isFirst ? #"{"flow":"# : #",{"flow":"#, flow)
+        writer.add(#","state":"#, state)
+        writer.add(#","children":["#)
+        for place in children.indices { children[place].write(to: &writer, isFirst: place == 0) }
+        writer.add("]}")
+    }
+}
+
+extension Frame.Presentation {
+    /// What is written of it, by the case.
+    fileprivate func piece(_ root: StaticString, _ push: StaticString, _ modal: StaticString) -> StaticString {
+        switch self {
+        case .root: root
+        case .push: push
+        case .modal: modal
+        }
     }
 }

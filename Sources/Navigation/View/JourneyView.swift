@@ -17,6 +17,14 @@ public struct JourneyView: Sendable, Equatable {
     public let coordinators: CoordinatorView?
     public let outcome: String?
     public let output: JSONDocument?
-    public let startedAt: Int64
-    public let expiresAt: Int64?
+    public private(set) var startedAt: Int64
+    public private(set) var expiresAt: Int64?
+    /// Whether it may look otherwise at any moment: a guard compares with the time.
+    package let isRestless: Bool
+
+    /// Moves its times, for who runs journeys by another clock than the one that people read.
+    package mutating func moveTimes(by milliseconds: Int64) {
+        startedAt &+= milliseconds
+        expiresAt = expiresAt.map { $0 &+ milliseconds }
+    }
 }

@@ -15,7 +15,9 @@ package final class RegisteredService: Sendable {
     package let lifetime: Int64?
     package let concurrency: ServiceConcurrency
     package let isUserBound: Bool
+    /// For clients of the public listener.
     package let isReadOnly: Bool
+    package let isOpenToFlows: Bool
     let completesFromDefault: Bool
     private let presentation: ServicePresentation?
     let schema: JSONSchema
@@ -36,6 +38,7 @@ package final class RegisteredService: Sendable {
         concurrency = definition.concurrency
         isUserBound = definition.isUserBound
         isReadOnly = definition.isReadOnly
+        isOpenToFlows = definition.isOpenToFlows
         completesFromDefault = definition.completesFromDefault
         presentation = definition.presentation
         self.schema = schema

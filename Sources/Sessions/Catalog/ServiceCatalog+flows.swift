@@ -6,7 +6,7 @@ extension ServiceCatalog {
     package var directory: ServiceDirectory {
         ServiceDirectory(
             services.filter { $0.name != CoordinatorService.key.name }.map {
-                .init(name: $0.name, schema: $0.schema.document, isReadOnly: $0.isReadOnly)
+                .init(name: $0.name, schema: $0.schema.document, isReadOnly: !$0.isOpenToFlows)
             })
     }
 }

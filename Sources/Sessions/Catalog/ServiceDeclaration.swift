@@ -11,10 +11,13 @@ package struct ServiceDeclaration: Sendable {
     package var concurrency: ServiceConcurrency
     /// Whether the instance leaves when the session's user signs out.
     package var isUserBound: Bool
+    /// Whether clients of the public listener can only read it. Flows and the admin listener write it all the same.
+    package var isReadOnly: Bool
 
     package init(
         name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Int64? = nil,
-        concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false
+        concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
+        isReadOnly: Bool = false
     ) {
         self.name = name
         self.schema = schema
@@ -22,6 +25,7 @@ package struct ServiceDeclaration: Sendable {
         self.lifetime = lifetime
         self.concurrency = concurrency
         self.isUserBound = isUserBound
+        self.isReadOnly = isReadOnly
     }
 }
 

@@ -11,6 +11,7 @@ package struct ServiceDefinition: Sendable {
     let concurrency: ServiceConcurrency
     let isUserBound: Bool
     package let isReadOnly: Bool
+    package let isOpenToFlows: Bool
     package let completesFromDefault: Bool
     let presentation: ServicePresentation?
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
@@ -23,6 +24,7 @@ package struct ServiceDefinition: Sendable {
     ///   - schema: JSON Schema, draft 7.
     ///   - default: the state of a new instance, and of one that was cleared.
     ///   - isReadOnly: whether clients of the public listener can only read it.
+    ///   - isOpenToFlows: whether actions of flows can write it; nil where clients can.
     ///   - completesFromDefault: whether a written state may leave members out that the schema requires: it then gets
     ///     those of the default. A client can write the members it knows, and null in a merge patch, which removes a
     ///     member, puts it back to its default.
@@ -30,7 +32,8 @@ package struct ServiceDefinition: Sendable {
     package init<Instance: DocumentBackedService>(
         _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
         lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,
-        isReadOnly: Bool = false, completesFromDefault: Bool = false, presentation: ServicePresentation? = nil
+        isReadOnly: Bool = false, isOpenToFlows: Bool? = nil, completesFromDefault: Bool = false,
+        presentation: ServicePresentation? = nil
     ) {
         name = key.name
         self.kind = kind
@@ -40,6 +43,7 @@ package struct ServiceDefinition: Sendable {
         self.concurrency = concurrency
         self.isUserBound = isUserBound
         self.isReadOnly = isReadOnly
+        self.isOpenToFlows = isOpenToFlows ?? !isReadOnly
         self.completesFromDefault = completesFromDefault
         self.presentation = presentation
         register = { builder in
@@ -54,6 +58,6 @@ package struct ServiceDefinition: Sendable {
         self.init(
             DocumentService.key(declaration.name), kind: "document", schema: declaration.schema,
             default: declaration.default, lifetime: declaration.lifetime, concurrency: declaration.concurrency,
-            isUserBound: declaration.isUserBound)
+            isUserBound: declaration.isUserBound, isReadOnly: declaration.isReadOnly, isOpenToFlows: true)
     }
 }

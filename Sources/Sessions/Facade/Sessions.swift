@@ -34,6 +34,9 @@ package final class Sessions: Sendable {
             observers: observers, journeys: journeys)
     }
 
+    // The remembered sessions know the environment that they are remembered in.
+    deinit { environment.remembered.removeAll() }
+
     package var settings: SessionSettings { environment.settings }
     package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }

@@ -9,17 +9,24 @@ struct JourneyWork {
     private let documents: SessionDocuments
     private let coordinator: RegisteredService
     private let environment: SessionEnvironment
-    /// What the last step has found out, for the view that is mostly asked for next.
-    private var memory = GuardMemory()
+    /// What guards said of documents, before and in this unit of work.
+    private var guards: GuardMemory
+    /// The view that the last step came with, if nothing was done since that it shows.
+    private var preparedView: JourneyView?
 
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
         self.pending = pending
         self.environment = environment
-        coordinator = try environment.catalog.service(named: CoordinatorService.key.name)
+        coordinator = try environment.coordinator
         documents = SessionDocuments(pending)
+        guards = pending.memory?.guards ?? GuardMemory()
         guard let document = pending.document(of: coordinator) else {
             kept = KeptJourneys()
+            return
+        }
+        if let known = pending.memory?.journeys(keptAs: document.bytes) {
+            kept = known
             return
         }
         do {
@@ -30,14 +37,17 @@ struct JourneyWork {
         }
     }
 
+    /// What is to be committed.
+    consuming func finished() -> PendingState { pending }
+
     private var settings: JourneySettings { environment.journeys }
     private var engine: FlowEngine { environment.journeys.engine }
     private var limit: Int { environment.settings.maxDocumentSize }
 
     /// The journey of that id, if it stands where the caller expects it.
-    func journey(_ id: String, if condition: JourneyCondition = .none) throws(JourneyError) -> Journey {
+    func journey(_ id: String, if condition: WriteCondition = .none) throws(JourneyError) -> Journey {
         guard let journey = kept[id] else { throw .notFound(id) }
-        guard condition.holds(at: journey.step) else { throw .preconditionFailed(current: journey.step) }
+        guard condition.holds(atStep: journey.step) else { throw .preconditionFailed(current: journey.step) }
         return journey
     }
 
@@ -70,7 +80,6 @@ struct JourneyWork {
     mutating func start(
         _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) throws -> Journey {
-        try kept.makeRoom(limit: settings.maxJourneys)
         let input = input ?? .emptyObject
         let step =
             if let screen {
@@ -82,18 +91,25 @@ struct JourneyWork {
                 try engine.start(
                     flow: flow, version: version, id: id, input: input, services: documents, now: pending.now)
             }
+        // Only now: what cannot be started pushes nothing out. `main` always has a place, for it is started by a look.
+        if id != JourneySettings.mainID { try kept.makeRoom(limit: settings.maxJourneys) }
         return try take(step)
     }
 
+    /// - Parameter input: nil keeps, with `flow` nil, the one that a running journey was given.
     mutating func restart(_ journey: Journey, flow: String?, input: JSONDocument?) throws -> Journey {
-        try take(
+        let input = input ?? (flow == nil ? journey.inputToRestart : .emptyObject)
+        return try take(
             engine.restart(
-                journey, flow: flow ?? journey.flow, input: input ?? .emptyObject, services: documents,
-                now: pending.now))
+                journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
     }
 
     mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
-        try take(engine.send(event, data: data, to: journey, services: documents, now: pending.now))
+        let (step, view) = try engine.sendAndView(
+            event, data: data, to: journey, services: documents, now: pending.now, knowing: guards)
+        let moved = try take(step)
+        preparedView = view
+        return moved
     }
 
     /// - Returns: the journey, and the screens of the way.
@@ -117,22 +133,49 @@ struct JourneyWork {
     }
 
     /// What a client is shown of the journey now.
-    func shown(_ journey: Journey) throws -> ShownJourney {
-        let view = try engine.view(journey, services: documents, now: pending.now, knowing: memory)
+    mutating func shown(_ journey: Journey) throws -> ShownJourney {
+        var view: JourneyView
+        if let preparedView, preparedView.id == journey.id, preparedView.step == journey.step {
+            view = preparedView
+            self.preparedView = nil
+        } else {
+            (view, guards) = try engine.viewAndMemory(journey, services: documents, now: pending.now, knowing: guards)
+        }
         if let failure = documents.failure { throw failure }
-        return ShownJourney(
-            view: view.timesMoved(by: environment.timestamp(pending.now).millisecondsSince1970 - pending.now),
+        view.moveTimes(by: environment.clock.wall(at: pending.now) - pending.now)
+        let isAsMoved = pending.isRecordChanged || isLastCommit(journey)
+        let text = JourneyText(
+            journey: journey.id, bytes: view.json, etag: ServiceETag(revision: journey.step),
             revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: [journey.dueAt, pending.nextEnd].compactMap(\.self).min(),
-            isAsMoved: pending.isRecordChanged || isLastCommit(journey))
+            dueAt: earlier(journey.dueAt, pending.nextEnd), isOnlyFormOfStep: isAsMoved && !view.isRestless)
+        return ShownJourney(view: view, text: remember(text, isRestless: view.isRestless))
+    }
+
+    /// Keeps for the next one what this one has found out.
+    ///
+    /// - Parameter isRestless: whether the text may be another at any moment: then it is of no use to others.
+    /// - Returns: the text, with what is known from the one that was here before.
+    private mutating func remember(_ text: JourneyText, isRestless: Bool) -> JourneyText {
+        let former = pending.newMemory ?? pending.memory
+        let text = text.knowing(former?.view(of: text.journey))
+        // Others that were shown stay good while their journeys do not move: looking at one says nothing of them.
+        let others = former?.views.filter { $0.journey != text.journey } ?? []
+        pending.newMemory = JourneyMemory(
+            text: pending.document(of: coordinator)?.bytes ?? [], kept: kept, documents: documents.known,
+            guards: guards, views: isRestless ? others : [text.remembered] + others)
+        return text
     }
 
     /// Whether the step that brought the journey where it is was the session's last commit.
     private func isLastCommit(_ journey: Journey) -> Bool {
-        pending.etag(of: coordinator).revision == pending.base.revision
+        guard let document = pending.document(of: coordinator), document.revision == pending.base.revision else {
+            return false
+        }
+        // It may have been another journey's, or that one was given up.
+        return document.updatedAt == journey.movedAt
             && kept.journeys.allSatisfy { $0.id == journey.id || $0.movedAt < journey.movedAt }
-            // What comes to the end of its lifetime is gone without a commit.
-            && !pending.base.services.contains { environment.catalog.services[Int($0.service)].lifetime != nil }
+            // What has come to the end of its lifetime since is gone without a commit.
+            && pending.documents.count == pending.base.services.count
     }
 
     /// Does a step: what it does to services, and to the journey.
@@ -141,7 +184,8 @@ struct JourneyWork {
     @discardableResult
     private mutating func take(_ step: Step) throws -> Journey {
         if let failure = documents.failure { throw failure }
-        memory = step.memory
+        guards = step.memory
+        preparedView = nil
         for change in step.changes { try make(change) }
         let wasRunning = kept[step.journey.id]?.isActive ?? false
         let journey = kept.keep(step.journey)
@@ -157,18 +201,19 @@ struct JourneyWork {
 
     private mutating func make(_ change: ServiceChange) throws(SessionError) {
         let service = try environment.catalog.service(named: change.service)
-        guard !service.isReadOnly else { throw .readOnly(service: service.name) }
+        guard service.isOpenToFlows else { throw .readOnly(service: service.name) }
         switch change.effect {
         case .written(let document):
             let (state, _) = service.fit(document)
-            pending.write(service, try service.bounded(state.serialized(), by: limit))
-            documents.replace(service, by: state)
+            let text = try service.bounded(state.serialized(), by: limit)
+            pending.write(service, text)
+            documents.replace(service, by: state, keptAs: text)
         case .cleared:
             pending.clear(service)
-            documents.replace(service, by: service.default)
+            documents.replace(service, by: service.default, keptAs: nil)
         case .removed:
             pending.remove(service)
-            documents.replace(service, by: service.default)
+            documents.replace(service, by: service.default, keptAs: nil)
         }
     }
 
@@ -184,8 +229,16 @@ struct JourneyWork {
 extension PendingState {
     /// When the first of the services comes to the end of its lifetime; nil when none does.
     fileprivate var nextEnd: Int64? {
-        documents.compactMap { document in
-            catalog.services[Int(document.service)].lifetime.map { document.createdAt + $0 }
-        }.min()
+        var next: Int64?
+        for document in documents {
+            guard let lifetime = catalog.services[Int(document.service)].lifetime else { continue }
+            next = earlier(next, document.createdAt + lifetime)
+        }
+        return next
     }
+}
+
+private func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
+    guard let one else { return other }
+    return other.map { min(one, $0) } ?? one
 }

@@ -52,12 +52,9 @@ extension KeptJourneys {
         json.beginObject()
         json.name("journeys")
         json.beginArray()
-        for journey in journeys { journey.write(to: &json) }
+        for place in journeys.indices { journeys[place].write(to: &json) }
         json.endArray()
-        if formerStep > 0 {
-            json.name("step")
-            json.uint(formerStep)
-        }
+        if formerStep > 0 { json.add(#","step":"#, formerStep) }
         json.endObject()
         return json.bytes
     }

@@ -12,15 +12,18 @@ import Navigation
 extension Session {
     /// All that are kept, the first that was started first. Starts none.
     nonisolated(nonsending) package func journeys() async throws -> [ShownJourney] {
-        let work = try JourneyWork(on: try pendingState(), environment)
+        var work = try JourneyWork(on: try pendingState(), environment)
         if !work.kept.journeys.contains(where: { work.isUnsettled($0.id) }) {
-            return try work.kept.journeys.map(work.shown)
+            let shown = try work.kept.journeys.map { try work.shown($0) }
+            remember(work.pending.newMemory, after: work.pending.memory)
+            return shown
         }
         return try await transact { pending in
             var work = try JourneyWork(on: pending, self.environment)
             for journey in work.kept.journeys { try work.advance(journey) }
+            let shown = try work.kept.journeys.map { try work.shown($0) }
             pending = work.pending
-            return try work.kept.journeys.map(work.shown)
+            return shown
         }
     }
 
@@ -34,8 +37,11 @@ extension Session {
     ///
     /// - Returns: nil when something has to be committed first: ask ``journey(_:)``.
     package func residentJourney(_ id: String) throws -> ShownJourney? {
-        let work = try JourneyWork(on: try pendingState(), environment)
-        return work.isUnsettled(id) ? nil : try work.shown(try work.journey(id))
+        var work = try JourneyWork(on: try pendingState(), environment)
+        guard !work.isUnsettled(id) else { return nil }
+        let shown = try work.shown(try work.journey(id))
+        remember(work.pending.newMemory, after: work.pending.memory)
+        return shown
     }
 
     /// - Parameters:
@@ -54,10 +60,12 @@ extension Session {
 
     /// Starts a journey over: its stack and coordinators are released first. The journey `main` may be begun this way.
     ///
-    /// - Parameter flow: nil for the one that it ran.
+    /// - Parameters:
+    ///   - flow: nil for the one that it ran.
+    ///   - input: nil, where the flow is nil, too, for the one that it was given, if it still runs; else for none.
     /// - Returns: the journey, and whether it was not there before.
     nonisolated(nonsending) package func restartJourney(
-        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: JourneyCondition = .none
+        _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: WriteCondition = .none
     ) async throws -> (shown: ShownJourney, isNew: Bool) {
         let mainFlow = environment.journeys.mainFlow
         return try await drive(id, begins: false) { work in
@@ -67,7 +75,7 @@ extension Session {
                 return (try work.shown(again), false)
             }
             guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
-            guard condition.holds(at: nil) else { throw JourneyError.preconditionFailed(current: 0) }
+            guard condition.holds(atStep: nil) else { throw JourneyError.preconditionFailed(current: 0) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)
             return (try work.shown(journey), true)
@@ -79,7 +87,7 @@ extension Session {
     /// - Parameter data: as the screen accepts it with the event.
     @discardableResult
     nonisolated(nonsending) package func send(
-        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: JourneyCondition = .none
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
     ) async throws -> ShownJourney {
         try await drive(id) { try $0.sending(event, data: data, to: id, condition) }
     }
@@ -88,7 +96,7 @@ extension Session {
     ///
     /// - Returns: nil when it has to be waited for, and nothing has happened: ask the other one.
     package func sendAtOnce(
-        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: JourneyCondition = .none
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
     ) throws -> ShownJourney? {
         try transactAtOnce { pending in
             try work(on: id, &pending) { try $0.sending(event, data: data, to: id, condition) }
@@ -99,7 +107,7 @@ extension Session {
     ///
     /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
     nonisolated(nonsending) package func navigate(
-        journey id: String, to screen: String, condition: JourneyCondition = .none
+        journey id: String, to screen: String, condition: WriteCondition = .none
     ) async throws -> (shown: ShownJourney, path: [String]) {
         try await drive(id) { work in
             let (journey, path) = try work.navigate(try work.journey(id, if: condition), to: screen)
@@ -109,7 +117,7 @@ extension Session {
 
     /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
     nonisolated(nonsending) package func abandonJourney(
-        _ id: String, condition: JourneyCondition = .none
+        _ id: String, condition: WriteCondition = .none
     ) async throws {
         try await drive(id, begins: false) { try $0.abandon(try $0.journey(id, if: condition)) }
     }
@@ -132,14 +140,14 @@ extension Session {
         if let id {
             do {
                 try work.settle(id, begins: begins)
-                pending = work.pending
+                if work.pending.isRecordChanged { pending = work.pending }
             } catch is JourneyRefusal where !begins {
                 work = try JourneyWork(on: pending, environment)
             }
         }
         do {
             let done = try body(&work)
-            pending = work.pending
+            pending = (consume work).finished()
             return .success(done)
         } catch  where pending.isRecordChanged {
             // What time has done stays done.
@@ -150,7 +158,7 @@ extension Session {
 
 extension JourneyWork {
     fileprivate mutating func sending(
-        _ event: String, data: JSONDocument?, to id: String, _ condition: JourneyCondition
+        _ event: String, data: JSONDocument?, to id: String, _ condition: WriteCondition
     ) throws -> ShownJourney {
         // In two statements: what is called on the value first would not see what the second does to it.
         let moved = try send(event, data: data, to: try journey(id, if: condition))

@@ -1,39 +1,39 @@
 import JSONDocument
 import Navigation
 
-/// The services of a session as a step of a journey sees them. A document is parsed when it is first asked for, and
-/// those that nobody asks for are not.
+/// The services of a session as a step of a journey sees them. A document is parsed when it is first asked for, unless
+/// the session remembers it, and those that nobody asks for are not.
 ///
 /// Lives as long as one unit of work, on one thread.
 final class SessionDocuments: ServiceDocuments {
     private let catalog: ServiceCatalog
-    /// Where the step begins: what has reached the end of its lifetime is gone from it.
-    private let start: PendingState
-    private var documents: [KnownDocument] = []
+    /// What is kept where the step begins: what has reached the end of its lifetime is gone from it.
+    private let start: [ServiceDocument]
+    /// What was asked for, and what is remembered.
+    private(set) var known: [KnownDocument]
     /// Set when a store has not kept a document as it was: then the step does not count.
     private(set) var failure: SessionError?
 
-    private struct KnownDocument {
-        let service: RegisteredService
-        let document: JSONDocument
-    }
-
     init(_ start: PendingState) {
         catalog = start.catalog
-        self.start = start
+        self.start = start.documents
+        known = start.memory?.documents ?? []
+        for place in known.indices.reversed() where !isKept(known[place]) { known.remove(at: place) }
     }
 
     func document(of name: String) -> JSONDocument? {
+        // Before the catalogue is asked, which takes longer.
+        for known in known where known.service.name == name { return known.document }
         guard let service = service(named: name) else { return nil }
-        for known in documents where known.service === service { return known.document }
+        let text = text(of: service)
         let document: JSONDocument
         do throws(SessionError) {
-            document = try service.document(parsing: start.document(of: service)?.bytes)
+            document = try service.document(parsing: text)
         } catch {
             failure = error
-            document = service.default
+            return service.default
         }
-        documents.append(KnownDocument(service: service, document: document))
+        known.append(KnownDocument(service: service, text: text, document: document))
         return document
     }
 
@@ -44,9 +44,21 @@ final class SessionDocuments: ServiceDocuments {
     }
 
     /// What the service is after a step.
-    func replace(_ service: RegisteredService, by document: JSONDocument) {
-        documents.removeAll { $0.service === service }
-        documents.append(KnownDocument(service: service, document: document))
+    ///
+    /// - Parameter text: what is kept of it; nil for a default that is not written.
+    func replace(_ service: RegisteredService, by document: JSONDocument, keptAs text: [UInt8]?) {
+        known.removeAll { $0.service === service }
+        known.append(KnownDocument(service: service, text: text, document: document))
+    }
+
+    private func text(of service: RegisteredService) -> [UInt8]? {
+        for document in start where document.service == service.index { return document.bytes }
+        return nil
+    }
+
+    private func isKept(_ document: KnownDocument) -> Bool {
+        guard let text = document.text else { return false }
+        return self.text(of: document.service)?.isIdentical(to: text) ?? false
     }
 
     /// Journeys do not see the service that keeps them.

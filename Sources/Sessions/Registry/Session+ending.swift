@@ -4,14 +4,11 @@ extension Session {
     /// - Returns: whether it was not ended before.
     @discardableResult
     func markEnded() -> Bool {
-        let last = state.withLock { state -> SessionRecord? in
-            guard !state.isEnded else { return nil }
-            state.isEnded = true
-            state.countLive(-1, environment.catalog)
-            return state.record
+        let last = state.withLock { state -> Last? in
+            state.isEnded ? nil : state.end(environment.catalog)
         }
         guard let last else { return false }
-        environment.countJourneys(of: last, -1)
+        settle(last)
         return true
     }
 
@@ -20,15 +17,21 @@ extension Session {
     /// - Returns: whether its end is to be finished: its time is over, or it was marked and is still here.
     func markExpired(now: Int64) -> Bool {
         let settings = environment.settings
-        let (isToBeFinished, last) = state.withLock { state -> (Bool, SessionRecord?) in
+        let (isToBeFinished, last) = state.withLock { state -> (Bool, Last?) in
             guard !state.isEnded else { return (true, nil) }
             guard now >= state.deadline(settings) else { return (false, nil) }
-            state.isEnded = true
-            state.countLive(-1, environment.catalog)
-            return (true, state.record)
+            return (true, state.end(environment.catalog))
         }
-        if let last { environment.countJourneys(of: last, -1) }
+        if let last { settle(last) }
         return isToBeFinished
+    }
+
+    /// What a session was when it ended.
+    fileprivate typealias Last = (record: SessionRecord, memory: JourneyMemory?)
+
+    private func settle(_ last: Last) {
+        environment.countJourneys(of: last.record, -1)
+        if last.memory != nil { environment.remembered.remove(self, last.record.id) }
     }
 
     /// The store could not be told that it ended: it goes on.
@@ -51,6 +54,13 @@ extension Session {
 }
 
 extension Session.State {
+    fileprivate mutating func end(_ catalog: ServiceCatalog) -> Session.Last {
+        isEnded = true
+        countLive(-1, catalog)
+        defer { memory = nil }
+        return (record, memory)
+    }
+
     /// Counts every instance that lives, written or not, once.
     func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
         for document in record.services { catalog.services[Int(document.service)].countLive(difference) }
@@ -63,7 +73,7 @@ extension Session.State {
 extension SessionEnvironment {
     /// Counts the journeys that run in a session. Most sessions have none, and then this looks at a list of few.
     func countJourneys(of record: SessionRecord, _ difference: Int) {
-        guard let coordinator = catalog[CoordinatorService.key.name],
+        guard let coordinator = try? coordinator,
             let document = record.document(of: coordinator.index),
             let kept = try? KeptJourneys(reading: document.bytes)
         else { return }

@@ -77,7 +77,8 @@ extension Session {
         return try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }
             return PendingState(
-                base: state.record, unwritten: state.unwritten, catalog: environment.catalog, now: now)
+                base: state.record, unwritten: state.unwritten, catalog: environment.catalog, now: now,
+                memory: state.memory)
         }
     }
 
@@ -90,7 +91,12 @@ extension Session {
     }
 
     private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?) {
+        var isFirstMemory = false
         state.withLock { state in
+            if let memory = pending.newMemory, !state.isEnded {
+                isFirstMemory = state.memory == nil
+                state.memory = memory
+            }
             if pending.journeysBegun != 0, !state.isEnded {
                 environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
             }
@@ -116,6 +122,7 @@ extension Session {
             }
             if !state.isEnded { state.countLive(1, environment.catalog) }
         }
+        if isFirstMemory { environment.remembered.add(self, pending.base.id) }
     }
 
     /// Takes over what somebody else committed.

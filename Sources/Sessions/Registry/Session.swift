@@ -16,6 +16,8 @@ package final class Session: Sendable {
         var lastUsedAt: Int64
         /// Instances that were asked for and never written.
         var unwritten: [UnwrittenInstance] = []
+        /// What looking at the journeys has brought out; nil in all but some thousands of sessions.
+        var memory: JourneyMemory?
         /// Units of work that wait for the one that is under way, in the order in which they came.
         var waitingWriters: [CheckedContinuation<Void, Never>] = []
         /// Milliseconds of use that the store was not told of.

@@ -15,8 +15,11 @@ final class SessionEnvironment: Sendable {
     let parent: ServiceLocator?
     let observers: [any SessionObserver]
     let journeys: JourneySettings
+    private let coordinatorService: RegisteredService?
     /// Journeys that run, in all sessions in memory.
     let journeyCount = Atomic<Int>(0)
+    /// Sessions that remember what looking at their journeys has brought out.
+    let remembered = RememberedSessions()
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
@@ -32,6 +35,17 @@ final class SessionEnvironment: Sendable {
         self.parent = parent
         self.observers = observers
         self.journeys = journeys
+        coordinatorService = catalog[CoordinatorService.key.name]
+    }
+
+    /// The service that keeps the journeys.
+    ///
+    /// - Throws: ``SessionError/notRegistered(service:)`` when the catalogue has none.
+    var coordinator: RegisteredService {
+        get throws(SessionError) {
+            guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.key.name) }
+            return coordinatorService
+        }
     }
 
     func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {

@@ -12,6 +12,10 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// What became of journeys, for observers.
     var journeyChanges: [SessionChange] = []
+    /// What was remembered of the session's journeys.
+    let memory: JourneyMemory?
+    /// What is to be remembered from now on; nil when nobody has looked at them.
+    var newMemory: JourneyMemory?
     /// How many more journeys run than before; less than 0 when more have come to their end.
     var journeysBegun = 0
     /// Whether there is something for the store: making or removing an instance that was never written is not.
@@ -37,7 +41,11 @@ struct PendingState: Sendable {
         let kind: Kind
     }
 
-    init(base: SessionRecord, unwritten: [UnwrittenInstance], catalog: ServiceCatalog, now: Int64) {
+    init(
+        base: SessionRecord, unwritten: [UnwrittenInstance], catalog: ServiceCatalog, now: Int64,
+        memory: JourneyMemory? = nil
+    ) {
+        self.memory = memory
         self.base = base
         self.catalog = catalog
         self.now = now

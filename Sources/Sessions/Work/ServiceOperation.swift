@@ -17,9 +17,9 @@ package struct ServiceOperation: Sendable {
 
     package let service: RegisteredService
     package let action: Action
-    package let condition: ServiceCondition
+    package let condition: WriteCondition
 
-    package init(_ action: Action, on service: RegisteredService, condition: ServiceCondition = .none) {
+    package init(_ action: Action, on service: RegisteredService, condition: WriteCondition = .none) {
         self.action = action
         self.service = service
         self.condition = condition
@@ -37,36 +37,4 @@ package struct ServiceOperation: Sendable {
 /// Who does something: what the public may only read, a trusted back end writes.
 package enum ServiceCaller: Sendable {
     case client, admin
-}
-
-/// On which state of a service an operation may be done (RFC 9110 section 13.1).
-package struct ServiceCondition: Sendable, Equatable {
-    /// `If-Match`; nil when there is none.
-    package var ifMatch: Match?
-    /// `If-None-Match: *`: nothing was written yet.
-    package var onlyIfUnwritten: Bool
-
-    package enum Match: Sendable, Equatable {
-        /// `*`: the service has a state, which every registered one always has.
-        case any
-        /// One of these. An empty list, of tags that no service ever had, never matches.
-        case oneOf([ServiceETag])
-    }
-
-    package init(ifMatch: Match? = nil, onlyIfUnwritten: Bool = false) {
-        self.ifMatch = ifMatch
-        self.onlyIfUnwritten = onlyIfUnwritten
-    }
-
-    package static let none = ServiceCondition()
-
-    package static func ifMatch(_ etag: ServiceETag) -> Self { .init(ifMatch: .oneOf([etag])) }
-
-    var isEmpty: Bool { ifMatch == nil && !onlyIfUnwritten }
-
-    func holds(for etag: ServiceETag) -> Bool {
-        if onlyIfUnwritten, etag != .unwritten { return false }
-        guard case .oneOf(let etags) = ifMatch else { return true }
-        return etags.contains(etag)
-    }
 }

@@ -17,7 +17,7 @@ extension Session {
     /// - Parameter conditions: are looked at before `body` runs, each time it does.
     /// - Throws: ``SessionError``, and what `body` throws.
     nonisolated(nonsending) package func update<Result>(
-        if conditions: [(service: RegisteredService, condition: ServiceCondition)] = [],
+        if conditions: [(service: RegisteredService, condition: WriteCondition)] = [],
         _ body: (ServiceLocator) throws -> Result
     ) async throws -> Result {
         try await transact { pending in

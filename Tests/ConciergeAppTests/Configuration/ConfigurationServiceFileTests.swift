@@ -9,7 +9,8 @@ struct ConfigurationServiceFileTests {
             "a.json": """
             // A basket.
             {"name": "basket-2", "description": "Goods", "schema": {"type": "object"}, "default": {"items": []},
-             "lifetime": "PT2H", "concurrency": "first_write", /* or not */ "bound_to": "user"}
+             "lifetime": "PT2H", "concurrency": "first_write", /* or not */ "bound_to": "user",
+             "access": "read_only"}
             """
         ])
         #expect(loaded.problems == [])
@@ -20,6 +21,7 @@ struct ConfigurationServiceFileTests {
         #expect(service.lifetime == .seconds(7200))
         #expect(service.concurrency == .firstWrite)
         #expect(service.boundTo == .user)
+        #expect(service.access == .readOnly)
         #expect(service.path == "services/a.json")
     }
 
@@ -49,6 +51,7 @@ struct ConfigurationServiceFileTests {
         #expect(loaded.services.first?.concurrency == .lastWrite)
         #expect(loaded.services.first?.lifetime == nil)
         #expect(loaded.services.first?.boundTo == nil)
+        #expect(loaded.services.first?.access == .readWrite)
     }
 
     @Test(
@@ -102,6 +105,7 @@ struct ConfigurationServiceFileTests {
     func badSchema(schema: String) async throws {
         let loaded = try await services(["a.json": #"{"name": "a", "schema": \#(schema), "default": {}}"#])
         #expect(loaded.problems.map(\.code) == ["bad_schema"])
+        #expect(loaded.problems.first?.message.hasSuffix(".") == false, "a part of a line, as all messages are")
         #expect(loaded.problems.first?.pointer.hasPrefix("/schema") == true)
         #expect(loaded.services.isEmpty)
     }
@@ -145,16 +149,17 @@ struct ConfigurationServiceFileTests {
     func allAtOnce() async throws {
         let loaded = try await services([
             "a.json": #"{"nmae": "a", "schema": {}, "default": {}, "concurrency": "last"}"#,
-            "b.json": "{", "c.json": #"{"name": "user", "bound_to": "usr", "default": 1}"#,
+            "b.json": "{", "c.json": #"{"name": "user", "bound_to": "usr", "access": "readonly", "default": 1}"#,
         ])
         #expect(
             loaded.problems.map { "\($0.origin.description.prefix(15)) \($0.code)" } == [
                 "services/a.json unknown_key", "services/a.json missing_key", "services/a.json empty_schema",
                 "services/a.json bad_choice", "services/b.json invalid_json", "services/c.json reserved_name",
-                "services/c.json missing_key", "services/c.json bad_choice",
+                "services/c.json missing_key", "services/c.json bad_choice", "services/c.json bad_choice",
             ])
         #expect(loaded.problems[0].message.hasSuffix("did you mean name?"))
         #expect(loaded.problems[7].message.hasSuffix(#"did you mean "user"?"#))
+        #expect(loaded.problems[8].message.hasSuffix(#"did you mean "read_only"?"#))
     }
 
     private func services(_ files: [String: String]) async throws -> LoadedConfiguration {

@@ -131,17 +131,30 @@ struct CheckoutWalk {
 
     @Test("a deep link leads as far as the data does, and says what is missing")
     func deepLink() async throws {
-        try await withShippedFlows { _, client in
+        try await withShippedFlows { app, client in
+            let id = try #require(try await client.get(Paths.current)[member: "id"]?.string)
+            let order = Paths.service("order", of: id)
             let walk = try await Walk(of: "checkout", by: client)
             try await walk.unreachable("payment", blockedBy: "delivery", at: ["/order/address"])
-            try await client.patch(Self.order, #"{"address":\#(Self.address)}"#)
+            try await app.admin().patch(order, #"{"address":\#(Self.address)}"#)
             try await walk.unreachable("payment", blockedBy: "payment", at: ["/order/delivery", "/order/verification"])
-            try await client.patch(Self.order, #"{"delivery":"standard"}"#)
+            try await app.admin().patch(order, #"{"delivery":"standard"}"#)
             try await walk.navigate(to: "contact", by: ["delivery", "contact"])
             try await walk.send("submit", ["email": "ada@example.org"], to: "terms")
             try await walk.send("agree", ["agreed": true], to: "payment")
             let at = try await client.send("POST", Paths.journeys, json: #"{"flow":"checkout","at":"payment"}"#)
             #expect(at.stack == ["address", "delivery", "payment"])
+        }
+    }
+
+    @Test("nobody says by himself that the order is paid")
+    func forged() async throws {
+        try await withShippedFlows { _, client in
+            let paid = #"{"payment":{"method":"card","paid_at":"2026-01-01T00:00:00.000Z"}}"#
+            let refused = try await client.patch(Self.order, paid)
+            #expect(refused.status == 405)
+            let order = try await client.get(Self.order)
+            #expect(order[member: "payment"] == .null)
         }
     }
 

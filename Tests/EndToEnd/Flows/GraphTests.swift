@@ -62,7 +62,8 @@ struct GraphTests {
             }
             #expect(first.status == 200)
             #expect(first["Content-Type"] == "image/svg+xml")
-            #expect(first.text.contains("<svg"))
+            #expect(first.text.hasPrefix("<svg"), "no DOCTYPE, and not which version of what has drawn it")
+            #expect(!first.text.contains("graphviz version"))
             #expect(first.text.contains("page1"))
             let same = try await client.get(
                 Self.path, fields: [("If-None-Match", try #require(first["ETag"]))])

@@ -31,10 +31,10 @@ struct ShippedFlowTests {
     }
 
     @Test(
-        "scripts take every transition that needs neither time nor a back end nor an order from before",
+        "scripts take every transition that needs neither a back end nor an order from before",
         arguments: [
             ("wizard", []), ("edit-quote", []), ("verification", []), ("checkout", ["/states/begin/branches/0"]),
-            ("money-transfer", ["/states/authorise/timeout", "/states/begin/branches/0"]),
+            ("money-transfer", ["/states/begin/branches/0"]),
         ])
     func paths(flow: String, uncovered: [String]) async throws {
         let (text, status) = await output(of: ["paths", flow], files: ShippedFiles.repository)

@@ -98,6 +98,41 @@ struct JourneyConditionTests {
         }
     }
 
+    @Test("412 is not kept under its Idempotency-Key: with the right If-Match the same request is done, once")
+    func replayOfStale() async throws {
+        try await Self.withWizard { client in
+            try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
+            let key = [(name: "Idempotency-Key", value: "5d1c3f0e")]
+            func next(_ step: Int) async throws -> TestResponse {
+                try await client.event("next", on: Paths.main, fields: key + Self.ifMatch("\"\(step)\""))
+            }
+            #expect(try await next(1).status == 412)
+            let again = try await next(1)
+            #expect(again.status == 412)
+            #expect(again["Idempotency-Replayed"] == nil)
+            let done = try await next(2)
+            #expect(done.status == 200)
+            #expect(done["Idempotency-Replayed"] == nil)
+            let replayed = try await next(2)
+            #expect(replayed.text == done.text)
+            #expect(replayed["Idempotency-Replayed"] == "true")
+            #expect(try await client.get(Paths.main).step == 3)
+        }
+    }
+
+    @Test("409 is kept: what was refused is not done after all when the request comes once more, late")
+    func replayOfRefused() async throws {
+        try await Self.withWizard { client in
+            let key = [(name: "Idempotency-Key", value: "5d1c3f0e")]
+            #expect(try await client.event("skip", on: Paths.main, fields: key).code == "guard_not_met")
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let late = try await client.event("skip", on: Paths.main, fields: key)
+            #expect(late.code == "guard_not_met")
+            #expect(late["Idempotency-Replayed"] == "true")
+            #expect(try await client.get(Paths.main).screen == "start")
+        }
+    }
+
     @Test("of 100 clients that send with If-Match each accepted event counts once, in order; the rest get 412")
     func manyClients() async throws {
         try await withApplication(services: [TestFlows.diaryService()], flows: [TestFlows.diary]) { app in

@@ -122,6 +122,7 @@ struct JourneyTests {
             #expect(gone.status == 410)
             #expect(gone.code == "journey_finished")
             let again = try #require(gone[member: "start_again"])
+            #expect(again.names == ["method", "href", "body"], "the flow needs no input")
             let restarted = try await client.send(
                 try #require(again[string: "method"]), try #require(again[string: "href"]),
                 json: try #require(again[member: "body"]).description)
@@ -148,10 +149,16 @@ struct JourneyTests {
             let gone = try await client.event("buy", on: journey)
             #expect(gone.status == 410)
             #expect(gone.code == "journey_expired")
-            #expect(gone[member: "start_again"]?[string: "href"] == journey)
-            let again = try await client.send("PUT", journey, json: #"{"input":{"amount":4}}"#)
-            #expect(again.status == 200)
-            #expect(again[member: "status"] == "active")
+            let again = try #require(gone[member: "start_again"])
+            #expect(again[string: "href"] == journey)
+            let input = try #require(again[member: "input"], "what the flow needs is said")
+            #expect(input[member: "required"] == ["amount"])
+            #expect(
+                gone[member: "detail"]?.string?.hasSuffix("The flow needs an input: start_again has its schema.")
+                    == true)
+            let restarted = try await client.send("PUT", journey, json: #"{"input":{"amount":4}}"#)
+            #expect(restarted.status == 200)
+            #expect(restarted[member: "status"] == "active")
         }
     }
 
@@ -186,6 +193,20 @@ struct JourneyTests {
             let missing = try await client.send("PUT", Paths.journey("nobody"), json: #"{"flow":"order"}"#)
             #expect(missing.status == 404)
             #expect(missing.code == "journey_not_found")
+        }
+    }
+
+    @Test("PUT without a body starts a running journey over with the input that it was given")
+    func restartWithInput() async throws {
+        try await Self.withWizard { _, client in
+            let journey = try await client.start("order", input: #"{"amount":3}"#)
+            let again = try await client.send("PUT", journey)
+            #expect(again.status == 200)
+            #expect(again.step == 2)
+            // Another flow has an input of its own, and one that is over has forgotten what it was given.
+            #expect(try await client.send("PUT", journey, json: #"{"flow":"order"}"#).pointers == ["/input/amount"])
+            try await client.event("buy", on: journey)
+            #expect(try await client.send("PUT", journey).pointers == ["/input/amount"])
         }
     }
 

@@ -45,15 +45,18 @@ struct FlowCommandTests {
             let curl = try await ProgramProcess.run(["paths", "wizard", "--curl"] + flows)
             #expect(curl.status == 0)
             #expect(curl.output.contains("curl -sf -X POST \"$BASE/v1/sessions/current/journeys/"))
-            let paths = try await ProgramProcess.run(["paths", "wizard"] + flows)
-            #expect(paths.status == 0)
-            let coverage = try JSONDocument(parsing: paths.output)
-            #expect(coverage[member: "uncovered"] == [])
-            for script in try #require(coverage[member: "scripts"]?.elements) {
-                try await withFolder(["script.json": script.description]) { _, scripts in
-                    let played = try await ProgramProcess.run(
-                        ["simulate", "wizard", "--script", "\(scripts)/script.json"] + flows)
-                    #expect(played.status == 0, "\(played.output)")
+            // The second is one that wants input.
+            for flow in ["wizard", "order"] {
+                let paths = try await ProgramProcess.run(["paths", flow] + flows)
+                #expect(paths.status == 0)
+                let coverage = try JSONDocument(parsing: paths.output)
+                #expect(coverage[member: "uncovered"] == [])
+                for script in try #require(coverage[member: "scripts"]?.elements) {
+                    try await withFolder(["script.json": script.description]) { _, scripts in
+                        let played = try await ProgramProcess.run(
+                            ["simulate", flow, "--script", "\(scripts)/script.json"] + flows)
+                        #expect(played.status == 0, "\(played.output)")
+                    }
                 }
             }
         }

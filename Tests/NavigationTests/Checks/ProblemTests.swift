@@ -56,6 +56,14 @@ struct ProblemTests {
             ])
     }
 
+    @Test("no message is a sentence: it begins small and has no full stop", arguments: ProblemExample.all)
+    func form(example: ProblemExample) {
+        for problem in problems(example.files).problems {
+            #expect(!problem.message.hasSuffix("."))
+            #expect(problem.message.first?.isUppercase == false, "\(problem.message)")
+        }
+    }
+
     @Test("files may have comments, and one that is no JSON says where")
     func comments() {
         let (catalog, _) = problems(["// a flow\n" + Flows.editQuote.description])

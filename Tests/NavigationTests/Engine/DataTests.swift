@@ -155,6 +155,85 @@ struct DataTests {
         #expect(reasons.map(\.pointer) == [pointer])
     }
 
+    @Test(
+        "what must not be so is said",
+        arguments: [
+            (["compare": ["/limits/low", "<", ["value": 5]]], ["/limits/low must be at least 5"]),
+            (["compare": ["/limits/low", "==", ["value": 1]]], ["/limits/low must be other than 1"]),
+            (["compare": [["value": 1], "<=", "/limits/high"]], ["/limits/high must be less than 1"]),
+            (["compare": ["/limits/none", "!=", ["value": 7]]], ["/limits/none must be equal to 7"]),
+            (
+                ["compare": ["/limits/low", "<", "/limits/high"]],
+                ["/limits/low must be at least the value at /limits/high"]
+            ),
+            (
+                ["service": "limits", "schema": ["properties": ["name": ["const": "x"]]]],
+                [#"/limits/name must not be "x""#]
+            ),
+            (
+                [
+                    "service": "limits",
+                    "schema": ["required": ["name"], "properties": ["name": ["enum": ["x", "y"]]]],
+                ],
+                [#"/limits/name must not be one of "x", "y""#]
+            ),
+            (
+                ["service": "limits", "schema": ["required": ["low", "high"]]],
+                ["/limits/low must not be there", "/limits/high must not be there"]
+            ),
+            (
+                ["service": "limits", "schema": ["properties": ["none": ["const": "x"]]]],
+                [#"/limits/none must be there, and must not be "x""#]
+            ),
+            (
+                [
+                    "service": "limits",
+                    "schema": ["properties": ["name": ["type": "string"], "low": ["type": ["integer", "null"]]]],
+                ],
+                ["/limits/low must not be an integer or null", "/limits/name must not be a string"]
+            ),
+            (
+                ["service": "limits", "schema": ["properties": ["low": ["minimum": 1]]]],
+                [#"/limits/low must not fit {"minimum":1}"#]
+            ),
+            (["service": "limits", "schema": true], ["/limits must not fit true"]),
+            (["input": true, "schema": ["properties": ["given": ["const": 1]]]], ["/input/given must not be 1"]),
+            (
+                [
+                    "all": [
+                        ["compare": ["/limits/low", "==", ["value": 1]]],
+                        ["compare": ["/limits/high", "==", ["value": 10]]],
+                    ]
+                ],
+                ["/limits/low must be other than 1", "/limits/high must be other than 10"]
+            ),
+            (
+                [
+                    "any": [
+                        ["compare": ["/limits/low", "==", ["value": 1]]],
+                        ["compare": ["/limits/high", "==", ["value": 3]]],
+                    ]
+                ],
+                ["/limits/low must be other than 1"]
+            ),
+            (["not": ["compare": ["/limits/low", "==", ["value": 2]]]], ["/limits/low must be equal to 2"]),
+            ("small", ["/limits/low must be at least 5"]),
+        ] as [(JSONDocument, [String])])
+    func denials(guardian: JSONDocument, reasons: [String]) throws {
+        let flow = Flows.make(
+            [
+                "a": [
+                    "on": [
+                        "go": ["guard": ["not": guardian], "target": "b"], "use": ["guard": "small", "target": "b"],
+                    ]
+                ],
+                "b": .emptyObject,
+            ]
+        ).merging(["guards": ["small": ["compare": ["/limits/low", "<", ["value": 5]]]]])
+        let refusal = try Traveller(flow, input: ["given": 1]).refusal(of: "go")
+        #expect(refusal?.violations.map { "\($0.pointer) \($0.detail)" } == reasons)
+    }
+
     @Test("the first transition whose guard holds is taken, and the screen's own event wins over the flow's")
     func firstMatch() throws {
         let flow = Flows.make([

@@ -55,12 +55,12 @@ struct JourneyLifeTests {
         let session = try await house.session()
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
         await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.restartJourney("main", condition: .ifMatch(1))
+            try await session.restartJourney("main", condition: .ifMatch(step: 1))
         }
         await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.restartJourney("main", condition: .init(onlyIfMissing: true))
+            try await session.restartJourney("main", condition: .init(onlyIfNew: true))
         }
-        let (again, isNew) = try await session.restartJourney("main", condition: .ifMatch(2))
+        let (again, isNew) = try await session.restartJourney("main", condition: .ifMatch(step: 2))
         #expect(!isNew && again.view.step == 3 && again.view.stack.map(\.screen) == ["start"])
         // The flow's exit was run.
         #expect(try house.get("counter", session).document == ["count": 100])
@@ -77,9 +77,9 @@ struct JourneyLifeTests {
         let session = try await house.session()
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
         await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.abandonJourney("main", condition: .ifMatch(1))
+            try await session.abandonJourney("main", condition: .ifMatch(step: 1))
         }
-        try await session.abandonJourney("main", condition: .ifMatch(2))
+        try await session.abandonJourney("main", condition: .ifMatch(step: 2))
         #expect(try house.get("counter", session).document == ["count": 100])
         #expect(try await session.journeys().isEmpty)
         #expect(house.ear.changes(of: session).last == .journeyAbandoned(id: "main"))
@@ -145,7 +145,7 @@ struct JourneyLifeTests {
         let id = try await session.startJourney(flow: "slides").view.id
         house.clock.advance(Self.minute)
         await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.send("skip", toJourney: id, condition: .ifMatch(1))
+            try await session.send("skip", toJourney: id, condition: .ifMatch(step: 1))
         }
         #expect(try session.residentJourney(id)?.view.screen?.id == "two")
         try await session.send("rewind", toJourney: id)
@@ -161,7 +161,7 @@ struct JourneyLifeTests {
         await #expect(throws: JourneyRefusal.self) { try await session.navigate(journey: "main", to: "page2") }
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
         await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.navigate(journey: "main", to: "page2", condition: .ifMatch(1))
+            try await session.navigate(journey: "main", to: "page2", condition: .ifMatch(step: 1))
         }
         let (shown, path) = try await session.navigate(journey: "main", to: "page2")
         #expect(shown.view.stack.map(\.screen) == ["start", "page1", "page2"] && shown.view.step == 3)

@@ -39,7 +39,7 @@ struct JourneyStepTests {
         #expect(shown?.view.step == 2)
         #expect(try session.residentJourney(id)?.view == shown?.view)
         #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try session.sendAtOnce("next", toJourney: id, condition: .ifMatch(1))
+            try session.sendAtOnce("next", toJourney: id, condition: .ifMatch(step: 1))
         }
         let slow = try House(store: StoreWrapper(), flows: [Flows.wizard])
         let other = try await slow.session()
@@ -118,7 +118,7 @@ struct JourneyStepTests {
             let step = try await session.journey(id).view.step
             await Task.yield()
             do {
-                let shown = try await session.send("again", toJourney: id, condition: .ifMatch(step))
+                let shown = try await session.send("again", toJourney: id, condition: .ifMatch(step: step))
                 #expect(shown.view.step == step + 1)
                 steps.append(shown.view.step)
             } catch JourneyError.preconditionFailed(let current) {

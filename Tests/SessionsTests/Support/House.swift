@@ -60,7 +60,7 @@ struct House {
     @discardableResult
     func perform(
         _ action: ServiceOperation.Action, on name: String, _ session: Session,
-        if condition: ServiceCondition = .none, by caller: ServiceCaller = .client
+        if condition: WriteCondition = .none, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
         try await session.perform(.init(action, on: try service(name), condition: condition), by: caller)
     }

@@ -15,12 +15,15 @@ struct SimulationScript {
         let description: String
     }
 
+    /// What the journey is started with, where the script says so.
+    let input: JSONDocument?
     let steps: [Step]
 
     /// - Parameter name: the file's, for messages.
     init(_ bytes: [UInt8], named name: String) throws(Failure) {
         let whole = try? JSONDocument(parsing: bytes, comments: true)
         // `concierge paths` prints its scripts as objects with the steps in `events`.
+        input = whole?[member: "events"] == nil ? nil : whole?[member: "input"]
         if let elements = whole?.elements ?? whole?[member: "events"]?.elements {
             var steps: [Step] = []
             for (index, element) in elements.enumerated() {

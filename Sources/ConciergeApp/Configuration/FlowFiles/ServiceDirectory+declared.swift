@@ -9,7 +9,7 @@ extension Navigation.ServiceDirectory {
     package static func declared(by files: [ServiceFile], alsoNamed names: [String] = []) -> Navigation.ServiceDirectory
     {
         let builtIn = ServiceDefinition.builtIn.map { service in
-            Entry(name: service.name, schema: service.schema, isReadOnly: service.isReadOnly)
+            Entry(name: service.name, schema: service.schema, isReadOnly: !service.isOpenToFlows)
         }
         let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument) }
         let known = Set(files.map(\.name))

@@ -16,6 +16,14 @@ package struct ServiceFile: Sendable {
         case user
     }
 
+    /// Who writes the service.
+    package enum Access: String, Sendable, CaseIterable {
+        /// The session's own client, flows, and the admin listener.
+        case readWrite = "read_write"
+        /// Flows and the admin listener: the client can rely on nobody else, and cannot forge anything.
+        case readOnly = "read_only"
+    }
+
     /// As it stands in a path: `basket`.
     package let name: String
     package let summary: String?
@@ -28,6 +36,7 @@ package struct ServiceFile: Sendable {
     package let lifetime: Duration?
     package let concurrency: Concurrency
     package let boundTo: Binding?
+    package let access: Access
     /// The file, for messages.
     package let path: String
 
@@ -52,10 +61,11 @@ extension ServiceFile {
     /// - Throws: `JSONSchemaError` when the schema is none.
     package init(
         name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Duration? = nil,
-        concurrency: Concurrency = .lastWrite, boundTo: Binding? = nil
+        concurrency: Concurrency = .lastWrite, boundTo: Binding? = nil, access: Access = .readWrite
     ) throws(JSONSchemaError) {
         self.init(
             name: name, summary: nil, schema: try JSONSchema(schema), schemaDocument: schema, defaultState: `default`,
-            lifetime: lifetime, concurrency: concurrency, boundTo: boundTo, path: "")
+            lifetime: lifetime, concurrency: concurrency, boundTo: boundTo, access: access,
+            path: "")
     }
 }

@@ -3,7 +3,7 @@ import JSONDocument
 /// Reads one service file and collects everything wrong with it.
 struct ServiceFileReader {
     private static let members = [
-        "name", "description", "schema", "default", "lifetime", "concurrency", "bound_to",
+        "name", "description", "schema", "default", "lifetime", "concurrency", "bound_to", "access",
     ]
 
     private let file: JSONFile
@@ -33,6 +33,7 @@ struct ServiceFileReader {
         let lifetime = readLifetime()
         let concurrency = choice("concurrency", ServiceFile.Concurrency.self)
         let boundTo = choice("bound_to", ServiceFile.Binding.self)
+        let access = choice("access", ServiceFile.Access.self)
 
         guard let name, let schema, let defaultState, !problems.contains(where: { $0.severity == .error }) else {
             return
@@ -40,7 +41,8 @@ struct ServiceFileReader {
         service = ServiceFile(
             name: name, summary: summary, schema: schema, schemaDocument: file.document[member: "schema"] ?? true,
             defaultState: defaultState, lifetime: lifetime,
-            concurrency: concurrency ?? .lastWrite, boundTo: boundTo, path: file.path)
+            concurrency: concurrency ?? .lastWrite, boundTo: boundTo, access: access ?? .readWrite,
+            path: file.path)
     }
 
     private mutating func readName() -> String? {
@@ -77,7 +79,7 @@ struct ServiceFileReader {
             return try JSONSchema(document)
         } catch {
             let tokens = (JSONPointer(parsing: error.pointer) ?? .root).tokens
-            report(JSONPointer(["schema"] + tokens), "bad_schema", error.detail)
+            report(JSONPointer(["schema"] + tokens), "bad_schema", error.detail.asClause)
             return nil
         }
     }

@@ -2,9 +2,10 @@ extension FlowEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/v1/flows", id: "listFlows",
-            summary: "The flows that can be started", access: .anyone, parameters: [.ifNoneMatch],
-            answers: [.json("Every flow once, with its versions.", .flowList, headers: [.etag]), unchanged],
-            problems: reading),
+            summary: "The flows that can be started", access: .anyone,
+            parameters: [.limit, .cursor, .ifNoneMatch],
+            answers: [.json("Each flow once, with its versions.", .flowList, headers: [.etag]), unchanged],
+            problems: reading + [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}", id: "getFlow",
             summary: "A flow, in the version that new journeys get", access: .anyone, parameters: [.ifNoneMatch],

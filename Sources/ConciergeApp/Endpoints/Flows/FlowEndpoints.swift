@@ -11,7 +11,7 @@ struct FlowEndpoints: Sendable {
     typealias CallerCheck = @Sendable (HTTPRequest) async throws -> Void
 
     func add(to routes: inout RouterBuilder) {
-        add("/v1/flows", to: &routes) { _ in pages.list }
+        add("/v1/flows", to: &routes) { try pages.list(PageRequest($0)) }
         add("/v1/flows/{flow}", to: &routes, page)
         add("/v1/flows/{flow}/versions/{n}", to: &routes, page)
         routes.on(.get, "/v1/flows/{flow}/graph", graph)

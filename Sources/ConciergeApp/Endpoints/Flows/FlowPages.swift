@@ -3,7 +3,11 @@ import Navigation
 
 /// What is answered about flows, written once at start: flows do not change while the server runs.
 struct FlowPages: Sendable {
-    let list: Representation
+    /// Those that can be started, in the order of their names.
+    private let startable: [FlowDefinition]
+    private let catalog: FlowCatalog
+    /// Of the list, as nearly everybody asks for it.
+    private let firstPage: Representation
     private let flows: [String: [Page]]
 
     private struct Page: Sendable {
@@ -12,7 +16,9 @@ struct FlowPages: Sendable {
     }
 
     init(_ catalog: FlowCatalog) {
-        list = Representation(RequestBody.json, Self.list(catalog))
+        self.catalog = catalog
+        startable = catalog.ids.compactMap { catalog.flow($0) }
+        firstPage = Self.list(ListPage(firstOf: startable, named: \.id), of: catalog)
         var flows: [String: [Page]] = [:]
         for flow in catalog.flows {
             let bytes = Self.page(of: flow, among: catalog.versions(of: flow.id))
@@ -26,23 +32,24 @@ struct FlowPages: Sendable {
 
     func flow(_ id: String, version: Int?) -> FlowDefinition? { find(id, version)?.flow }
 
+    /// Each flow once, with the version that can be started.
+    func list(_ request: PageRequest) throws -> Representation {
+        request.isFirst ? firstPage : Self.list(try ListPage(of: startable, request, named: \.id), of: catalog)
+    }
+
+    private static func list(_ page: ListPage<FlowDefinition>, of catalog: FlowCatalog) -> Representation {
+        var json = JSONWriter()
+        json.object { json in
+            json.page(page) { json, flow in
+                json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) }
+            }
+        }
+        return Representation(RequestBody.json, json.bytes)
+    }
+
     private func find(_ id: String, _ version: Int?) -> Page? {
         guard let version else { return flows[id]?.last }
         return flows[id]?.first { $0.flow.version == version }
-    }
-
-    /// Each flow once, with the version that can be started.
-    private static func list(_ catalog: FlowCatalog) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
-            json.name("items")
-            json.beginArray()
-            for flow in catalog.ids.compactMap({ catalog.flow($0) }) {
-                json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) }
-            }
-            json.endArray()
-        }
-        return json.bytes
     }
 
     private static func page(of flow: FlowDefinition, among versions: [FlowDefinition]) -> [UInt8] {

@@ -30,7 +30,7 @@ struct Representation: Sendable {
     }
 
     /// Half of a SHA-256, in hexadecimal.
-    private static func tag(of bytes: [UInt8]) -> String {
+    static func tag(of bytes: [UInt8]) -> String {
         let digest = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { digest, count in
             _ = SHA256(bytes, bytes.count, digest.baseAddress)
             count = digest.count

@@ -10,8 +10,10 @@ struct AdminJourneyEndpoints: Sendable {
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
-            let journeys = try await session(request).journeys()
-            return .json { $0.journeys(journeys) }
+            let page = try PageRequest(request)
+            return .page(try ListPage(of: try await session(request).journeys(), page, named: \.view.id)) {
+                $0.raw($1.text.bytes)
+            }
         }
         routes.on(.get, "/v1/journeys/census", census)
     }
@@ -45,7 +47,8 @@ extension AdminJourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of a session, as their clients see them",
-            answers: [.json("Those that are kept, the oldest first.", .journeyList)]),
+            parameters: [.limit, .cursor],
+            answers: [.json("Those that are kept, the oldest first.", .journeyList)], problems: [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/journeys/census", id: "countJourneys",
             summary: "How many running journeys stand where: by flow, version and state",

@@ -3,7 +3,8 @@ extension JourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of the session; starts none",
-            answers: [.json("Those that are kept, the oldest first.", .journeyList)]),
+            parameters: [.limit, .cursor],
+            answers: [.json("Those that are kept, the oldest first.", .journeyList)], problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
             parameters: [.idempotencyKey], body: .json(.newJourney),

@@ -6,9 +6,6 @@ import Sessions
 /// The journeys of a caller's session: API, section 5.
 struct JourneyEndpoints: Sendable {
     let caller: SessionCaller
-    let views = JourneyViewCache()
-    /// Flows whose guards look at the time: what they show may change at any moment, so that it is not kept.
-    let restless: Set<String>
     /// Whether writes may be done without waiting: `Sessions.writesAtOnce`.
     let writesAtOnce: Bool
 
@@ -27,8 +24,9 @@ struct JourneyEndpoints: Sendable {
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let journeys = try await caller.sessionInPath(of: request).journeys()
-        return .json { $0.journeys(journeys) }
+        let session = try await caller.sessionInPath(of: request)
+        let page = try PageRequest(request)
+        return .page(try ListPage(of: try await session.journeys(), page, named: \.view.id)) { $0.raw($1.text.bytes) }
     }
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -42,16 +40,15 @@ struct JourneyEndpoints: Sendable {
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        return try answer(request, keep(try await session.journey(id(of: request)), of: request, in: session))
+        return try answer(request, try await session.journey(id(of: request)).text)
     }
 
     private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
-        if let view = views.view(of: request.parameterBytes(Self.idParameter), in: session) {
-            return try answer(request, view)
+        if let text = session.shownJourney(request.parameterBytes(Self.idParameter)) {
+            return try answer(request, text)
         }
-        guard let shown = try session.residentJourney(id(of: request)) else { return nil }
-        return try answer(request, keep(shown, of: request, in: session))
+        return try session.residentJourney(id(of: request)).map { try answer(request, $0.text) }
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -59,38 +56,52 @@ struct JourneyEndpoints: Sendable {
         let body = try JourneyBody(request, known: ["flow", "input"], isOptional: true)
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
-            condition: try Conditions.ofJourney(request))
-        return isNew ? created(shown, in: session) : moved(request, shown, in: session)
+            condition: try Conditions.ofWrite(request))
+        return isNew ? created(shown, in: session) : moved(request, shown)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        try await session.abandonJourney(id(of: request), condition: try Conditions.ofJourney(request))
+        try await session.abandonJourney(id(of: request), condition: try Conditions.ofWrite(request))
         return .done
     }
 
     private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let (event, data) = try event(of: request)
-        let shown = try await session.send(
-            event, data: data, toJourney: id(of: request), condition: try Conditions.ofJourney(request))
-        return moved(request, shown, in: session)
+        let condition = try Conditions.ofWrite(request)
+        do {
+            return moved(
+                request, try await session.send(event, data: data, toJourney: id(of: request), condition: condition))
+        } catch {
+            throw explained(error, request, session)
+        }
     }
 
     private func sendPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
         let (event, data) = try event(of: request)
-        let shown = try session.sendAtOnce(
-            event, data: data, toJourney: id(of: request), condition: try Conditions.ofJourney(request))
-        return shown.map { moved(request, $0, in: session) }
+        let condition = try Conditions.ofWrite(request)
+        do {
+            return try session.sendAtOnce(event, data: data, toJourney: id(of: request), condition: condition)
+                .map { moved(request, $0) }
+        } catch {
+            throw explained(error, request, session)
+        }
     }
 
     private func navigate(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let body = try JourneyBody(request, known: ["to"])
         guard let screen = try body.text("to") else { throw JourneyBody.missing("to") }
-        let (shown, path) = try await session.navigate(
-            journey: id(of: request), to: screen, condition: try Conditions.ofJourney(request))
+        let condition = try Conditions.ofWrite(request)
+        let shown: ShownJourney
+        let path: [String]
+        do {
+            (shown, path) = try await session.navigate(journey: id(of: request), to: screen, condition: condition)
+        } catch {
+            throw explained(error, request, session)
+        }
         var json = JSONWriter(reservingCapacity: 1_024)
         shown.view.write(to: &json) { json in
             json.name("path")
@@ -107,45 +118,48 @@ struct JourneyEndpoints: Sendable {
         return (event, body["data"])
     }
 
-    private func answer(_ request: HTTPRequest, _ view: RenderedJourney) throws -> HTTPResponse {
-        try Conditions.checkRead(request, journey: view.etag)
-        let isKnown = try Conditions.isNotModified(request, view.etag) && view.isOnlyFormOfStep
-        return isKnown ? .journey(.notModified, [], view.etag) : .journey(.ok, view.bytes, view.etag)
+    private func answer(_ request: HTTPRequest, _ text: JourneyText) throws -> HTTPResponse {
+        try Conditions.checkRead(request, journey: text.etag)
+        let isKnown = try Conditions.isNotModified(request, text.etag) && text.isOnlyFormOfStep
+        return isKnown ? .journey(.notModified, [], text.etag) : .journey(.ok, text.bytes, text.etag)
     }
 
-    private func moved(_ request: HTTPRequest, _ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        // Nearly everybody looks at it next.
-        let view = keep(shown, of: request, in: session)
-        return request.minimized(.journey(.ok, view.bytes, view.etag))
+    private func moved(_ request: HTTPRequest, _ shown: ShownJourney) -> HTTPResponse {
+        request.minimized(.journey(.ok, shown.text.bytes, shown.text.etag))
     }
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        let view = RenderedJourney(shown, isRestless: isRestless(shown))
-        var response = HTTPResponse.journey(.created, view.bytes, view.etag)
+        var response = HTTPResponse.journey(.created, shown.text.bytes, shown.text.etag)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.view.id)")
         return response
     }
 
-    private func keep(_ shown: ShownJourney, of request: HTTPRequest, in session: Session) -> RenderedJourney {
-        let isRestless = isRestless(shown)
-        let view = RenderedJourney(shown, isRestless: isRestless)
-        return isRestless
-            ? view : views.keep(view, of: request.parameterBytes(Self.idParameter), in: session)
-    }
-
-    private func isRestless(_ shown: ShownJourney) -> Bool {
-        !restless.isEmpty && shown.view.stack.contains { restless.contains($0.flow) }
+    /// Says of a journey that is over what its flow has to be given to start again; other errors stay as they are.
+    private func explained(_ error: any Error, _ request: HTTPRequest, _ session: Session) -> any Error {
+        guard let refusal = error as? JourneyRefusal else { return error }
+        switch refusal {
+        case .finished, .expired, .orphaned:
+            return Problem(
+                refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
+        default: return error
+        }
     }
 
     private func id(of request: HTTPRequest) -> String { request.parameter("id") }
 }
 
-extension JSONWriter {
-    /// `items` of a list of journeys.
-    mutating func journeys(_ journeys: [ShownJourney]) {
-        name("items")
-        beginArray()
-        for shown in journeys { shown.view.write(to: &self) }
-        endArray()
+extension HTTPResponse {
+    /// A journey with its step as the entity tag.
+    fileprivate static func journey(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
+        var response = HTTPResponse(status, body: bytes)
+        response.fields.add(contentsOf: status == .notModified ? .unmodifiedJourney : .journey)
+        response.fields.add(.etag, etag.description)
+        return response
     }
+}
+
+extension HTTPFields {
+    /// What every journey goes out with, put together once.
+    fileprivate static let journey: HTTPFields = [.contentType: RequestBody.json, .cacheControl: "no-store"]
+    fileprivate static let unmodifiedJourney: HTTPFields = [.cacheControl: "no-store"]
 }

@@ -10,9 +10,15 @@ extension FlowCoverage {
             lines.append("")
             lines.append("# Script \(number + 1) takes \(script.takes.joined(separator: ", "))")
             lines.append(#"AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)""#)
-            let start: JSONDocument = ["flow": JSONDocument(flow)]
+            let flow = JSONDocument(flow)
+            let start: JSONDocument = script.input.map { ["flow": flow, "input": $0] } ?? ["flow": flow]
             lines.append(Self.call("PUT", "journeys/main", start))
-            lines += script.entries.map { Self.call("POST", "journeys/main/events", $0.json) }
+            lines += script.entries.map { entry in
+                switch entry {
+                case .event: Self.call("POST", "journeys/main/events", entry.json)
+                case .wait(let milliseconds): "sleep \(Self.seconds(milliseconds))"
+                }
+            }
         }
         for transition in uncovered {
             lines.append("")
@@ -23,6 +29,14 @@ extension FlowCoverage {
 
     private static func call(_ method: String, _ path: String, _ body: JSONDocument) -> String {
         #"curl -sf -X \#(method) "$BASE/v1/sessions/current/\#(path)" -H "$AUTH" -H "$JSON" -d \#(quoted(body.description))"#
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String {
+        let rest = milliseconds % 1000
+        guard rest > 0 else { return "\(milliseconds / 1000)" }
+        var digits = "\(1000 + rest)".dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(milliseconds / 1000).\(digits)"
     }
 
     /// As one word of the shell.

@@ -8,7 +8,7 @@ import JSONDocument
 /// ```
 ///
 /// It plays the flow, with the engine itself: from each situation it has come to, every event that is waited for, with
-/// data made from the event's schema, and `back`, nearest situations first. So a script that it gives works, and what
+/// data made from the event's schema, `back`, and waiting until something is due, nearest situations first. So a script that it gives works, and what
 /// it does not cover is either not possible or needs data or services that it could not think of.
 public struct FlowPaths {
     /// Flows have no more situations that differ in what is possible, and one that counts something has too many.
@@ -26,9 +26,10 @@ public struct FlowPaths {
     private struct Situation {
         let journey: Journey
         let services: ScratchServices
+        let now: Int64
         /// The situation before; nil for the first.
         let origin: Int?
-        /// How many events lead to it.
+        /// How many entries of a script lead to it.
         let depth: Int
         let entry: FlowScript.Entry?
         /// The flow's transitions that the step took.
@@ -44,6 +45,7 @@ public struct FlowPaths {
         let situations = explore(Set(transitions.map(\.place)), services, input, &attempts)
         var uncovered = Set(transitions.map(\.place))
         var scripts: [FlowScript] = []
+        let given = flow.input == nil ? nil : situations.first?.journey.coordinators.first?.input
         // Long ways first: they take in passing what others are for. Of equally long ones, that with the simplest data.
         let ends = situations.indices.sorted { situations[$0].depth > situations[$1].depth }
         for last in ends where !uncovered.isDisjoint(with: situations[last].taken) {
@@ -51,6 +53,7 @@ public struct FlowPaths {
             let taken = way.flatMap { situations[$0].taken }
             scripts.append(
                 FlowScript(
+                    input: given,
                     entries: way.compactMap { situations[$0].entry },
                     takes: taken.reduce(into: []) { takes, place in
                         if uncovered.remove(place) != nil { takes.append(place) }
@@ -82,15 +85,14 @@ public struct FlowPaths {
         if situations.isEmpty { attempts.startRefused = true }
         var next = 0
         while next < situations.count, !missing.isEmpty, situations.count < Self.maximumSituations {
-            for (event, data) in events(in: situations[next], &attempts) {
+            for entry in entries(in: situations[next], &attempts) {
                 do throws(JourneyRefusal) {
-                    let entry = FlowScript.Entry(event: event, data: data)
-                    let situation = try send(entry, in: situations[next], from: next)
+                    let situation = try take(entry, in: situations[next], from: next)
                     let isNew = seen.insert(signature(of: situation)).inserted
                     if isNew || !missing.isDisjoint(with: situation.taken) { situations.append(situation) }
                     missing.subtract(situation.taken)
                 } catch {
-                    attempts.refused[event] = error
+                    if case .event(let name, _) = entry { attempts.refused[name] = error }
                 }
             }
             next += 1
@@ -105,12 +107,22 @@ public struct FlowPaths {
         return try situation(&run, services, origin: nil, depth: 0, entry: nil)
     }
 
-    private func send(
+    private func take(
         _ entry: FlowScript.Entry, in situation: Situation, from origin: Int
     ) throws(JourneyRefusal) -> Situation {
-        var run = StepRun(engine, situation.journey, situation.services, now: 0, event: .data(entry.data))
-        run.trace = []
-        try run.react(to: entry.event)
+        var run: StepRun
+        switch entry {
+        case .event(let name, let data):
+            run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .data(data))
+            run.trace = []
+            run.journey.movedAt = situation.now
+            try run.react(to: name)
+        case .wait(let milliseconds):
+            let now = situation.now + milliseconds
+            run = StepRun(engine, situation.journey, situation.services, now: now)
+            run.trace = []
+            try run.catchUp(to: now)
+        }
         return try self.situation(&run, situation.services, origin: origin, depth: situation.depth + 1, entry: entry)
     }
 
@@ -122,25 +134,27 @@ public struct FlowPaths {
         services.perform(step.changes)
         let taken = (run.trace ?? []).filter { $0.flow == flow.id && $0.version == flow.version }
         return Situation(
-            journey: step.journey, services: services, origin: origin, depth: depth, entry: entry,
+            journey: step.journey, services: services, now: run.now, origin: origin, depth: depth, entry: entry,
             taken: taken.map(\.place))
     }
 
-    private func events(
-        in situation: Situation, _ attempts: inout Attempts
-    ) -> [(event: String, data: JSONDocument)] {
+    private func entries(in situation: Situation, _ attempts: inout Attempts) -> [FlowScript.Entry] {
         guard situation.journey.isActive else { return [] }
-        var run = StepRun(engine, situation.journey, situation.services, now: 0, event: .unknown)
+        var run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .unknown)
         guard let reactions = try? run.reactions() else { return [] }
-        var events: [(event: String, data: JSONDocument)] = []
+        var entries: [FlowScript.Entry] = []
         for reaction in reactions {
             let samples = SampleData.samples(of: reaction.shape)
             if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
             attempts.sent.insert(reaction.rule.event)
-            events += samples.map { (event: reaction.rule.event, data: $0) }
+            entries += samples.map { .event(reaction.rule.event, data: $0) }
         }
-        if let canGoBack = try? run.canGoBack(), canGoBack { events.append((event: "back", data: .emptyObject)) }
-        return events
+        if let canGoBack = try? run.canGoBack(), canGoBack { entries.append(.event("back", data: .emptyObject)) }
+        if let dueAt = situation.journey.dueAt {
+            if let top = situation.journey.top { attempts.waited.insert(top.state) }
+            entries.append(.wait(milliseconds: dueAt - situation.now))
+        }
+        return entries
     }
 
     /// What decides about what is possible: the services, the coordinators, and the ends of the stack.
@@ -160,13 +174,18 @@ extension FlowPaths {
     fileprivate struct Attempts {
         var startRefused = false
         var sent: Set<String> = []
+        /// On which screens, whichever flow's, time was let pass.
+        var waited: Set<String> = []
         var withoutData: Set<String> = []
         var refused: [String: JourneyRefusal] = [:]
 
         func reason(for transition: FlowTransitions.Entry) -> String {
             if startRefused { return "the flow could not be started with any input that was made" }
             switch transition.cause {
-            case .time: return "happens when time has passed, and scripts do not wait"
+            case .time(let screen):
+                return waited.contains(screen)
+                    ? "time was let pass where the screen was come to, and its guard did not hold"
+                    : "no way that was found leads to the screen"
             case .choice: return "no way that was found leads to the choice and through this branch"
             case .end: return "no way that was found ends the child flow like this"
             case .event(let event):

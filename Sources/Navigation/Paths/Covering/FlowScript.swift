@@ -1,15 +1,24 @@
 import JSONDocument
 
-/// Events to send to a new journey, one after the other.
+/// What to do with a new journey, one after the other.
 public struct FlowScript: Sendable, Equatable {
-    public struct Entry: Sendable, Equatable {
-        public let event: String
-        public let data: JSONDocument
+    public enum Entry: Sendable, Equatable {
+        case event(String, data: JSONDocument)
+        /// Time passes, until something is due.
+        case wait(milliseconds: Int64)
     }
 
+    /// What the journey is started with; nil where the flow asks for nothing.
+    public let input: JSONDocument?
     public let entries: [Entry]
     /// The transitions of the flow that it takes and that no script before it does, as JSON Pointers into the file.
     public let takes: [String]
+
+    public init(input: JSONDocument? = nil, entries: [Entry], takes: [String]) {
+        self.input = input
+        self.entries = entries
+        self.takes = takes
+    }
 }
 
 /// Scripts that together take every transition of a flow that can be taken.

@@ -8,7 +8,8 @@ struct FlowTransitions {
 
     enum Cause {
         case event(String)
-        case time
+        /// On that screen.
+        case time(String)
         case choice
         /// Of a child flow.
         case end
@@ -22,7 +23,7 @@ struct FlowTransitions {
             case .screen(let screen):
                 add(screen.events)
                 if let transition = screen.timeout?.transition {
-                    all.append(Entry(place: transition.place, cause: .time))
+                    all.append(Entry(place: transition.place, cause: .time(state.id)))
                 }
             case .choice(let branches): all += branches.map { Entry(place: $0.place, cause: .choice) }
             case .flow(let child):

@@ -1,13 +1,9 @@
-import Navigation
-
 extension FlowDefinition {
-    /// Whether one of its guards compares with the time: then what is possible on a screen may change at any moment.
-    var looksAtTime: Bool {
+    static func looksAtTime(_ states: [FlowState], _ guards: [NamedGuard], _ events: [EventRule]) -> Bool {
         let screens = states.compactMap(\.screen)
         let rules = events + screens.flatMap(\.events)
         let guards =
-            self.guards.map(\.guard) + screens.flatMap(\.requires)
-            + rules.flatMap(\.transitions).compactMap(\.guard)
+            guards.map(\.guard) + screens.flatMap(\.requires) + rules.flatMap(\.transitions).compactMap(\.guard)
         return guards.contains(where: \.looksAtTime)
     }
 }

@@ -1,0 +1,83 @@
+import JSONDocument
+import Sessions
+
+/// A page of a list that is at hand as a whole.
+struct ListPage<Item> {
+    let items: ArraySlice<Item>
+    /// The cursor of the next page; nil on the last one.
+    let next: String?
+
+    /// - Parameter name: what tells an item from all others of the list.
+    /// - Throws: ``SessionError/malformedCursor``.
+    init(of all: [Item], _ request: PageRequest, named name: (Item) -> String) throws(SessionError) {
+        var start = 0
+        if let text = request.cursorText {
+            guard let cursor = ListCursor(text) else { throw .malformedCursor }
+            start = cursor.place(among: all, named: name)
+        }
+        self.init(of: all, from: start, limit: request.limit, named: name)
+    }
+
+    /// The page that is given to who asks for none.
+    init(firstOf all: [Item], named name: (Item) -> String) {
+        self.init(of: all, from: 0, limit: PageRequest.defaultLimit, named: name)
+    }
+
+    private init(of all: [Item], from start: Int, limit: Int, named name: (Item) -> String) {
+        let end = min(start + limit, all.count)
+        items = all[start..<end]
+        next = end < all.count ? ListCursor(count: end, last: name(all[end - 1])).text : nil
+    }
+}
+
+/// Where a page of a list ended: how many items were given so far, and a digest of the last one's name, so that the next
+/// page begins behind it also when others before it have gone or come.
+private struct ListCursor: Equatable {
+    let count: Int
+    let digest: UInt64
+
+    init(count: Int, last name: String) {
+        self.count = count
+        digest = Self.digest(of: name)
+    }
+
+    /// Nil for what is no cursor.
+    init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = Int(parts[0], radix: 36), let digest = UInt64(parts[1], radix: 36) else {
+            return nil
+        }
+        self.count = count
+        self.digest = digest
+        // One spelling each: no signs, no leading zeros.
+        guard count > 0, self.text == text else { return nil }
+    }
+
+    var text: String { "\(String(count, radix: 36))-\(String(digest, radix: 36))" }
+
+    /// Where the next page begins. When the item that the last page ended with is gone, its place is the next one's.
+    func place<Item>(among all: [Item], named name: (Item) -> String) -> Int {
+        if count <= all.count, Self.digest(of: name(all[count - 1])) == digest { return count }
+        if let last = all.firstIndex(where: { Self.digest(of: name($0)) == digest }) { return last + 1 }
+        return min(count - 1, all.count)
+    }
+
+    /// FNV-1a: names of one list need only be told apart.
+    private static func digest(of name: String) -> UInt64 {
+        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
+extension JSONWriter {
+    /// The members of a page: `items`, and `next` unless it is the last.
+    mutating func page<Item>(_ page: ListPage<Item>, item: (inout JSONWriter, Item) -> Void) {
+        name("items")
+        beginArray()
+        for element in page.items { item(&self, element) }
+        endArray()
+        if let next = page.next {
+            name("next")
+            string(next)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import CJSON
+import Glibc
+
+/// Text that is the same each time, brackets, names, colons and commas in it, and a value behind it, in one go: for what
+/// is written all the time. The commas are the caller's here.
+///
+/// ```swift
+/// writer.beginObject()
+/// writer.add(#""name":"#, name)
+/// writer.add(#","title":null,"step":"#, step)
+/// writer.endObject()  // {"name":"Ada","title":null,"step":3}
+/// ```
+extension JSONWriter {
+    package mutating func add(_ text: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        needsComma = true
+    }
+
+    package mutating func add(_ text: StaticString, _ value: String) {
+        var value = value
+        value.withUTF8 { utf8 in
+            guard Self.isPlain(utf8) else {
+                add(text)
+                return quote(utf8)
+            }
+            add(text, room: utf8.count + 2) { room in
+                room[0] = UInt8(ascii: "\"")
+                // A pointer may be missing where there is nothing.
+                if let start = utf8.baseAddress { memcpy(room + 1, start, utf8.count) }
+                room[utf8.count + 1] = UInt8(ascii: "\"")
+            }
+        }
+    }
+
+    /// - Parameter value: nil is `null`.
+    package mutating func add(_ text: StaticString, _ value: String?) {
+        if let value { return add(text, value) }
+        add(text)
+        needsComma = false
+        null()
+    }
+
+    package mutating func add(_ text: StaticString, _ value: Timestamp) {
+        add(text, room: Timestamp.length + 2) { room in
+            room[0] = UInt8(ascii: "\"")
+            value.write(into: UnsafeMutableRawBufferPointer(start: room + 1, count: Timestamp.length))
+            room[Timestamp.length + 1] = UInt8(ascii: "\"")
+        }
+    }
+
+    package mutating func add(_ text: StaticString, _ value: Int) {
+        add(text)
+        needsComma = false
+        int(value)
+    }
+
+    package mutating func add(_ text: StaticString, _ value: UInt64) {
+        add(text)
+        needsComma = false
+        uint(value)
+    }
+
+    package mutating func add(_ text: StaticString, _ value: JSONDocument) {
+        add(text)
+        needsComma = false
+        document(value)
+    }
+
+    /// Room for a value of that many bytes behind the text, asked for once.
+    @inline(__always)
+    private mutating func add(_ text: StaticString, room size: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void) {
+        let length = text.utf8CodeUnitCount
+        bytes.append(addingCapacity: length + size) { room in
+            room.withUnsafeMutableBufferPointer { room, written in
+                guard let start = room.baseAddress else { return }
+                memcpy(start, text.utf8Start, length)
+                write(start + length)
+                written = length + size
+            }
+        }
+        needsComma = true
+    }
+}

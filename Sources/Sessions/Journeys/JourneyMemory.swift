@@ -1,0 +1,98 @@
+import JSONDocument
+import Navigation
+
+/// What the last one who looked at a session's journeys has made of the bytes that are kept, for the next one who does:
+/// the journeys, the documents that their screens and guards look at, what guards said of those, and what clients were
+/// shown. With it an event reads no text.
+///
+/// It never has to be corrected. What was made of bytes is found by the very array that holds them, which nobody writes
+/// to and whose place nobody else gets while it is kept here: whoever commits something else has another array. A text
+/// that was shown says at which revision of the session it holds.
+///
+/// Immutable: a session exchanges the whole of it, see ``Session/State/memory``. ``RememberedSessions`` says how many
+/// there are, and the room of one is bounded here.
+final class JourneyMemory: Sendable {
+    /// What the journeys are kept as.
+    let text: [UInt8]
+    let kept: KeptJourneys
+    let documents: [KnownDocument]
+    let guards: GuardMemory
+    /// The last view of each journey that was looked at.
+    let views: [JourneyText]
+
+    /// About as many bytes as one may take. It is several times what one takes whose screens show a profile.
+    static let maximumBytes = 8 << 10
+    /// A tree of a document, or a journey, takes at most about so many bytes for each of its text.
+    private static let bytesPerByteOfText = 16
+
+    /// - Parameter documents: what is not kept as bytes of its own, and what there is no room for, is left out.
+    init(text: [UInt8], kept: KeptJourneys, documents: [KnownDocument], guards: GuardMemory, views: [JourneyText]) {
+        var room = Self.maximumBytes
+        func takesRoom(_ bytes: Int) -> Bool {
+            guard bytes <= room else { return false }
+            room -= bytes
+            return true
+        }
+        func fits(_ document: KnownDocument) -> Bool {
+            guard let text = document.text else { return false }
+            return takesRoom(text.count * Self.bytesPerByteOfText)
+        }
+        // The newest view first: it is the one that is asked for next.
+        self.views = views.allFit { takesRoom($0.bytes.count) }
+        let fitsText = takesRoom(text.count * Self.bytesPerByteOfText)
+        self.text = fitsText ? text : []
+        self.kept = fitsText ? kept : KeptJourneys()
+        self.documents = documents.allFit(fits)
+        // An answer keeps its document.
+        self.guards = guards.about(self.documents.lazy.map(\.document))
+    }
+
+    /// The same, knowing how journeys were shown to somebody who was slower.
+    func hearing(of other: JourneyMemory) -> JourneyMemory {
+        let views = views.map { $0.hearing(of: other.view(of: $0.journey)) }
+        guard !views.elementsEqual(self.views, by: ===) else { return self }
+        return JourneyMemory(text: text, kept: kept, documents: documents, guards: guards, views: views)
+    }
+
+    /// The journeys that were kept as these bytes; nil when nobody knows.
+    func journeys(keptAs bytes: [UInt8]) -> KeptJourneys? {
+        bytes.isIdentical(to: text) ? kept : nil
+    }
+
+    func view(of journey: String) -> JourneyText? {
+        for view in views where view.journey == journey { return view }
+        return nil
+    }
+}
+
+/// The document of a service, and the bytes that it was made of.
+struct KnownDocument: Sendable {
+    let service: RegisteredService
+    /// Nil for a default that nobody has written.
+    let text: [UInt8]?
+    let document: JSONDocument
+}
+
+extension Array where Element: Sendable {
+    /// Those that fit, which is nearly always all of them, and then this very array.
+    fileprivate func allFit(_ fits: (Element) -> Bool) -> [Element] {
+        var left: [Element]?
+        for place in indices {
+            if fits(self[place]) {
+                left?.append(self[place])
+            } else if left == nil {
+                left = Array(self[..<place])
+            }
+        }
+        return left ?? self
+    }
+}
+
+extension [UInt8] {
+    /// Whether both are one array in memory. Equal ones need not be.
+    func isIdentical(to other: [UInt8]) -> Bool {
+        withUnsafeBufferPointer { own in
+            other.withUnsafeBufferPointer { own.baseAddress == $0.baseAddress && own.count == $0.count }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Synchronization
+
+/// The sessions that have a ``JourneyMemory``: so many and no more, however many sessions there are. When one comes that
+/// finds no room, the one that came first loses its own.
+///
+/// There is no order of use to keep: a session that is still in use when it loses its memory makes itself a new one at
+/// its next event, and comes in as the last.
+final class RememberedSessions: Sendable {
+    /// Spread over locks by the session's id, so that workers seldom meet.
+    private static let shardCount = 64
+    /// 8,192 in all: with ``JourneyMemory/maximumBytes`` each that is 64 MiB at most, and about 20 as a rule.
+    private static let placesPerShard = 128
+
+    /// Guards its list for a look and a change.
+    private final class Shard: Sendable {
+        let places = Mutex(Places())
+    }
+
+    private struct Places: Sendable {
+        var sessions: [Session] = []
+        /// Where the oldest is, and behind it the others in the order in which they came, round the end.
+        var next = 0
+    }
+
+    private let shards = (0..<shardCount).map { _ in Shard() }
+
+    /// Tells that a session has a memory now and had none before.
+    func add(_ session: Session, _ id: SessionID) {
+        let oldest = shard(of: id).places.withLock { places -> Session? in
+            guard places.sessions.count >= Self.placesPerShard else {
+                // The newest is just before the oldest, as it is when all places are taken.
+                places.sessions.insert(session, at: places.next == 0 ? places.sessions.endIndex : places.next)
+                if places.next > 0 { places.next += 1 }
+                return nil
+            }
+            let oldest = places.sessions[places.next]
+            places.sessions[places.next] = session
+            places.next = (places.next + 1) % Self.placesPerShard
+            return oldest
+        }
+        // Not under the lock: a session's own is never taken within another but that of the registry.
+        if let oldest, oldest !== session { oldest.forgetJourneys() }
+    }
+
+    /// Tells that a session has no memory any more, because it has ended.
+    func remove(_ session: Session, _ id: SessionID) {
+        shard(of: id).places.withLock { places in
+            guard let place = places.sessions.firstIndex(where: { $0 === session }) else { return }
+            places.sessions.remove(at: place)
+            if places.next > place { places.next -= 1 }
+            if places.sessions.count == places.next { places.next = 0 }
+        }
+    }
+
+    /// Lets go of all sessions, which keep what this belongs to.
+    func removeAll() {
+        for shard in shards { shard.places.withLock { $0 = Places() } }
+    }
+
+    /// How many there are.
+    var count: Int { shards.reduce(0) { $0 + $1.places.withLock(\.sessions.count) } }
+
+    private func shard(of id: SessionID) -> Shard {
+        shards[Int(truncatingIfNeeded: id.low % UInt64(Self.shardCount))]
+    }
+}

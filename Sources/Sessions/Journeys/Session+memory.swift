@@ -1,0 +1,47 @@
+import Navigation
+
+extension Session {
+    /// A journey as it was shown last, if it would look just so now. Costs next to nothing.
+    ///
+    /// For who has just been let in by a token: the time is that of the session's last use, which this was.
+    ///
+    /// - Parameter id: as it stands in the path.
+    /// - Returns: nil when nobody knows, or the session has ended: then ask ``residentJourney(_:)``.
+    package func shownJourney(_ id: ArraySlice<UInt8>) -> JourneyText? {
+        state.withLock { state in
+            guard !state.isEnded, let memory = state.memory else { return nil }
+            for view in memory.views where view.isOf(id) {
+                guard view.keepsItsBytes, view.revision == state.record.revision else { return nil }
+                if let dueAt = view.dueAt, state.lastUsedAt >= dueAt { return nil }
+                return view
+            }
+            return nil
+        }
+    }
+
+    /// Exchanges what is remembered, unless somebody else has done so since `former` was.
+    func remember(_ memory: JourneyMemory?, after former: JourneyMemory?) {
+        guard let memory, memory !== former else { return }
+        let id = state.withLock { state -> SessionID? in
+            guard !state.isEnded else { return nil }
+            guard state.memory === former else {
+                // Somebody else was here first, and has not heard of what is shown now.
+                state.memory = state.memory?.hearing(of: memory)
+                return nil
+            }
+            state.memory = memory
+            return former == nil ? state.record.id : nil
+        }
+        if let id { environment.remembered.add(self, id) }
+    }
+
+    /// Others need the room.
+    func forgetJourneys() {
+        // Freed outside of the lock.
+        let memory = state.withLock { state in
+            defer { state.memory = nil }
+            return state.memory
+        }
+        withExtendedLifetime(memory) {}
+    }
+}

@@ -1,0 +1,45 @@
+/// On which state of a service, or at which step of a journey, something may be done (RFC 9110 section 13.1). Both have
+/// a number that only grows as their entity tag.
+package struct WriteCondition: Sendable, Equatable {
+    /// `If-Match`; nil when there is none.
+    package var ifMatch: Match?
+    /// `If-None-Match: *`: nothing was written yet, or there is no such journey.
+    package var onlyIfNew: Bool
+
+    package enum Match: Sendable, Equatable {
+        /// `*`: it is there. A service that is registered always is.
+        case any
+        /// One of these. An empty list, of tags that nothing ever had, never matches.
+        case oneOf([ServiceETag])
+    }
+
+    package init(ifMatch: Match? = nil, onlyIfNew: Bool = false) {
+        self.ifMatch = ifMatch
+        self.onlyIfNew = onlyIfNew
+    }
+
+    package static let none = WriteCondition()
+
+    package static func ifMatch(_ etag: ServiceETag) -> Self { .init(ifMatch: .oneOf([etag])) }
+
+    package static func ifMatch(step: UInt64) -> Self { .ifMatch(ServiceETag(revision: step)) }
+
+    var isEmpty: Bool { ifMatch == nil && !onlyIfNew }
+
+    /// Whether it holds for a service.
+    func holds(for etag: ServiceETag) -> Bool { holds(for: etag, isNew: etag == .unwritten) }
+
+    /// Whether it holds for a journey; nil when there is none.
+    func holds(atStep step: UInt64?) -> Bool {
+        holds(for: step.map { ServiceETag(revision: $0) }, isNew: step == nil)
+    }
+
+    private func holds(for current: ServiceETag?, isNew: Bool) -> Bool {
+        if onlyIfNew, !isNew { return false }
+        switch ifMatch {
+        case nil: return true
+        case .any: return current != nil
+        case .oneOf(let etags): return current.map(etags.contains) ?? false
+        }
+    }
+}
