@@ -23,6 +23,11 @@ let package = Package(
         .systemLibrary(
             name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/SystemLibraries/sqlite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/SystemLibraries/zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
@@ -40,6 +45,9 @@ let package = Package(
         .target(name: "ServiceLocator"),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
+            swiftSettings: onCallersExecutor),
+        .target(
+            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CSQLite", "CZlib"],
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
@@ -60,6 +68,7 @@ let package = Package(
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
