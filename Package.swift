@@ -51,7 +51,9 @@ let package = Package(
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
-            dependencies: ["HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto"],
+            dependencies: [
+                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
+            ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
         // is many small blocks. Nothing calls it by name.
@@ -72,7 +74,7 @@ let package = Package(
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
-        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
+        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Storage", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -12,6 +12,14 @@ package protocol SessionStore: AnyObject, Sendable {
     /// uses: as long as anybody can ask, memory knows them better.
     var outlivesProcess: Bool { get }
 
+    /// What is wrong with it that others have to see to, in a sentence; nil when nothing is. As long as there is
+    /// something, the server is not ready. A store that can mend itself tries to when it is asked.
+    var trouble: String? { get }
+
+    /// Returns when everything that was asked before is done, and lets go of files and connections. What is asked
+    /// later is refused.
+    func close() async
+
     /// Adds a session that nobody knows yet.
     func create(_ session: StoredSession) async throws(StoreError)
 
@@ -39,6 +47,8 @@ package protocol SessionStore: AnyObject, Sendable {
 
 extension SessionStore {
     package var outlivesProcess: Bool { true }
+    package var trouble: String? { nil }
+    package func close() async {}
 }
 
 /// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.

@@ -14,7 +14,8 @@ final class GroupCommit: @unchecked Sendable {
     private let open: @Sendable () throws(SQLiteError) -> (SQLiteConnection, SessionWriter)
     /// Nil after an error that may have left the file and SQLite's idea of it apart.
     private var current: (connection: SQLiteConnection, writer: SessionWriter)?
-    private let healthy = Atomic<Bool>(true)
+    /// Set between an error of the file and the next transaction that succeeds.
+    private let failure = Mutex<Failure?>(nil)
     private let committedGroups = Atomic<Int>(0)
     /// Held until the last job is done, whoever lets go of the store before.
     private let lock: FileLock
@@ -29,8 +30,28 @@ final class GroupCommit: @unchecked Sendable {
         current = try open()
     }
 
-    /// Whether the last group was written.
-    var isHealthy: Bool { healthy.load(ordering: .relaxed) }
+    private struct Failure {
+        let sentence: String
+        var isProbed = false
+    }
+
+    /// What the last transaction failed for, unless it was a full disk, which is no reason to send readers away. Who asks
+    /// has it looked at once more: without that, a server that gets no writes because it is not ready would stay so.
+    var trouble: String? {
+        let (sentence, isNew) = failure.withLock { failure -> (String?, Bool) in
+            defer { failure?.isProbed = true }
+            return (failure?.sentence, failure?.isProbed == false)
+        }
+        if isNew { append(Probe()) }
+        return sentence
+    }
+
+    /// Nothing to write: whether there can be a transaction is all that is asked.
+    private final class Probe: WriteJob {
+        func apply(to writer: SessionWriter) {}
+        func finish(_ error: SQLiteError?) {}
+    }
+
     /// Transactions so far.
     var groups: Int { committedGroups.load(ordering: .relaxed) }
 
@@ -82,7 +103,7 @@ final class GroupCommit: @unchecked Sendable {
             failed(jobs, error)
             return
         }
-        healthy.store(true, ordering: .relaxed)
+        failure.withLock { $0 = nil }
         committedGroups.wrappingAdd(1, ordering: .relaxed)
         for job in jobs { job.finish(nil) }
     }
@@ -91,8 +112,10 @@ final class GroupCommit: @unchecked Sendable {
         switch error.primaryCode {
         case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_CORRUPT, SQLITE_NOTADB:
             // Of the file, not of one job. A full disk has harmed nothing that was written before.
-            if error.primaryCode != SQLITE_FULL { current = nil }
-            healthy.store(false, ordering: .relaxed)
+            if error.primaryCode != SQLITE_FULL {
+                current = nil
+                failure.withLock { $0 = Failure(sentence: error.description) }
+            }
             for job in jobs { job.finish(error) }
         default:
             // One job is at fault: the others are not to suffer from it.

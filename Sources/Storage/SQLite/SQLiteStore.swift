@@ -64,12 +64,11 @@ package final class SQLiteStore: SessionStore {
         await commits.waitForEnd()
     }
 
-    /// Whether the last write succeeded.
-    package var isHealthy: Bool { commits.isHealthy }
+    package var trouble: String? { commits.trouble }
     /// Rows that could not be read.
     package var damagedRows: Int { damage.count }
 
-    private static let writerSettings = [
+    static let writerSettings = [
         // Stays in the file; the answer is the mode that is in force.
         "PRAGMA journal_mode = WAL",
         "PRAGMA synchronous = FULL",

@@ -1,3 +1,4 @@
+import CSQLite
 import Sessions
 
 /// The statements that read sessions. What is damaged is reported, and as if it were not there.
@@ -27,9 +28,14 @@ struct SessionReader {
     }
 
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
-        try snapshot { () throws(SQLiteError) in
-            try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(1, blob: bytes) }
-            return try sessions(selectSession).first
+        do throws(SQLiteError) {
+            return try snapshot { () throws(SQLiteError) in
+                try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(1, blob: bytes) }
+                return try sessions(selectSession).first
+            }
+        } catch  where error.primaryCode == SQLITE_CORRUPT {
+            report("The pages that \(id) is on are damaged (\(error)); it is as if it were not there.")
+            return nil
         }
     }
 
