@@ -23,6 +23,11 @@ let package = Package(
         .systemLibrary(
             name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/SystemLibraries/sqlite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/SystemLibraries/zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
@@ -42,8 +47,13 @@ let package = Package(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor),
         .target(
+            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CSQLite", "CZlib"],
+            swiftSettings: onCallersExecutor),
+        .target(
             name: "ConciergeApp",
-            dependencies: ["HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto"],
+            dependencies: [
+                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
+            ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
         // is many small blocks. Nothing calls it by name.
@@ -60,10 +70,11 @@ let package = Package(
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
-        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Support", "HTTPTestClient"]),
+        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Storage", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

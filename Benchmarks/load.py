@@ -126,10 +126,19 @@ class Pipeline:
         self.socket.close()
 
 
-def fill(server, start, end, seconds):
+def write_profile(token, number):
+    return request("PATCH", PROFILE, token, f'{{"name":"Ada Lovelace {number}"}}')
+
+
+WRITTEN = ((write_profile, 200),)
+
+
+def fill(server, start, end, seconds, steps=WRITTEN):
     """Makes sessions `start` to `end`, each with a profile of its own text; their tokens.
 
-    Eight connections take turns, so that the server works while one of them is read here. Gives up after `seconds`.
+    `steps` are what is done to each: functions of token and number that give a request, and the status it is answered
+    with. Eight connections take turns, so that the server works while one of them is read here. Gives up after
+    `seconds`.
     """
     depth, deadline, numbers, tokens = 50, time.monotonic() + seconds, iter(range(start, end)), []
     token = re.compile(rb'"token" *: *"([^"]+)"')
@@ -140,7 +149,14 @@ def fill(server, start, end, seconds):
     def begin(connection):
         if batch := list(itertools.islice(numbers, depth)):
             connection.send([create] * len(batch))
-            pending.append((connection, batch, "created"))
+            pending.append((connection, batch, None, 0))
+
+    def go_on(connection, batch, made, step):
+        if step == len(steps):
+            begin(connection)
+            return
+        connection.send([steps[step][0](*each) for each in zip(made, batch)])
+        pending.append((connection, batch, made, step + 1))
 
     try:
         for connection in connections:
@@ -148,17 +164,13 @@ def fill(server, start, end, seconds):
         while pending:
             if time.monotonic() > deadline:
                 raise Failed(f"only {len(tokens)} sessions were made in {seconds} s")
-            connection, batch, stage = pending.pop(0)
-            if stage == "created":
+            connection, batch, made, step = pending.pop(0)
+            if made is None:
                 made = [token.search(body).group(1).decode() for body in connection.answers(len(batch), 201)]
                 tokens += made
-                connection.send([
-                    request("PATCH", PROFILE, name, f'{{"name":"Ada Lovelace {number}"}}')
-                    for name, number in zip(made, batch)])
-                pending.append((connection, batch, "written"))
             else:
-                connection.answers(len(batch), 200)
-                begin(connection)
+                connection.answers(len(batch), steps[step - 1][1])
+            go_on(connection, batch, made, step)
     finally:
         for connection in connections:
             connection.close()

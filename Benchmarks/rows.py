@@ -5,7 +5,7 @@ import statistics
 import time
 
 import load
-from load import PROFILE, fill, plain, request, write_tokens, wrk
+from load import PROFILE, WRITTEN, fill, plain, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number
 from server import AllocationCounter, Failed, SystemCalls, free_port
 
@@ -91,14 +91,23 @@ def row_journey(bench):
               journey["cpu"] / profile["cpu"])
 
 
+# What brings a session's journey to the wizard's first page, with the statuses.
+BEGINNING = ((("PUT", JOURNEY, '{"flow":"wizard"}'), 201), (("POST", f"{JOURNEY}/events", NEXT), 200))
+
+
+def journey_request(token, method, path, body):
+    return request(method, path, token, body, kind="application/json")
+
+
 def begin_journeys(server, tokens):
     """Has the sessions stand on the wizard's first page, and gives what a client is shown there."""
     view = b""
     for token in tokens:
-        for method, path, body in (("PUT", JOURNEY, '{"flow":"wizard"}'), ("POST", f"{JOURNEY}/events", NEXT)):
-            status, _, view = server.ask(request(method, path, token, body, kind="application/json"))
-            if status not in (200, 201):
-                raise Failed(f"{method} {path}: {status} {view[:200]}")
+        for asked, expected in BEGINNING:
+            status, _, view = server.ask(journey_request(token, *asked))
+            # A journey that was there before is started again.
+            if status not in (200, expected):
+                raise Failed(f"{asked[0]} {asked[1]}: {status} {view[:200]}")
     return view
 
 
@@ -153,6 +162,20 @@ def row_sessions(bench):
                   f"{cpu[2]:.2f} / {cpu[3]:.2f}", cpu[0] / cpu[1])
         bench.notes.append("random GET: ratios are of our two servers; the bare server, which looks nothing up, shows "
                            "what the load generator alone makes of the longer list")
+
+
+def row_journeys(bench):
+    """memory of up to 1,000,000 sessions with a profile and a journey on the wizard's first page"""
+    steps = (*WRITTEN, *((lambda token, _, asked=asked: journey_request(token, *asked), status)
+                         for asked, status in BEGINNING))
+    with bench.ours(words=FLOWS) as server:
+        empty, many, started = server.resident(), bench.most_sessions, time.monotonic()
+        fill(server, 0, many, 600, steps)
+        each = (server.resident() - empty) / many
+        full = many == 1_000_000
+        bench.add(f"bytes a session with a journey, {many:,} sessions", number(each),
+                  target="≤ 2,048" if full else "", met=each <= 2048 if full else None)
+    bench.notes.append(f"{many:,} sessions with journeys were made in {time.monotonic() - started:.0f} s")
 
 
 def row_idle(bench):

@@ -71,7 +71,7 @@ import Testing
 
     @Test("the store is told of a use at most once in each touch interval")
     func touches() async throws {
-        let house = try House()
+        let house = try House(store: StoreWrapper())
         let (session, token) = try await house.sessions.create()
         let made = house.clock.now()
         for _ in 0..<9 {
@@ -85,6 +85,18 @@ import Testing
         #expect(try await house.isAuthenticated(token))
         try await house.sessions.saveUses()
         #expect(try await house.store.load(session.id)?.lastUsedAt == made + 10_000)
+    }
+
+    @Test("a store that ends with the process is not told of uses: memory knows them")
+    func untouched() async throws {
+        let house = try House(store: MemoryStore())
+        let (session, token) = try await house.sessions.create()
+        let made = house.clock.now()
+        house.clock.advance(60_000)
+        #expect(try await house.isAuthenticated(token))
+        try await house.sessions.saveUses()
+        #expect(try await house.store.load(session.id)?.lastUsedAt == made)
+        #expect(try session.view().summary.lastUsedAt.millisecondsSince1970 == made + 60_000)
     }
 
     @Test("sweeping goes on in batches and leaves alone what is in use")

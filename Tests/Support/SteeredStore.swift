@@ -10,6 +10,8 @@ package final class SteeredStore: SessionStore {
     private let step = Mutex<Step?>(nil)
     private let loaded = Mutex<(@Sendable (StoredSession) -> StoredSession)?>(nil)
 
+    private let failure = Mutex<String?>(nil)
+
     package init(_ inner: any SessionStore = MemoryStore()) { self.inner = inner }
 
     /// What comes before each call from now on; nil for nothing.
@@ -19,6 +21,11 @@ package final class SteeredStore: SessionStore {
     package func afterLoad(_ change: @escaping @Sendable (StoredSession) -> StoredSession) {
         loaded.withLock { $0 = change }
     }
+
+    package var trouble: String? { failure.withLock { $0 } }
+
+    /// What it says is wrong with it from now on; nil for nothing.
+    package func fail(_ sentence: String?) { failure.withLock { $0 = sentence } }
 
     package func create(_ session: StoredSession) async throws(StoreError) {
         try await take(.create)

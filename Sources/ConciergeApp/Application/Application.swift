@@ -32,7 +32,9 @@ package actor Application {
     private let flows: FlowCatalog
     private let sessions: Sessions
     private let idempotency: IdempotencyStore
-    private let readiness = Readiness()
+    private let readiness: Readiness
+    /// Closed when nobody is left who writes.
+    private let store: any SessionStore
     private var running: Running?
 
     /// - Parameters:
@@ -41,7 +43,7 @@ package actor Application {
     ///   - log: nil for the standard error of this process.
     ///   - store: nil for the one that the configuration names.
     ///   - clock: what sessions expire by.
-    /// - Throws: `ServiceCatalogError` with every problem of the services.
+    /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`.
     package init(
         _ configuration: Configuration, services: [ServiceFile] = [], flows: FlowCatalog = .empty, log: Log? = nil,
         store: (any SessionStore)? = nil, clock: any SessionClock = SystemClock()
@@ -49,10 +51,18 @@ package actor Application {
         self.configuration = configuration
         self.flows = flows
         self.log = log ?? Log(settings: configuration.log)
+        let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
+        let reportDamage: @Sendable (String) -> Void = { [log = self.log] sentence in
+            log.write(.error, "store") { json in
+                json.name("detail")
+                json.string(sentence)
+            }
+        }
+        let store = try store ?? configuration.openStore(for: catalog, report: reportDamage)
+        readiness = Readiness(store: store)
+        self.store = store
         sessions = Sessions(
-            settings: SessionSettings(configuration),
-            catalog: try ServiceCatalog(declarations: services.map(ServiceDeclaration.init)),
-            store: store ?? configuration.store.open(), clock: clock,
+            settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows))
         idempotency = IdempotencyStore(limits: .init(configuration.idempotency), clock: clock)
     }
@@ -93,7 +103,9 @@ package actor Application {
             json.name("version")
             json.string(BuildInformation.version)
             json.name("store")
-            json.string(configuration.store.rawValue)
+            json.string(configuration.store.description)
+            json.name("durability")
+            json.string(configuration.store.durability)
             json.name("workers")
             json.int(configuration.workers)
         }
@@ -113,6 +125,7 @@ package actor Application {
             sweeper.cancel()
             await sweeper.value
         }
+        await store.close()
         log.write(.info, "stopped")
         log.flush()
     }

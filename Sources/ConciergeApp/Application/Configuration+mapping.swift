@@ -2,6 +2,7 @@ import HTTPServer
 import JSONDocument
 import Navigation
 import Sessions
+import Storage
 
 // How the operator's settings become those of the modules, which know nothing of files and flags.
 
@@ -36,10 +37,18 @@ extension ServiceDeclaration {
     }
 }
 
-extension Configuration.Store {
-    func open() -> any SessionStore {
-        switch self {
+extension Configuration {
+    /// - Parameter report: is told of what is wrong with what was stored, in sentences.
+    /// - Throws: `StoreOpeningError`.
+    func openStore(
+        for catalog: ServiceCatalog, report: @escaping @Sendable (String) -> Void
+    ) throws -> any SessionStore {
+        switch store {
         case .memory: MemoryStore()
+        case .sqlite(let path):
+            try SQLiteStore(
+                path: path, services: catalog.services.map(\.name), idleTimeout: sessionIdleTimeout.milliseconds,
+                report: report)
         }
     }
 }

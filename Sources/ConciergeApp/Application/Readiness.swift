@@ -1,3 +1,4 @@
+import Sessions
 import Synchronization
 
 /// Whether this server wants traffic, and if not, why.
@@ -11,6 +12,9 @@ final class Readiness: Sendable {
     private enum Phase: UInt8, AtomicRepresentable { case starting, serving, draining }
 
     private let phase = Atomic(Phase.starting)
+    private let store: any SessionStore
+
+    init(store: any SessionStore) { self.store = store }
 
     func beginServing() { phase.store(.serving, ordering: .releasing) }
     func beginDraining() { phase.store(.draining, ordering: .releasing) }
@@ -22,6 +26,6 @@ final class Readiness: Sendable {
             case .serving: nil
             case .draining: "The server is stopping."
             }
-        return [Check(name: "serving", failure: failure)]
+        return [Check(name: "serving", failure: failure), Check(name: "store", failure: store.trouble)]
     }
 }

@@ -34,9 +34,11 @@ package struct Configuration: Sendable, Equatable {
 
     package init() {}
 
-    /// Where committed sessions live. A store in a new module is a case here.
-    package enum Store: String, Sendable, CaseIterable {
+    /// Where committed sessions live. A further store is a case here.
+    package enum Store: Sendable, Equatable {
         case memory
+        /// In an SQLite database, in the file of that path.
+        case sqlite(String)
     }
 
     /// The second listener, for trusted back ends and operators.

@@ -19,7 +19,7 @@ extension Session {
                 }
                 guard now < retired.graceEndsAt else { return .stolen }
             }
-            return .accepted(saveUse: state.use(now: now, environment.settings))
+            return .accepted(saveUse: state.use(now: now, environment.settings) && environment.savesUses)
         }
     }
 

@@ -9,6 +9,8 @@ final class SessionEnvironment: Sendable {
     let store: any SessionStore
     /// The store, if it need not be waited for.
     let promptStore: (any PromptSessionStore)?
+    /// Whether the store is told when sessions were last used.
+    let savesUses: Bool
     let clock: any SessionClock
     let random: any RandomSource
     /// Where the services of the process live.
@@ -30,6 +32,7 @@ final class SessionEnvironment: Sendable {
         self.catalog = catalog
         self.store = store
         promptStore = store as? any PromptSessionStore
+        savesUses = store.outlivesProcess
         self.clock = clock
         self.random = random
         self.parent = parent

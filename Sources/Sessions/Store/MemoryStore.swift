@@ -8,6 +8,8 @@ package final class MemoryStore: PromptSessionStore {
     private let shards: [Shard]
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
 
+    package var outlivesProcess: Bool { false }
+
     package init() {
         shards = (0..<256).map { _ in Shard() }
     }

@@ -8,6 +8,18 @@
 ///
 /// `SessionStoreContract` in the tests says the rest; every store runs through it.
 package protocol SessionStore: AnyObject, Sendable {
+    /// Whether the sessions are still in it when the process has ended. A store in which they are not is never told of
+    /// uses: as long as anybody can ask, memory knows them better.
+    var outlivesProcess: Bool { get }
+
+    /// What is wrong with it that others have to see to, in a sentence; nil when nothing is. As long as there is
+    /// something, the server is not ready. A store that can mend itself tries to when it is asked.
+    var trouble: String? { get }
+
+    /// Returns when everything that was asked before is done, and lets go of files and connections. What is asked
+    /// later is refused.
+    func close() async
+
     /// Adds a session that nobody knows yet.
     func create(_ session: StoredSession) async throws(StoreError)
 
@@ -31,6 +43,12 @@ package protocol SessionStore: AnyObject, Sendable {
     /// At most `limit` sessions in the order of their ids, those after `id` only. A session that is there all the
     /// time is on exactly one page, whatever comes and goes meanwhile.
     func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession]
+}
+
+extension SessionStore {
+    package var outlivesProcess: Bool { true }
+    package var trouble: String? { nil }
+    package func close() async {}
 }
 
 /// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.

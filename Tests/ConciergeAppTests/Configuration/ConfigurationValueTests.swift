@@ -14,6 +14,7 @@ struct ConfigurationValueTests {
             ("drain_timeout", #""0s""#, #""0s""#), ("session_lifetime", #""P7D""#, #""7d""#),
             ("cookie.secure", "false", "false"), ("log.format", #""text""#, #""text""#),
             ("log.level", #""debug""#, #""debug""#), ("store", #""memory""#, #""memory""#),
+            ("store", #""sqlite:a.db""#, #""sqlite:a.db""#),
             ("admin.key", "null", "null"), ("services", "null", "null"), ("cookie.allowed_origins", "[]", "[]"),
             (
                 "cookie.allowed_origins", #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#,
@@ -37,7 +38,7 @@ struct ConfigurationValueTests {
             ("limits.body_bytes", #""9999999999999GiB""#), ("limits.body_bytes", #""1GiB""#),
             ("drain_timeout", "10"), ("drain_timeout", #""10""#), ("drain_timeout", #""2h""#),
             ("drain_timeout", #""-1s""#), ("cookie.secure", #""true""#), ("cookie.secure", "1"),
-            ("log.format", #""JSON""#), ("log.level", "null"), ("store", #""sqlite:a.db""#), ("services", #""""#),
+            ("log.format", #""JSON""#), ("log.level", "null"), ("store", #""sqlite:""#), ("services", #""""#),
             ("cookie.allowed_origins", #""https://a.example""#), ("cookie.allowed_origins", "[1]"),
             ("cookie.allowed_origins", #"["https://a.example/"]"#), ("cookie.allowed_origins", #"["a.example"]"#),
             ("cookie.allowed_origins", #"["https://A.example"]"#), ("cookie.allowed_origins", #"["*"]"#),
@@ -81,6 +82,7 @@ struct ConfigurationValueTests {
             ("drain_timeout", "30", #"did you mean "30s"?"#), ("cookie.secure", "yes", "did you mean true?"),
             ("cookie.secure", "0", "did you mean false?"), ("log.format", "jsno", #"did you mean "json"?"#),
             ("log.level", "warn", #"did you mean "warning"?"#), ("store", "Memory", #"did you mean "memory"?"#),
+            ("store", "sqlit:a", #"did you mean "sqlite:a"?"#),
         ])
     func guess(path: String, text: String, guess: String) async throws {
         let loaded = try await load(set: [path: text])
@@ -93,7 +95,7 @@ struct ConfigurationValueTests {
         #expect(
             loaded.problems.map(\.description) == [
                 "environment CONCIERGE_STORE: error: /store bad_value: store is \"redis://localhost:6379/0\"; "
-                    + "allowed is one of the stores of this build: memory"
+                    + "allowed is memory, or sqlite: and the path of a file"
             ])
     }
 

@@ -132,7 +132,7 @@ struct ProgramTests {
         Mistake(arguments: ["serve", "--port"], says: "--port needs a value"),
         Mistake(arguments: ["serve", "--port", "65536"], says: "65536"),
         Mistake(arguments: ["serve", "--port", "http"], says: "port"),
-        Mistake(arguments: ["serve", "--store", "sqlite:x"], says: "memory"),
+        Mistake(arguments: ["serve", "--store", "sqlit:x"], says: #"did you mean "sqlite:x"?"#),
         Mistake(arguments: ["serve", "--config", "/nonexistent/file.json"], says: "/nonexistent/file.json"),
         Mistake(arguments: ["serve", "--admin-host", "0.0.0.0"], says: "admin.key"),
         Mistake(arguments: ["serve"], environment: ["CONCIERGE_WORKERS": "many"], says: "CONCIERGE_WORKERS"),

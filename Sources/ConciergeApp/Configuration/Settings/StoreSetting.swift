@@ -1,24 +1,66 @@
 import JSONDocument
 
-/// Where sessions live: a scheme, for some stores followed by an address. This build has `memory` alone.
+/// Where sessions live: a scheme, for some stores followed by an address.
 package struct StoreSetting: SettingType {
     package var name: String { "store" }
-    package var allowed: String {
-        "one of the stores of this build: " + Configuration.Store.allCases.map(\.rawValue).joined(separator: ", ")
-    }
+    package var allowed: String { "memory, or sqlite: and the path of a file" }
 
     package func read(_ written: WrittenValue) -> Configuration.Store? {
-        written.string.flatMap { Configuration.Store(rawValue: $0) }
+        written.string.flatMap(Configuration.Store.init)
     }
 
-    package func show(_ value: Configuration.Store) -> String { JSONText.string(value.rawValue) }
+    package func show(_ value: Configuration.Store) -> String { JSONText.string(value.description) }
 
     package func guess(_ written: WrittenValue) -> String? {
-        let stores = Configuration.Store.allCases.map(\.rawValue)
-        return written.string.flatMap { NearestName.of($0, among: stores) }.map { "\"\($0)\"" }
+        guard let text = written.string else { return nil }
+        let scheme = text.prefix { $0 != ":" }
+        guard let nearest = NearestName.of(String(scheme), among: Configuration.Store.schemes) else { return nil }
+        let address = nearest == "sqlite" ? ":" + text.dropFirst(scheme.count + 1) : ""
+        return "\"\(nearest)\(address)\""
     }
 }
 
 extension SettingType where Self == StoreSetting {
     static var store: StoreSetting { StoreSetting() }
+}
+
+extension Configuration.Store: CustomStringConvertible {
+    static let schemes = ["memory", "sqlite"]
+
+    /// Reads `memory` or `sqlite:FILE`.
+    init?(_ text: String) {
+        let prefix = "sqlite:"
+        if text == "memory" {
+            self = .memory
+        } else if text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count, !text.utf8.contains(0) {
+            self = .sqlite(String(text.dropFirst(prefix.count)))
+        } else {
+            return nil
+        }
+    }
+
+    /// As it is written in the configuration.
+    package var description: String {
+        switch self {
+        case .memory: "memory"
+        case .sqlite(let path): "sqlite:\(path)"
+        }
+    }
+
+    /// Its scheme alone.
+    package var kind: String {
+        switch self {
+        case .memory: "memory"
+        case .sqlite: "sqlite"
+        }
+    }
+
+    /// What an answer to a write is worth: `none` when the sessions end with the process, `commit` when they are on
+    /// the disk before.
+    package var durability: String {
+        switch self {
+        case .memory: "none"
+        case .sqlite: "commit"
+        }
+    }
 }

@@ -1,15 +1,21 @@
 import Sessions
+import Storage
 import Testing
 
 /// What every store does. A new store is one line in `stores`.
 @Suite struct SessionStoreContract {
     struct Candidate: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let make: @Sendable () async throws -> any SessionStore
+        /// A new, empty store, and what has to stay as long as it is used.
+        let make: @Sendable () async throws -> (store: any SessionStore, owner: AnyObject?)
     }
 
     static let stores = [
-        Candidate(testDescription: "memory") { MemoryStore() }
+        Candidate(testDescription: "memory") { (MemoryStore(), nil) },
+        Candidate(testDescription: "sqlite") {
+            let file = try SQLiteFile()
+            return (try file.store(), file)
+        },
     ]
 
     /// Stores that need not be waited for do the same when they are not.
@@ -36,7 +42,8 @@ import Testing
 
     @Test("what was created and committed is loaded, all of it", arguments: stores)
     func roundTrip(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         #expect(try await store.load(id) == nil)
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         let document = ServiceDocument(
@@ -58,7 +65,8 @@ import Testing
 
     @Test("a session is created once", arguments: stores)
     func createTwice(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         await expect(.conflict) { () async throws(StoreError) in
             try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
@@ -67,7 +75,8 @@ import Testing
 
     @Test("a commit from another revision is a conflict and changes nothing", arguments: stores)
     func conflict(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.commit(Self.commit(Self.record(id, revision: 2), replacing: 1))
         await expect(.conflict) { () async throws(StoreError) in
@@ -79,7 +88,8 @@ import Testing
 
     @Test("of many commits from one revision exactly one is done", arguments: stores)
     func race(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         let id = id
         let done = await withTaskGroup(of: Bool.self) { group in
@@ -100,7 +110,8 @@ import Testing
 
     @Test("an ended session is gone, and no commit brings it back", arguments: stores)
     func end(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         try await store.create(StoredSession(record: Self.record(id, user: "u"), lastUsedAt: 11))
         #expect(try await store.end(id))
         #expect(try await !store.end(id))
@@ -116,7 +127,8 @@ import Testing
 
     @Test("uses move the time of the last use forwards only, and a commit leaves it", arguments: stores)
     func touch(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         try await store.touch([SessionUse(id: id, usedAt: 20)])
         try await store.touch([SessionUse(id: id, usedAt: 15)])
@@ -126,7 +138,8 @@ import Testing
 
     @Test("sessions are found by their user, who may change", arguments: stores)
     func users(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         let ids = (0..<5).map { _ in SessionID(random: SystemRandom()) }
         for id in ids { try await store.create(StoredSession(record: Self.record(id, user: "a"), lastUsedAt: 11)) }
         #expect(try await store.sessions(ofUser: "a").map(\.record.id) == ids.sorted())
@@ -139,7 +152,8 @@ import Testing
 
     @Test("pages go through all sessions in the order of ids", arguments: stores)
     func pages(_ candidate: Candidate) async throws {
-        let store = try await candidate.make()
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
         // Some share their first byte.
         let ids = (0..<40).map { SessionID(high: UInt64($0 % 7) << 56, low: UInt64($0)) }
         for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }

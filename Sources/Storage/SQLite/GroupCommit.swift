@@ -1,0 +1,152 @@
+import CSQLite
+import Synchronization
+
+/// Writes what waits in one transaction with one sync, however many sessions it belongs to. While the disk is busy with
+/// one group, the next one gathers.
+///
+/// After a sync that failed nobody knows what is on the disk, and a second one that succeeds says nothing: the kernel
+/// has forgotten what it could not write. So nothing is acknowledged any more until the database was opened anew and
+/// everything in its log was written, and synced, to the file itself.
+///
+/// `@unchecked Sendable`: `writer` is touched by the one thread that runs ``run()``; the rest looks after itself.
+final class GroupCommit: @unchecked Sendable {
+    private let queue = WorkQueue<any WriteJob>()
+    private let open: @Sendable () throws(SQLiteError) -> (SQLiteConnection, SessionWriter)
+    /// Nil after an error that may have left the file and SQLite's idea of it apart.
+    private var current: (connection: SQLiteConnection, writer: SessionWriter)?
+    /// Set between an error of the file and the next transaction that succeeds.
+    private let failure = Mutex<Failure?>(nil)
+    private let committedGroups = Atomic<Int>(0)
+    /// Held until the last job is done, whoever lets go of the store before.
+    private let lock: FileLock
+    private let end = Mutex<(isReached: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+
+    /// - Parameter open: opens the database for writing; called here, and again after trouble.
+    init(
+        lock: FileLock, open: @escaping @Sendable () throws(SQLiteError) -> (SQLiteConnection, SessionWriter)
+    ) throws(SQLiteError) {
+        self.lock = lock
+        self.open = open
+        current = try open()
+    }
+
+    private struct Failure {
+        let sentence: String
+        var isProbed = false
+    }
+
+    /// What the last transaction failed for, unless it was a full disk, which is no reason to send readers away. Who asks
+    /// has it looked at once more: without that, a server that gets no writes because it is not ready would stay so.
+    var trouble: String? {
+        let (sentence, isNew) = failure.withLock { failure -> (String?, Bool) in
+            defer { failure?.isProbed = true }
+            return (failure?.sentence, failure?.isProbed == false)
+        }
+        if isNew { append(Probe()) }
+        return sentence
+    }
+
+    /// Nothing to write: whether there can be a transaction is all that is asked.
+    private final class Probe: WriteJob {
+        func apply(to writer: SessionWriter) {}
+        func finish(_ error: SQLiteError?) {}
+    }
+
+    /// Transactions so far.
+    var groups: Int { committedGroups.load(ordering: .relaxed) }
+
+    func append(_ job: any WriteJob) {
+        guard !queue.append(job) else { return }
+        job.finish(Self.closed)
+    }
+
+    func close() { queue.close() }
+
+    /// Waits, after ``close()``, until the last job is done and the connection closed.
+    func waitForEnd() async {
+        await withCheckedContinuation { continuation in
+            let isReached = end.withLock { end in
+                if !end.isReached { end.waiting.append(continuation) }
+                return end.isReached
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+
+    /// The writer's thread: returns when the queue is closed and empty.
+    func run() {
+        while true {
+            let jobs = queue.take(atMost: Self.largestGroup)
+            guard !jobs.isEmpty else { break }
+            commit(jobs)
+        }
+        current = nil
+        lock.release()
+        let waiting = end.withLock { end in
+            defer { end = (true, []) }
+            return end.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// A group is bounded so that the first in it does not wait for all the others of a flood.
+    private static let largestGroup = 1_024
+    private static let closed = SQLiteError(code: SQLITE_MISUSE, doing: "writing to a store that was closed")
+
+    private func commit(_ jobs: [any WriteJob]) {
+        do throws(SQLiteError) {
+            let (connection, writer) = try opened()
+            try transaction(on: connection) { () throws(SQLiteError) in
+                for job in jobs { try job.apply(to: writer) }
+            }
+        } catch {
+            failed(jobs, error)
+            return
+        }
+        failure.withLock { $0 = nil }
+        committedGroups.wrappingAdd(1, ordering: .relaxed)
+        for job in jobs { job.finish(nil) }
+    }
+
+    private func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {
+        switch error.primaryCode {
+        case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_CORRUPT, SQLITE_NOTADB:
+            // Of the file, not of one job. A full disk has harmed nothing that was written before.
+            if error.primaryCode != SQLITE_FULL {
+                current = nil
+                failure.withLock { $0 = Failure(sentence: error.description) }
+            }
+            for job in jobs { job.finish(error) }
+        default:
+            // One job is at fault: the others are not to suffer from it.
+            guard jobs.count > 1 else { return jobs[0].finish(error) }
+            for job in jobs { commit([job]) }
+        }
+    }
+
+    private func transaction(
+        on connection: SQLiteConnection, _ body: () throws(SQLiteError) -> Void
+    ) throws(SQLiteError) {
+        try connection.execute("BEGIN IMMEDIATE")
+        do throws(SQLiteError) {
+            try body()
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func opened() throws(SQLiteError) -> (SQLiteConnection, SessionWriter) {
+        if let current { return current }
+        let fresh = try open()
+        let (connection, _) = fresh
+        // The log's frames go into the file itself, which is synced: only then is what was acknowledged before, and
+        // what may follow it in the log, as safe as it was said to be.
+        guard try connection.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw SQLiteError(code: SQLITE_BUSY, doing: "writing the log to the file after an error")
+        }
+        current = fresh
+        return fresh
+    }
+}

@@ -1,0 +1,51 @@
+import CSQLite
+import Sessions
+
+/// Threads that read, each with a connection of its own: reading waits neither for the writer nor for a worker's other
+/// connections.
+final class ReaderPool: Sendable {
+    typealias Job = @Sendable (SessionReader) -> Void
+    private let queue = WorkQueue<Job>()
+
+    /// - Parameter open: opens the database for reading; called for each thread.
+    init(
+        threads: Int, open: @escaping @Sendable () throws(SQLiteError) -> SessionReader
+    ) throws {
+        for _ in 0..<threads {
+            let reader = Handed(try open())
+            let started = StoreThread.start { [queue] in
+                while let job = queue.take(atMost: 1).first { job(reader.value) }
+            }
+            guard started else { throw StoreOpeningError.noThread }
+        }
+    }
+
+    deinit { queue.close() }
+
+    nonisolated(nonsending) func read<Result: Sendable>(
+        _ body: @escaping @Sendable (SessionReader) throws(SQLiteError) -> Result
+    ) async throws(StoreError) -> Result {
+        let outcome = await withCheckedContinuation {
+            (continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>) in
+            let isQueued = queue.append { reader in
+                do throws(SQLiteError) {
+                    continuation.resume(returning: .success(try body(reader)))
+                } catch {
+                    continuation.resume(returning: .failure(error.storeError))
+                }
+            }
+            if !isQueued { continuation.resume(returning: .failure(.unavailable("The store was closed."))) }
+        }
+        return try outcome.get()
+    }
+
+    func close() { queue.close() }
+
+    /// Hands something to the one thread that will use it.
+    ///
+    /// `@unchecked Sendable`: made before the thread starts, and touched by nobody else afterwards.
+    private struct Handed<Value>: @unchecked Sendable {
+        let value: Value
+        init(_ value: Value) { self.value = value }
+    }
+}

@@ -1,0 +1,63 @@
+/// What the database file looks like, and how an older one is brought up to that.
+///
+/// A change of the tables is one more step at the end of `migrations`; a step that was ever released is never changed.
+enum SQLiteSchema {
+    /// "Cncr": tells a file of ours from any other database (PRAGMA application_id).
+    static let applicationID: Int64 = 0x436E_6372
+
+    /// The step with index n brings a file of version n (PRAGMA user_version) to n + 1.
+    static let migrations = [
+        """
+        CREATE TABLE sessions (
+            id         BLOB    NOT NULL PRIMARY KEY, -- 16 bytes, big-endian: ordered as session ids are
+            token      BLOB    NOT NULL,             -- SHA-256 of the token's text
+            revision   INTEGER NOT NULL,
+            created_at INTEGER NOT NULL,             -- milliseconds since 1970, like every time here
+            expires_at INTEGER NOT NULL,
+            used_at    INTEGER NOT NULL,
+            due_at     INTEGER NOT NULL,             -- when to look whether it has expired
+            mode       TEXT    NOT NULL,             -- bearer or cookie
+            user_id    TEXT,
+            labels     TEXT,                         -- a JSON object of strings; NULL for none
+            retired    BLOB,                         -- for each earlier token 32 bytes and the end of its grace
+            checksum   INTEGER NOT NULL              -- CRC-32 of all but used_at and due_at
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;
+        CREATE INDEX sessions_by_due ON sessions (due_at);
+        CREATE TABLE services (
+            session    BLOB    NOT NULL,
+            name       TEXT    NOT NULL,
+            birth      INTEGER NOT NULL,             -- grows with every instance made in a session
+            revision   INTEGER NOT NULL,             -- the session's at the last write
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            document   TEXT    NOT NULL,
+            checksum   INTEGER NOT NULL,             -- CRC-32 of the other columns
+            PRIMARY KEY (session, name)
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+
+    /// Makes the tables, or brings them up to date, in one transaction.
+    ///
+    /// - Throws: ``StoreOpeningError`` for a file of another program or of a newer version of this one, `SQLiteError`.
+    static func prepare(_ connection: SQLiteConnection, path: String) throws {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            let version = try connection.number("PRAGMA user_version") ?? 0
+            let owner = try connection.number("PRAGMA application_id") ?? 0
+            let isEmpty = try connection.number("SELECT count(*) FROM sqlite_schema") == 0
+            guard owner == applicationID || isEmpty else { throw StoreOpeningError.foreign(path) }
+            guard version <= migrations.count else {
+                throw StoreOpeningError.newer(path, version: Int(version), known: migrations.count)
+            }
+            for migration in migrations[Int(version)...] { try connection.execute(migration) }
+            try connection.execute("PRAGMA application_id = \(applicationID)")
+            try connection.execute("PRAGMA user_version = \(migrations.count)")
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+}

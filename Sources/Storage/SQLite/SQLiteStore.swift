@@ -1,0 +1,138 @@
+import CSQLite
+import Sessions
+import Synchronization
+
+/// Sessions in an SQLite database in one file: they outlive the process.
+///
+/// What returns is on the disk. Commits that wait together are written in one transaction with one sync
+/// (``GroupCommit``); who waits is suspended, and holds no thread. Reading has threads of its own.
+///
+/// SQLite is asked for WAL mode with `synchronous = FULL`, which syncs the log before a commit returns
+/// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+package final class SQLiteStore: SessionStore {
+    private let commits: GroupCommit
+    private let readers: ReaderPool
+    private let damage: DamageCount
+
+    /// Opens the database, or makes it.
+    ///
+    /// - Parameters:
+    ///   - path: of the file; `-wal`, `-shm` and `-lock` are put beside it.
+    ///   - services: the names of all services, in the order of the catalogue.
+    ///   - idleTimeout: in milliseconds; see `SessionSettings`.
+    ///   - report: is told of damaged rows and other trouble, in sentences for the log.
+    /// - Throws: ``StoreOpeningError``.
+    package init(
+        path: String, services: [String], idleTimeout: Int64, report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
+        let lock = try FileLock(besides: path)
+        let damage = DamageCount(report: report)
+        self.damage = damage
+        let names = ServiceNames(services)
+        do {
+            let connection = try SQLiteConnection(path, .write)
+            try SQLiteSchema.prepare(connection, path: path)
+            commits = try GroupCommit(
+                lock: lock,
+                open: { () throws(SQLiteError) in
+                    let connection = try SQLiteConnection(path, .write)
+                    for setting in Self.writerSettings { try connection.execute(setting) }
+                    let writer = try SessionWriter(connection, names: names, idleTimeout: idleTimeout)
+                    return (connection, writer)
+                })
+            readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
+                try SessionReader(try SQLiteConnection(path, .read), names: names, report: damage.note)
+            }
+        } catch let error as SQLiteError {
+            throw StoreOpeningError.unusable(path, reason: error.description)
+        }
+        guard StoreThread.start(commits.run) else { throw StoreOpeningError.noThread }
+    }
+
+    deinit {
+        commits.close()
+        readers.close()
+    }
+
+    /// Transactions so far: fewer than commits where these waited together.
+    package var groups: Int { commits.groups }
+
+    /// Returns when everything that was asked before is done and the file is closed. What comes later is refused.
+    package func close() async {
+        readers.close()
+        commits.close()
+        await commits.waitForEnd()
+    }
+
+    package var trouble: String? { commits.trouble }
+    /// Rows that could not be read.
+    package var damagedRows: Int { damage.count }
+
+    static let writerSettings = [
+        // Stays in the file; the answer is the mode that is in force.
+        "PRAGMA journal_mode = WAL",
+        "PRAGMA synchronous = FULL",
+        // Pages of 4 KiB: the log is written back at about 16 MiB, and a new one takes its place.
+        "PRAGMA wal_autocheckpoint = 4096",
+        "PRAGMA journal_size_limit = 67108864",
+        "PRAGMA cache_size = -16384",
+    ]
+    /// A read takes tens of microseconds when the file is in the page cache; a few help when it is not.
+    private static let readerCount = 2
+
+    // MARK: SessionStore
+
+    package func create(_ session: StoredSession) async throws(StoreError) {
+        let isNew = try await write { writer throws(SQLiteError) in try writer.create(session) }
+        guard isNew else { throw .conflict }
+    }
+
+    package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+        try await readers.read { reader throws(SQLiteError) in try reader.session(id) }
+    }
+
+    package func commit(_ commit: SessionCommit) async throws(StoreError) {
+        let failure = try await write { writer throws(SQLiteError) in try writer.commit(commit) }
+        if let failure { throw failure }
+    }
+
+    package func touch(_ uses: [SessionUse]) async throws(StoreError) {
+        try await write { writer throws(SQLiteError) in
+            for use in uses { try writer.touch(use) }
+        }
+    }
+
+    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+        try await write { writer throws(SQLiteError) in try writer.end(id) }
+    }
+
+    package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+        try await readers.read { reader throws(SQLiteError) in try reader.sessions(ofUser: userID) }
+    }
+
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
+        try await readers.read { reader throws(SQLiteError) in try reader.page(after: id, limit: limit) }
+    }
+
+    nonisolated(nonsending) private func write<Result: Sendable>(
+        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Result
+    ) async throws(StoreError) -> Result {
+        let outcome = await withCheckedContinuation { continuation in commits.append(Write(body, continuation)) }
+        return try outcome.get()
+    }
+}
+
+/// Counts damaged rows and tells of them.
+private final class DamageCount: Sendable {
+    private let counter = Atomic<Int>(0)
+    private let report: @Sendable (String) -> Void
+
+    init(report: @escaping @Sendable (String) -> Void) { self.report = report }
+
+    var count: Int { counter.load(ordering: .relaxed) }
+
+    func note(_ sentence: String) {
+        counter.wrappingAdd(1, ordering: .relaxed)
+        report(sentence)
+    }
+}

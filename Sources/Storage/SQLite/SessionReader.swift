@@ -1,0 +1,98 @@
+import CSQLite
+import Sessions
+
+/// The statements that read sessions. What is damaged is reported, and as if it were not there.
+struct SessionReader {
+    private let connection: SQLiteConnection
+    private let names: ServiceNames
+    private let report: @Sendable (String) -> Void
+    private let selectSession: SQLiteStatement
+    private let selectServices: SQLiteStatement
+    private let selectUser: SQLiteStatement
+    private let selectPage: SQLiteStatement
+
+    /// - Parameter report: is told of each damaged row, in a sentence.
+    init(
+        _ connection: SQLiteConnection, names: ServiceNames, report: @escaping @Sendable (String) -> Void
+    ) throws(SQLiteError) {
+        self.connection = connection
+        self.names = names
+        self.report = report
+        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE id = ?1")
+        selectServices = try connection.prepare(
+            "SELECT \(ServiceRow.columns) FROM services WHERE session = ?1 ORDER BY birth")
+        selectUser = try connection.prepare(
+            "SELECT \(SessionRow.columns) FROM sessions WHERE user_id = ?1 ORDER BY id")
+        selectPage = try connection.prepare(
+            "SELECT \(SessionRow.columns) FROM sessions WHERE id > ?1 ORDER BY id LIMIT ?2")
+    }
+
+    func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
+        do throws(SQLiteError) {
+            return try snapshot { () throws(SQLiteError) in
+                try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(1, blob: bytes) }
+                return try sessions(selectSession).first
+            }
+        } catch  where error.primaryCode == SQLITE_CORRUPT {
+            report("The pages that \(id) is on are damaged (\(error)); it is as if it were not there.")
+            return nil
+        }
+    }
+
+    func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
+        try snapshot { () throws(SQLiteError) in
+            try selectUser.bind(1, userID)
+            return try sessions(selectUser)
+        }
+    }
+
+    /// Damaged ones are left out and others take their places: an empty page is the end.
+    func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> [StoredSession] {
+        try snapshot { () throws(SQLiteError) in
+            if let id {
+                try id.withBytes { bytes throws(SQLiteError) in try selectPage.bind(1, blob: bytes) }
+            } else {
+                try selectPage.bind(1, blob: UnsafeRawBufferPointer(start: nil, count: 0))
+            }
+            // Not the limit of the statement: damaged rows count there, too.
+            try selectPage.bind(2, -1)
+            return try sessions(selectPage, limit: limit)
+        }
+    }
+
+    /// Everything that `body` reads is of one state of the database.
+    private func snapshot<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
+        try connection.execute("BEGIN")
+        defer { try? connection.execute("ROLLBACK") }
+        return try body()
+    }
+
+    private func sessions(_ rows: SQLiteStatement, limit: Int = .max) throws(SQLiteError) -> [StoredSession] {
+        defer { rows.reset() }
+        var found: [StoredSession] = []
+        while found.count < limit {
+            guard try rows.step() else { break }
+            guard let row = SessionRow(rows), let session = row.stored(with: try services(of: row.id)) else {
+                report("A session's row is damaged; the session is as if it were not there.")
+                continue
+            }
+            found.append(session)
+        }
+        return found
+    }
+
+    private func services(of session: SessionID) throws(SQLiteError) -> [ServiceDocument] {
+        defer { selectServices.reset() }
+        try session.withBytes { bytes throws(SQLiteError) in try selectServices.bind(1, blob: bytes) }
+        var documents: [ServiceDocument] = []
+        while try selectServices.step() {
+            guard let row = ServiceRow(selectServices, of: session) else {
+                report("A service of \(session) is damaged; it is as if it were not there.")
+                continue
+            }
+            guard let service = names[row.name] else { continue }
+            documents.append(row.document(service: service))
+        }
+        return documents
+    }
+}

@@ -1,0 +1,142 @@
+import Sessions
+
+/// The statements that change sessions. Runs within a transaction that somebody else begins and ends.
+struct SessionWriter {
+    private let names: ServiceNames
+    /// In milliseconds; see `SessionSettings`.
+    private let idleTimeout: Int64
+    private let insertSession: SQLiteStatement
+    private let updateSession: SQLiteStatement
+    private let findSession: SQLiteStatement
+    private let deleteSession: SQLiteStatement
+    private let touchSession: SQLiteStatement
+    private let writeService: SQLiteStatement
+    private let deleteService: SQLiteStatement
+    private let deleteServices: SQLiteStatement
+    private let connection: SQLiteConnection
+
+    init(_ connection: SQLiteConnection, names: ServiceNames, idleTimeout: Int64) throws(SQLiteError) {
+        self.connection = connection
+        self.names = names
+        self.idleTimeout = idleTimeout
+        insertSession = try connection.prepare(
+            """
+            INSERT OR IGNORE INTO sessions (\(SessionRow.columns), due_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 
+                    \(Self.due(used: "?6", timeout: "?12", expires: "?5")))
+            """)
+        updateSession = try connection.prepare(
+            """
+            UPDATE sessions SET token = ?2, revision = ?3, mode = ?7, user_id = ?8, labels = ?9, retired = ?10,
+            checksum = ?11 WHERE id = ?1 AND revision = ?12
+            """)
+        findSession = try connection.prepare("SELECT 1 FROM sessions WHERE id = ?1")
+        deleteSession = try connection.prepare("DELETE FROM sessions WHERE id = ?1")
+        touchSession = try connection.prepare(
+            """
+            UPDATE sessions SET used_at = ?2, due_at = \(Self.due(used: "?2", timeout: "?3", expires: "expires_at"))
+            WHERE id = ?1 AND used_at < ?2
+            """)
+        writeService = try connection.prepare(
+            """
+            INSERT OR REPLACE INTO services (session, \(ServiceRow.columns))
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        deleteService = try connection.prepare("DELETE FROM services WHERE session = ?1 AND name = ?2")
+        deleteServices = try connection.prepare("DELETE FROM services WHERE session = ?1")
+    }
+
+    /// False when there is one of that id.
+    func create(_ session: StoredSession) throws(SQLiteError) -> Bool {
+        let row = SessionRow(session.record, usedAt: session.lastUsedAt)
+        try bind(row, to: insertSession)
+        try insertSession.bind(4, row.createdAt)
+        try insertSession.bind(5, row.expiresAt)
+        try insertSession.bind(6, row.usedAt)
+        try insertSession.bind(12, idleTimeout)
+        try insertSession.run()
+        guard connection.changes == 1 else { return false }
+        for document in session.record.services { try write(document, of: row.id) }
+        return true
+    }
+
+    /// Nil when it is done. A row is only ever updated, never put back: no commit revives a session that has ended.
+    func commit(_ commit: SessionCommit) throws(SQLiteError) -> StoreError? {
+        let record = commit.record
+        try bind(SessionRow(record, usedAt: 0), to: updateSession)
+        try updateSession.bind(12, Int64(clamping: commit.replacedRevision))
+        try updateSession.run()
+        guard connection.changes == 1 else { return try exists(record.id) ? .conflict : .gone }
+        for service in commit.changedServices {
+            if let document = record.document(of: service) {
+                try write(document, of: record.id)
+            } else {
+                try bind(record.id, to: deleteService)
+                try deleteService.bind(2, names[service])
+                try deleteService.run()
+            }
+        }
+        return nil
+    }
+
+    /// Never moves a time backwards.
+    func touch(_ use: SessionUse) throws(SQLiteError) {
+        try bind(use.id, to: touchSession)
+        try touchSession.bind(2, use.usedAt)
+        try touchSession.bind(3, idleTimeout)
+        try touchSession.run()
+    }
+
+    /// False when there was none.
+    func end(_ id: SessionID) throws(SQLiteError) -> Bool {
+        try bind(id, to: deleteSession)
+        try deleteSession.run()
+        guard connection.changes == 1 else { return false }
+        try bind(id, to: deleteServices)
+        try deleteServices.run()
+        return true
+    }
+
+    // MARK: Parts
+
+    private func exists(_ id: SessionID) throws(SQLiteError) -> Bool {
+        try bind(id, to: findSession)
+        defer { findSession.reset() }
+        return try findSession.step()
+    }
+
+    private func write(_ document: ServiceDocument, of session: SessionID) throws(SQLiteError) {
+        let row = ServiceRow(document, named: names[document.service], of: session)
+        try bind(session, to: writeService)
+        try writeService.bind(2, row.name)
+        try writeService.bind(3, row.birth)
+        try writeService.bind(4, row.revision)
+        try writeService.bind(5, row.createdAt)
+        try writeService.bind(6, row.updatedAt)
+        try writeService.bind(7, text: row.document)
+        try writeService.bind(8, row.checksum)
+        try writeService.run()
+    }
+
+    private func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
+        try id.withBytes { bytes throws(SQLiteError) in try statement.bind(1, blob: bytes) }
+    }
+
+    /// What both making and changing a session write.
+    private func bind(_ row: SessionRow, to statement: SQLiteStatement) throws(SQLiteError) {
+        try bind(row.id, to: statement)
+        try statement.bind(2, blob: row.token)
+        try statement.bind(3, row.revision)
+        try statement.bind(7, row.mode)
+        if let userID = row.userID { try statement.bind(8, userID) } else { try statement.bindNull(8) }
+        if let labels = row.labels { try statement.bind(9, text: labels) } else { try statement.bindNull(9) }
+        if let retired = row.retired { try statement.bind(10, blob: retired) } else { try statement.bindNull(10) }
+        try statement.bind(11, row.checksum)
+    }
+
+    /// SQL for when to look whether a session has expired. Rounded up to a minute: so most uses leave the index of these
+    /// times as it is.
+    private static func due(used: String, timeout: String, expires: String) -> String {
+        "(min(\(used) + \(timeout), \(expires)) + 59999) / 60000 * 60000"
+    }
+}

@@ -1,0 +1,28 @@
+/// Why a store cannot be used, in a sentence that says what to do.
+package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
+    /// Some other program's database.
+    case foreign(String)
+    /// Written by a newer version of this program.
+    case newer(String, version: Int, known: Int)
+    /// Another process has it.
+    case inUse(String)
+    /// The system has no thread left for it.
+    case noThread
+    /// The path cannot be opened or written, or is no database.
+    case unusable(String, reason: String)
+
+    package var description: String {
+        switch self {
+        case .foreign(let path):
+            "\(path) is a database of another program: name another file, or one that does not exist yet."
+        case .newer(let path, let version, let known):
+            "\(path) has version \(version) of the tables, and this program knows up to \(known): use a newer program, "
+                + "or another file."
+        case .inUse(let path):
+            "\(path) is in use by another process: end that one, or name another file."
+        case .noThread: "The system has no thread left for the store: raise its limit, or end something else."
+        case .unusable(let path, let reason):
+            "\(path) cannot be used as a store: \(reason)."
+        }
+    }
+}

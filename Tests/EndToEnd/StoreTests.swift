@@ -1,0 +1,121 @@
+import ConciergeApp
+import HTTPTestClient
+import JSONDocument
+import Sessions
+import Storage
+import Support
+import Testing
+
+@Suite("Sessions in a database")
+struct StoreTests {
+    private static func withDatabase(_ body: (String) async throws -> Void) async throws {
+        try await withFolder([:]) { _, folder in try await body("\(folder)/sessions.db") }
+    }
+
+    @Test("what was answered is there after a restart: services, labels, user, journey, and the token opens it")
+    func restart() async throws {
+        try await Self.withDatabase { path in
+            let configure = { (configuration: inout Configuration) in
+                configuration.store = .sqlite(path)
+                configuration.mainFlow = "wizard"
+            }
+            let token = try await withApplication(flows: [TestFlows.wizard], configure) { app in
+                let (_, id, _) = try await app.newSession()
+                let token = try await app.signIn("ada", to: id)
+                let client = app.client().with(token: token)
+                try await client.patch(Paths.current, #"{"labels":{"device":"phone"}}"#)
+                let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
+                #expect(moved.screen == "page1")
+                return token
+            }
+            try await withApplication(flows: [TestFlows.wizard], configure) { app in
+                let client = app.client().with(token: token)
+                let session = try await client.get(Paths.current)
+                #expect(session[member: "user_id"] == "ada")
+                #expect(session[member: "labels"] == ["device": "phone"])
+                let profile = try await client.get(Paths.profile)
+                #expect(profile[member: "name"] == "Ada")
+                #expect(try await client.get(Paths.main).screen == "page1")
+                #expect(try await client.event("back", on: Paths.main).screen == "start")
+                #expect(try await app.admin().get("/v1/users/ada/sessions").items.count == 1)
+            }
+        }
+    }
+
+    @Test("an ended session stays ended")
+    func ended() async throws {
+        try await Self.withDatabase { path in
+            let token = try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                let (client, _, token) = try await app.newSession()
+                try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+                #expect(try await client.send("DELETE", Paths.current).status == 204)
+                return token as String
+            }
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                let answer = try await app.client().with(token: token).get(Paths.current)
+                #expect(answer.status == 401)
+            }
+        }
+    }
+
+    @Test("a second server on the same file does not start, and says why")
+    func second() async throws {
+        try await Self.withDatabase { path in
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                await #expect(throws: StoreOpeningError.inUse(path)) {
+                    try await withApplication {
+                        $0.store = .sqlite(path)
+                    } _: { _ in
+                    }
+                }
+                let answer = try await app.newSession().client.get(Paths.current)
+                #expect(answer.status == 200)
+            }
+        }
+    }
+
+    @Test("statistics name the store and what a write's answer is worth")
+    func statistics() async throws {
+        try await Self.withDatabase { path in
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                let store = try await app.admin().get("/v1/stats")[member: "store"]
+                #expect(store == ["kind": "sqlite", "durability": "commit"])
+            }
+        }
+    }
+
+    @Test("without room writes are 507 and reads go on; with an error of the disk writes are 503 and it is not ready")
+    func trouble() async throws {
+        let store = SteeredStore()
+        try await withApplication(store: store) { app in
+            let client = try await app.newSession().client
+            store.before { call throws(StoreError) in if call == .commit { throw .full("no room") } }
+            let full = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            #expect(full.status == 507)
+            #expect(full.code == "storage_full")
+            let profile = try await client.get(Paths.profile)
+            #expect(profile[member: "name"] == "")
+            #expect(try await app.client().get("/health/ready").status == 200)
+            store.before { call throws(StoreError) in if call == .commit { throw .unavailable("no sync") } }
+            store.fail("The disk does not answer.")
+            let failed = try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            #expect(failed.status == 503)
+            #expect(failed["Retry-After"] != nil)
+            let ready = try await app.client().get("/health/ready")
+            #expect(ready.status == 503)
+            #expect(ready.text.contains("The disk does not answer."))
+            store.before(nil)
+            store.fail(nil)
+            #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
+            #expect(try await app.client().get("/health/ready").status == 200)
+        }
+    }
+}

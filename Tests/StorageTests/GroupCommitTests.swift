@@ -1,0 +1,141 @@
+import CSQLite
+import Sessions
+import Synchronization
+import Testing
+
+@testable import Storage
+
+@Suite("Writing together")
+struct GroupCommitTests {
+    /// A writer on a fresh file, which counts how often the file is opened.
+    private final class Place: Sendable {
+        let file: SQLiteFile
+        let commits: GroupCommit
+        let openings: Openings
+
+        final class Openings: Sendable {
+            let count = Atomic<Int>(0)
+        }
+
+        init(settings: [String] = []) throws {
+            file = try SQLiteFile()
+            let openings = Openings()
+            self.openings = openings
+            try SQLiteSchema.prepare(try SQLiteConnection(file.path, .write), path: file.path)
+            let lock = try FileLock(besides: file.path)
+            commits = try GroupCommit(lock: lock) { [path = file.path] () throws(SQLiteError) in
+                openings.count.wrappingAdd(1, ordering: .relaxed)
+                let connection = try SQLiteConnection(path, .write)
+                for setting in SQLiteStore.writerSettings + settings { try connection.execute(setting) }
+                return (connection, try SessionWriter(connection, names: ServiceNames(["profile"]), idleTimeout: 1))
+            }
+            #expect(StoreThread.start(commits.run))
+        }
+
+        func write<Result: Sendable>(
+            _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Result
+        ) async throws(StoreError) -> Result {
+            try await withCheckedContinuation { commits.append(Write(body, $0)) }.get()
+        }
+
+        func create(document: Int = 0) async throws(StoreError) -> SessionID {
+            let id = SessionID(random: SystemRandom())
+            let services =
+                document == 0
+                ? []
+                : [
+                    ServiceDocument(
+                        service: 0, birth: 0, revision: 1, createdAt: 1, updatedAt: 1,
+                        bytes: [UInt8](repeating: UInt8(ascii: " "), count: document))
+                ]
+            let record = SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2, revision: 1,
+                services: services, details: .none)
+            _ = try await write { writer throws(SQLiteError) in
+                try writer.create(StoredSession(record: record, lastUsedAt: 1))
+            }
+            return id
+        }
+
+        var sessionCount: Int {
+            get throws { Int(try SQLiteConnection(file.path, .read).number("SELECT count(*) FROM sessions") ?? 0) }
+        }
+    }
+
+    /// SQLITE_IOERR_FSYNC, a macro that Swift does not see.
+    private static let failedSyncCode = SQLITE_IOERR | 4 << 8
+
+    @Test("after a failed sync nothing is acknowledged until the file was opened anew and the log written back")
+    func failedSync() async throws {
+        let place = try Place()
+        _ = try await place.create()
+        #expect(place.openings.count.load(ordering: .relaxed) == 1)
+        await #expect(throws: StoreError.self) {
+            try await place.write { _ throws(SQLiteError) in
+                throw SQLiteError(code: Self.failedSyncCode, doing: "committing")
+            }
+        }
+        #expect(place.commits.trouble?.contains("committing") == true)
+        _ = try await place.create()
+        #expect(place.commits.trouble == nil)
+        #expect(place.openings.count.load(ordering: .relaxed) == 2)
+        #expect(try place.sessionCount == 2)
+        place.commits.close()
+        await place.commits.waitForEnd()
+    }
+
+    @Test("a job that fails alone takes nobody with it")
+    func oneJob() async throws {
+        let place = try Place()
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    do throws(StoreError) {
+                        if number == 20 {
+                            try await place.write { _ throws(SQLiteError) in
+                                throw SQLiteError(code: SQLITE_CONSTRAINT, doing: "one of many")
+                            }
+                        } else {
+                            _ = try await place.create()
+                        }
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(outcomes == 39)
+        #expect(try place.sessionCount == 39)
+        #expect(place.commits.trouble == nil)
+    }
+
+    @Test("a full disk refuses writes, harms nothing, and takes writes again when there is room")
+    func full() async throws {
+        let place = try Place(settings: ["PRAGMA max_page_count = 64"])
+        var made: [SessionID] = []
+        let failure = await #expect(throws: StoreError.self) {
+            while true { made.append(try await place.create(document: 8_000)) }
+        }
+        guard case .full = failure else { return #expect(Bool(false), "\(String(describing: failure))") }
+        #expect(place.commits.trouble == nil)
+        #expect(try place.sessionCount == made.count)
+        for id in made.prefix(5) {
+            #expect(try await place.write { writer throws(SQLiteError) in try writer.end(id) })
+        }
+        _ = try await place.create(document: 8_000)
+        #expect(try place.sessionCount == made.count - 4)
+        #expect(place.openings.count.load(ordering: .relaxed) == 1)
+    }
+
+    @Test("what comes after closing is refused, what came before is done")
+    func closing() async throws {
+        let place = try Place()
+        _ = try await place.create()
+        place.commits.close()
+        await place.commits.waitForEnd()
+        await #expect(throws: StoreError.self) { try await place.create() }
+        #expect(try place.sessionCount == 1)
+    }
+}

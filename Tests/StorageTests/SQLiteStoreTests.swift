@@ -1,0 +1,140 @@
+import Glibc
+import Sessions
+import Testing
+
+@testable import Storage
+
+@Suite("Sessions in SQLite")
+struct SQLiteStoreTests {
+    private let id = SessionID(random: SystemRandom())
+
+    private func session(_ id: SessionID, services: [ServiceDocument] = []) -> StoredSession {
+        StoredSession(
+            record: SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 10, expiresAt: 100_000, revision: 1,
+                services: services, details: .none),
+            lastUsedAt: 11)
+    }
+
+    private func document(_ service: UInt16, _ text: String, revision: UInt64 = 2) -> ServiceDocument {
+        ServiceDocument(
+            service: service, birth: UInt64(service), revision: revision, createdAt: 12, updatedAt: 13,
+            bytes: Array(text.utf8))
+    }
+
+    private func commit(_ services: [ServiceDocument], changed: [UInt16]) -> SessionCommit {
+        SessionCommit(
+            record: SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 10, expiresAt: 100_000, revision: 2,
+                services: services, details: .none),
+            replacedRevision: 1, changedServices: changed)
+    }
+
+    @Test("what was written is there when the file is opened again, under the names of the services")
+    func reopening() async throws {
+        let file = try SQLiteFile()
+        do {
+            let store = try file.store()
+            try await store.create(session(id))
+            try await store.commit(commit([document(0, #"{"a":1}"#), document(1, "{}")], changed: [0, 1]))
+            await store.close()
+        }
+        let store = try file.store(services: ["other", "quote", "profile"])
+        let loaded = try #require(try await store.load(id))
+        #expect(loaded.record.revision == 2)
+        #expect(loaded.record.document(of: 2)?.bytes == Array(#"{"a":1}"#.utf8))
+        #expect(loaded.record.document(of: 1)?.bytes == Array("{}".utf8))
+        #expect(loaded.record.document(of: 0) == nil)
+    }
+
+    @Test("a service that is not declared any more is left in the file")
+    func undeclared() async throws {
+        let file = try SQLiteFile()
+        do {
+            let store = try file.store()
+            try await store.create(session(id, services: [document(0, "{}"), document(1, "[]")]))
+            await store.close()
+        }
+        do {
+            let store = try file.store(services: ["quote"])
+            #expect(try await store.load(id)?.record.services.count == 1)
+            try await store.commit(commit([document(0, "null")], changed: [0]))
+            await store.close()
+        }
+        let services = try #require(try await file.store().load(id)).record.services
+        #expect(services.map { String(decoding: $0.bytes, as: UTF8.self) }.sorted() == ["null", "{}"])
+    }
+
+    @Test("commits that wait while another is written go into one transaction")
+    func groups() async throws {
+        let file = try SQLiteFile()
+        let store = try file.store()
+        let ids = (0..<200).map { _ in SessionID(random: SystemRandom()) }
+        await withTaskGroup(of: Void.self) { group in
+            for id in ids { group.addTask { try? await store.create(session(id)) } }
+        }
+        #expect(try await store.page(after: nil, limit: 1_000).count == 200)
+        #expect(store.groups < 150)
+        await store.close()
+    }
+
+    @Test("a damaged row is counted, told of and as if it were not there; the others are not harmed")
+    func damage() async throws {
+        let file = try SQLiteFile()
+        let other = SessionID(random: SystemRandom())
+        do {
+            let store = try file.store()
+            try await store.create(session(id, services: [document(0, #"{"a":1}"#), document(1, "{}")]))
+            try await store.create(session(other))
+            await store.close()
+        }
+        let connection = try SQLiteConnection(file.path, .write)
+        try connection.execute("UPDATE services SET document = '{\"a\":3}' WHERE name = 'profile'")
+        var store = try file.store()
+        #expect(try await store.load(id)?.record.services.map(\.service) == [1])
+        #expect(store.damagedRows == 1)
+        await store.close()
+        try connection.execute("UPDATE sessions SET expires_at = expires_at + 1 WHERE hex(id) = '\(hex(id))'")
+        store = try file.store()
+        #expect(try await store.load(id) == nil)
+        #expect(try await store.page(after: nil, limit: 10).map(\.record.id) == [other])
+        #expect(store.damagedRows == 2)
+    }
+
+    @Test("a file that is not ours is refused in a sentence that says what to do, and stays as it is")
+    func refused() throws {
+        let file = try SQLiteFile()
+        try SQLiteConnection(file.path, .write).execute("CREATE TABLE theirs (x)")
+        #expect(throws: StoreOpeningError.foreign(file.path)) { try file.store() }
+        let connection = try SQLiteConnection(file.path, .write)
+        #expect(try connection.number("SELECT count(*) FROM sqlite_schema") == 1)
+        try connection.execute("PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = 99")
+        let known = SQLiteSchema.migrations.count
+        #expect(throws: StoreOpeningError.newer(file.path, version: 99, known: known)) { try file.store() }
+    }
+
+    @Test("a second store on the same file is refused until the first is gone")
+    func second() throws {
+        let file = try SQLiteFile()
+        let first = try file.store()
+        #expect(throws: StoreOpeningError.inUse(file.path)) { try file.store() }
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("what is no database, or cannot be opened, is refused")
+    func unusable() throws {
+        let file = try SQLiteFile()
+        let descriptor = open(file.path, O_WRONLY | O_CREAT, 0o600)
+        let noise = [UInt8](repeating: 7, count: 8_192)
+        #expect(write(descriptor, noise, noise.count) == noise.count)
+        close(descriptor)
+        #expect(throws: StoreOpeningError.self) { try file.store() }
+        #expect(throws: StoreOpeningError.self) {
+            try SQLiteStore(path: file.folder + "/none/such.db", services: [], idleTimeout: 1)
+        }
+    }
+
+    private func hex(_ id: SessionID) -> String {
+        String(id.description.dropFirst(4)).uppercased()
+    }
+}
