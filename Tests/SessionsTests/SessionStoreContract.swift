@@ -23,7 +23,9 @@ import Testing
             services: services,
             details: SessionDetails(
                 labels: SessionLabels(["a": "b"]), userID: user,
-                retiredTokens: [RetiredToken(digest: TokenDigest(words: (4, 5, 6, 7)), graceEndsAt: 30)],
+                retiredTokens: [
+                    RetiredToken(digest: TokenDigest(words: (4, 5, 6, 7)), givenAt: 5, retiredAt: 10, grace: 20)
+                ],
                 mode: .cookie))
     }
 

@@ -28,7 +28,16 @@ package final class RequestObserver: HTTPServerObserver {
             RequestLine(
                 status: status, microseconds: nanoseconds / 1_000, bytes: isBare ? 0 : response.body.count,
                 sessionID: request.note.map(SessionID.init), traceID: TraceID(request.fields)),
-            id: request.id, labels: labels[row], at: request.receivedAt + nanoseconds)
+            id: request.id, labels: labels(of: request, row: row), at: request.receivedAt + nanoseconds)
+    }
+
+    /// Of a method that is not possible on its path the log tells the path's pattern; the metrics do not, since nobody
+    /// needs rows for all such pairs.
+    private func labels(of request: HTTPRequest, row: Int) -> RequestLabels {
+        guard let route = request.match.route, !request.isForItsRoute else { return labels[row] }
+        return RequestLabels(
+            of: RequestRow(
+                listener: metrics.rows[row].listener, method: request.method.label, route: route.pattern.text))
     }
 
     package func failed(_ request: HTTPRequest, _ problem: any Error) {

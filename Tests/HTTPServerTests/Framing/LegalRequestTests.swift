@@ -68,13 +68,15 @@ struct LegalRequest: Sendable, CustomStringConvertible {
         chunked("chunk sizes in both cases", "a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"),
         chunked("a chunk size with zeros in front", "0005\r\nhello\r\n000\r\n\r\n", "hello"),
         chunked("chunk extensions", "5;a=b;c=\"d\";e\r\nhello\r\n0;f\r\n\r\n", "hello"),
-        chunked("an extension as signed uploads have it", "5;s=\(String(repeating: "f", count: 85))\r\nhello\r\n0\r\n\r\n", "hello"),
+        chunked("an extension as signed uploads have it", "5;s=\(hash)\r\nhello\r\n0\r\n\r\n", "hello"),
         chunked("trailers", "5\r\nhello\r\n0\r\nA: b\r\nC:d\r\n\r\n", "hello"),
         chunked("a trailer that names a length", "5\r\nhello\r\n0\r\nContent-Length: 3\r\nHost: x\r\n\r\n", "hello"),
         .init(
             "chunked in other letters",
             "POST /echo HTTP/1.1\r\nHost: h\r\nTRANSFER-ENCODING: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi"),
     ]
+
+    private static let hash = String(repeating: "f", count: 85)
 
     private static func chunked(_ name: String, _ body: String, _ answer: String) -> LegalRequest {
         .init(name, "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(body)", answer)
