@@ -36,7 +36,7 @@ package final class Metrics: Sendable {
     }
 
     func row(of request: HTTPRequest, listener: Int) -> Int {
-        tables[listener].row(of: request)
+        tables[listener].row(of: request.method, on: request.match.route)
     }
 
     func count(row: Int, worker: Int, status: UInt16, nanoseconds: UInt64) {

@@ -34,13 +34,11 @@ struct RequestRowTable: Sendable {
         for method in HTTPMethod.labelled { add(method, "-") }
     }
 
-    func row(of request: HTTPRequest) -> Int {
-        let method = request.method
-        guard request.isForItsRoute, let route = request.match.route, route.index < routeRows.count else {
-            return unmatched + method.labelIndex
-        }
+    func row(of method: HTTPMethod, on route: Route?) -> Int {
+        guard let route, route.index < routeRows.count else { return unmatched + method.labelIndex }
+        if route.method == method { return routeRows[route.index] }
         let isHeadOfGet = method == .head && route.method == .get
-        return routeRows[route.index] + (isHeadOfGet ? 1 : 0)
+        return isHeadOfGet ? routeRows[route.index] + 1 : unmatched + method.labelIndex
     }
 }
 

@@ -58,12 +58,6 @@ public final class HTTPRequest: Sendable {
         }
     }
 
-    /// Whether the route that was found is one for its method, and so what answered it.
-    public var isForItsRoute: Bool {
-        guard let route = match.route else { return false }
-        return route.method.code == method.code || (method == .head && route.method == .get)
-    }
-
     /// The request target as it was sent.
     public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
 
