@@ -87,14 +87,15 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, bool links_fie
 
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
+    if (c->writes_directly) return cmhd_write_answer(c, answer);
     // Whoever made the answer may have taken long over it.
     w->now = cmhd_now();
     struct MHD_Response *response = cmhd_build_answer(answer, w->server->links_fields);
     if (response == NULL) return false;
     // A refused request may have left the connection out of step; a draining server wants it back.
-    if (c->refusal != CMHD_REFUSAL_NONE || cmhd_is_draining(w))
+    if (c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w))
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
-    bool queued = MHD_queue_response(c->mhd, answer->status, response) == MHD_YES;
+    bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
     MHD_destroy_response(response);
     if (queued) {
         c->step = STEP_ANSWERED;

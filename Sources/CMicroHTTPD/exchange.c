@@ -5,10 +5,6 @@
 
 #include "internal.h"
 
-/// A chunked body that turns out too large is read on, this many bytes beyond its limit, so that the client
-/// gets to see the answer; beyond that the connection is cut.
-static const size_t swallow_bytes = 8 << 20;
-
 /// Called when the request line is there, before the library looks at the query.
 ///
 /// It would split the query into arguments in the connection's memory, and hang or close without an answer
@@ -23,6 +19,7 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
     c->target = (char *)target;
     c->target_length = target == NULL ? 0 : (uint32_t)strlen(target);
     c->refusal = CMHD_REFUSAL_NONE;
+    c->closes = false;
     char *mark = target == NULL ? NULL : memchr(c->target, '?', c->target_length);
     c->query = mark == NULL ? NULL : mark + 1;
     if (c->query != NULL) {
@@ -37,36 +34,27 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
 static void forget_body(cmhd_connection *c) {
     free(c->body);
     c->body = NULL;
-    c->body_length = c->body_capacity = c->swallowed = 0;
+    c->body_length = c->body_capacity = 0;
 }
 
-static void collect(cmhd_connection *c, const char *data, size_t size) {
+static cmhd_refusal collect(cmhd_connection *c, const char *data, size_t size) {
     size_t limit = c->worker->server->options.body_bytes;
-    if (c->refusal != CMHD_REFUSAL_NONE || size > limit - c->body_length) {
-        c->refusal = c->refusal == CMHD_REFUSAL_NONE ? CMHD_REFUSAL_BODY_TOO_LARGE : c->refusal;
-        c->swallowed += size;
-        return;
-    }
+    if (size > limit - c->body_length) return CMHD_REFUSAL_BODY_TOO_LARGE;
     if (c->body_length + size > c->body_capacity) {
         size_t capacity = c->body_capacity == 0 ? 256 : c->body_capacity * 2;
         if (capacity < c->body_length + size) capacity = c->body_length + size;
         uint8_t *body = realloc(c->body, capacity);
-        if (body == NULL) {
-            c->refusal = CMHD_REFUSAL_OUT_OF_MEMORY;
-            c->swallowed += size;
-            return;
-        }
+        if (body == NULL) return CMHD_REFUSAL_OUT_OF_MEMORY;
         c->body = body;
         c->body_capacity = capacity;
     }
     memcpy(c->body + c->body_length, data, size);
     c->body_length += size;
+    return CMHD_REFUSAL_NONE;
 }
 
-/// Hands the request over. The exchange that comes back, if any, is answered later.
-static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
+void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
     worker *w = c->worker;
-    cmhd_callbacks *callbacks = &w->server->callbacks;
     request->connection = c;
     request->worker = w->index;
     // Each worker counts its own: one count for all would travel between processors.
@@ -75,6 +63,12 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     request->body = c->body;
     request->body_length = c->refusal == CMHD_REFUSAL_NONE ? c->body_length : 0;
     request->peer = c->peer;
+}
+
+/// Hands the request over. The exchange that comes back, if any, is answered later.
+static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    cmhd_prepare(c, request);
     void *exchange = callbacks->request(callbacks->context, request);
     forget_body(c);
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
@@ -108,9 +102,11 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         return hand_over(c, &request);
     case STEP_BODY:
         if (*data_size > 0) {
-            collect(c, data, *data_size);
+            cmhd_refusal refusal = collect(c, data, *data_size);
             *data_size = 0;
-            return c->swallowed > swallow_bytes ? MHD_NO : MHD_YES;
+            // The client may send on for long, or not at all: it is told at once.
+            if (refusal != CMHD_REFUSAL_NONE) cmhd_refuse_now(c, refusal);
+            return refusal == CMHD_REFUSAL_NONE ? MHD_YES : MHD_NO;
         }
         cmhd_describe(c, method, version, &request);
         return hand_over(c, &request);
@@ -141,6 +137,9 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
         callbacks->abandoned(callbacks->context, exchange);
     }
     forget_body(c);
+    // What is left of what was read belongs to the next request, and the library moves it.
+    c->chunks.step = CHUNKS_UNWATCHED;
+    c->read_end = NULL;
     if (c->worker->fields_owner == c) c->worker->fields_owner = NULL;
     c->step = STEP_HEAD;
     c->target = NULL;

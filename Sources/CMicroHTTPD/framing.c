@@ -193,11 +193,13 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
     if (codings > 1 || (codings == 1 && !chunked)) return CMHD_REFUSAL_TRANSFER_CODING;
     if (cookies > w->server->options.cookies) return CMHD_REFUSAL_TOO_MANY_COOKIES;
     c->expects_body = length > 0 || chunked;
+    c->is_chunked = chunked;
+    c->content_length = length;
     if (length > w->server->options.body_bytes) return CMHD_REFUSAL_BODY_TOO_LARGE;
     return CMHD_REFUSAL_NONE;
 }
 
-static size_t header_size(struct MHD_Connection *mhd) {
+size_t cmhd_header_size(struct MHD_Connection *mhd) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
 }
@@ -244,14 +246,16 @@ cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *me
         c->query[0] = c->hidden;
     }
     const cmhd_options *options = &c->worker->server->options;
-    size_t size = header_size(c->mhd);
+    size_t size = cmhd_header_size(c->mhd);
     if (c->target_length > options->target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
     if (size > options->head_bytes) return CMHD_REFUSAL_FIELDS_TOO_LARGE;
     c->method_length = (uint32_t)method_length;
     c->head_length = (uint32_t)size;
     cmhd_refusal refusal = check_target(c, method);
     if (refusal == CMHD_REFUSAL_NONE) refusal = read_fields(c, method, version);
-    if (refusal == CMHD_REFUSAL_NONE || refusal == CMHD_REFUSAL_BODY_TOO_LARGE) fill(c, method, version, request);
+    if (refusal == CMHD_REFUSAL_NONE) refusal = cmhd_place_request(c, method);
+    if (refusal == CMHD_REFUSAL_NONE || refusal == CMHD_REFUSAL_BODY_TOO_LARGE || refusal == CMHD_REFUSAL_CHUNKS)
+        fill(c, method, version, request);
     return refusal;
 }
 

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "CMicroHTTPD.h"
+#include "chunks.h"
 
 // Since then a response's free callback has a context; since 0.9.71 callbacks return an enum.
 #if MHD_VERSION < 0x00097302
@@ -41,16 +42,25 @@ struct cmhd_connection {
     int64_t deadline;               ///< monotonic milliseconds
     cmhd_connection *previous, *next;  ///< in the list of its phase
 
+    // The bytes as they came, see chunked.c.
+    const char *read_start, *read_end;  ///< where the last of them lie; NULL when they may have been moved
+    const char *buffer;             ///< where the library moves what is left behind a request; NULL when unknown
+    uint64_t received, request_end; ///< how many there were, and up to the end of the last request
+
     // The request under way.
     char *target;                   ///< in the receive buffer, from the request line
     uint32_t target_length;         ///< with the query
     uint32_t method_length, head_length;
     char *query;                    ///< behind the `?`, if there is one
     char hidden;                    ///< the query's first byte, see `cmhd_on_target`
-    bool expects_body;
+    bool expects_body, is_chunked;
+    bool closes;                    ///< after this answer, see `cmhd_place_request`
+    bool writes_directly;           ///< the answer goes to the socket, see refusal.c
+    cmhd_chunks chunks;             ///< of the body, while it is watched
     cmhd_refusal refusal;           ///< decided before the body was swallowed
     uint8_t *body;
-    size_t body_length, body_capacity, swallowed;
+    size_t body_length, body_capacity;
+    uint64_t content_length;
     void *exchange;                 ///< the caller's, between `request` and `resumed`
 };
 
@@ -94,6 +104,8 @@ struct worker {
     uint64_t handed_over;           ///< how many requests were
     cmhd_field_place places[CMHD_FIELD_NAMES];
     cmhd_connection *fields_owner;  ///< whose fields they are
+    cmhd_connection **by_descriptor;  ///< its connections, so that what the library reads can be seen
+    size_t by_descriptor_count;
 };
 
 struct cmhd_server {
@@ -134,6 +146,30 @@ cmhd_refusal cmhd_check_head(cmhd_connection *connection, const char *url, const
                              cmhd_request *request);
 /// Fills in `request` again when the body has come in.
 void cmhd_describe(cmhd_connection *connection, const char *method, const char *version, cmhd_request *request);
+
+/// The size of a request's head, once it has come in whole; 0 before.
+size_t cmhd_header_size(struct MHD_Connection *mhd);
+
+/// Says what the connection has collected, beside what its head says.
+void cmhd_prepare(cmhd_connection *connection, cmhd_request *request);
+/// Hands a refusal over and writes its answer to the socket at once; the connection can only be closed then.
+void cmhd_refuse_now(cmhd_connection *connection, cmhd_refusal refusal);
+/// For `cmhd_respond`, while `writes_directly`.
+bool cmhd_write_answer(cmhd_connection *connection, const cmhd_answer *answer);
+void cmhd_close_writing(cmhd_connection *connection);
+
+void cmhd_note_connection(cmhd_connection *connection);
+void cmhd_forget_connection(const cmhd_connection *connection);
+/// Looks at what has just been read from the connection's socket.
+cmhd_refusal cmhd_note_read(cmhd_connection *connection, const char *bytes, size_t length);
+/// Finds out where a request is whose head is good; watches its body from here on when that has chunks, and sets
+/// `closes` when that cannot be done.
+cmhd_refusal cmhd_place_request(cmhd_connection *connection, const char *head);
+
+/// Says that the calling thread is that worker's, see library.c.
+void cmhd_begin_worker(worker *w);
+/// The library's own `MHD_queue_response`.
+enum MHD_Result cmhd_queue(struct MHD_Connection *mhd, unsigned status, struct MHD_Response *response);
 
 /// Whether a request may be answered without closing the connection.
 bool cmhd_is_draining(const worker *w);

@@ -114,6 +114,7 @@ static const char *try_samples(bool links_fields) {
             failure = run(w, &samples[i], &outcome);
         if (w->daemon != NULL) MHD_stop_daemon(w->daemon);
         cmhd_drop_lingering(w);
+        free(w->by_descriptor);
     }
     free(fields);
     free(server);

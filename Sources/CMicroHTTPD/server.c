@@ -219,6 +219,7 @@ void cmhd_server_free(cmhd_server *server) {
         cmhd_drop_lingering(w);
         if (w->wake >= 0) close(w->wake);
         free(w->fields);
+        free(w->by_descriptor);
     }
     free(server);
 }

@@ -62,6 +62,11 @@ void cmhd_close_socket(cmhd_connection *c) {
     shutdown(c->fd, SHUT_RDWR);
 }
 
+void cmhd_close_writing(cmhd_connection *c) {
+    cmhd_enter(c, PHASE_ENDED);
+    shutdown(c->fd, SHUT_WR);
+}
+
 void cmhd_linger(cmhd_connection *c) {
     if (c->worker->lingering_count >= lingering_limit) return;
     lingering *entry = malloc(sizeof *entry);
@@ -133,6 +138,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
         c->peer = info == NULL ? NULL : info->client_addr;
         append(c, PHASE_HEADER);
+        cmhd_note_connection(c);
         atomic_fetch_add_explicit(&w->connections, 1, memory_order_relaxed);
     } else {
         cmhd_connection *c = *socket_context;
@@ -142,6 +148,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
         w->closed = true;
+        cmhd_forget_connection(c);
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
         free(c);
@@ -276,6 +283,7 @@ static void turn(worker *w, int64_t sleep) {
 
 void *cmhd_worker_run(void *context) {
     worker *w = context;
+    cmhd_begin_worker(w);
     int64_t look_at = 0;
     for (;;) {
         int64_t now = w->now = cmhd_now();

@@ -148,6 +148,69 @@ struct AdminTests {
         }
     }
 
+    @Test("writing the service user attaches whom it names, and clearing it nobody: the two always agree")
+    func userService() async throws {
+        let services = [try ServiceFile(name: "orders", boundTo: .user)]
+        try await withApplication(services: services) { app in
+            let (client, id, _) = try await app.newSession()
+            let admin = app.admin()
+            let path = Paths.service("user", of: id)
+            func expect(_ user: String?, _ location: SourceLocation = #_sourceLocation) async throws {
+                let seen = [
+                    try await client.get(Paths.current)[member: "user_id"]?.string,
+                    try await client.get(Paths.user)[member: "id"]?.string,
+                ]
+                #expect(seen == [user, user], sourceLocation: location)
+                for name in ["ada", "grace"] {
+                    let listed = try await admin.get("/v1/users/\(name)/sessions").items.count
+                    #expect(listed == (name == user ? 1 : 0), sourceLocation: location)
+                }
+            }
+            let ada = #"{"id":"ada","authenticated":true,"claims":{}}"#
+            #expect(try await admin.send("PUT", path, json: ada).status == 200)
+            try await expect("ada")
+            try await client.patch(Paths.service("orders"), #"{"x":1}"#)
+            #expect(try await admin.patch(path, #"{"claims":{"a":1}}"#).status == 200)
+            #expect(try await client.get(Paths.service("orders")).json == ["x": 1], "the same user keeps it")
+            #expect(try await admin.patch(path, #"{"id":"grace"}"#).status == 200)
+            try await expect("grace")
+            #expect(try await client.get(Paths.service("orders")).json == .emptyObject)
+            #expect(try await admin.send("DELETE", path + "/state").status == 204)
+            try await expect(nil)
+            for (method, path, json) in [
+                ("PUT", path, #"{"id":null,"authenticated":false,"claims":{}}"#), ("DELETE", path, nil),
+                ("DELETE", "/v1/sessions/\(id)/services", nil),
+            ] {
+                try await admin.send("PUT", Paths.service("user", of: id), json: ada)
+                try await expect("ada")
+                #expect(try await admin.send(method, path, json: json).status < 300)
+                try await expect(nil)
+            }
+            let long = String(repeating: "ä", count: 200)
+            let refused = try await admin.patch(path, #"{"id":"\#(long)","authenticated":true}"#)
+            #expect(refused.status == 400)
+            #expect(try refused.json[member: "errors"]?[0]?[member: "pointer"] == "/id")
+            try await expect(nil)
+        }
+    }
+
+    @Test("OPTIONS says what an admin may do with each service")
+    func options() async throws {
+        try await withApplication { app in
+            let id = try await app.newSession().id
+            for (name, allow) in [
+                ("user", "DELETE, GET, HEAD, OPTIONS, PATCH, PUT"), ("coordinator", "DELETE, GET, HEAD, OPTIONS"),
+            ] {
+                let path = Paths.service(name, of: id)
+                #expect(try await app.admin().send("OPTIONS", path)["Allow"] == allow)
+                #expect(try await app.admin().send("POST", path)["Allow"] == allow)
+            }
+            let refused = try await app.admin().send("PUT", Paths.service("coordinator", of: id), json: "{}")
+            #expect(refused.status == 405)
+            #expect(refused["Allow"] == "DELETE, GET, HEAD, OPTIONS")
+        }
+    }
+
     @Test("sign-in attaches the user and rotates the token at once: the old one is dead without grace")
     func signIn() async throws {
         try await withApplication { app in

@@ -121,6 +121,24 @@ struct IdempotencyTests {
         }
     }
 
+    @Test(
+        "behind one proxy the same key of two clients is two keys: nobody gets another one's token",
+        arguments: ["X-Forwarded-For", "Forwarded", "X-Real-IP", "User-Agent", "Accept-Language", "Origin"])
+    func behindProxy(field: String) async throws {
+        try await withApplication { app in
+            func create(_ value: String?) async throws -> TestResponse {
+                try await app.client().send(
+                    "POST", Paths.sessions, fields: [Self.key("k")] + (value.map { [(field, $0)] } ?? []))
+            }
+            let answers = [try await create("one"), try await create("another"), try await create(nil)]
+            #expect(answers.allSatisfy { $0.status == 201 && $0["Idempotency-Replayed"] == nil })
+            #expect(Set(answers.compactMap { $0[member: "token"]?.string }).count == 3)
+            let again = try await create("another")
+            #expect(again["Idempotency-Replayed"] == "true")
+            #expect(again.body == answers[1].body)
+        }
+    }
+
     @Test("a dead token gets 401, not a replay")
     func deadToken() async throws {
         try await withApplication { app in

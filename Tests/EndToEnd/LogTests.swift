@@ -73,6 +73,9 @@ struct LogTests {
                     ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
                 ])
             try await client.get("/nowhere/at/all")
+            try await client.send("POST", Paths.profile, fields: [("Request-Id", "wrong-1")])
+            try await client.send("BREW", Paths.profile, fields: [("Request-Id", "wrong-2")])
+            try await client.send("OPTIONS", Paths.profile, fields: [("Request-Id", "options-1")])
             try await app.admin().get("/v1/stats")
             return (id, client)
         }
@@ -84,7 +87,7 @@ struct LogTests {
             #expect(document[string: "event"] != nil)
         }
         let requests = documents.filter { $0[string: "event"] == "request" }
-        #expect(requests.count == 4)
+        #expect(requests.count == 7)
         for request in requests {
             #expect(request.names.isSuperset(of: Self.required))
             #expect(request[member: "duration_ms"]?.double != nil)
@@ -95,6 +98,13 @@ struct LogTests {
         #expect(get[member: "status"] == 200)
         #expect(get[string: "session_id"] == id)
         #expect(get[string: "trace_id"] == "0af7651916cd43dd8448eb211c80319c")
+        let others = [("wrong-1", "POST", 405), ("wrong-2", "_OTHER", 405), ("options-1", "OPTIONS", 204)]
+        for (id, method, status) in others {
+            let other = try #require(requests.first { $0[string: "request_id"] == id })
+            #expect(other[string: "method"] == method)
+            #expect(other[string: "route"] == "/v1/sessions/{session}/services/{name}")
+            #expect(other[member: "status"]?.int == status)
+        }
         #expect(!file.lines().contains { $0.contains("nowhere") })
         let events = documents.compactMap { $0[string: "event"] }
         #expect(events.first == "listening")

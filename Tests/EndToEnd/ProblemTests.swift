@@ -122,6 +122,21 @@ struct ProblemTests {
             found.expect(
                 "unknown_transfer_coding", try await ask("/v1/sessions", "Transfer-Encoding: gzip\r\n", method: "POST"))
             found.expect(
+                "http_version_not_supported",
+                try await client.send(Array("GET / HTTP/2.0\r\nHost: h\r\n\r\n".utf8), "GET", "/"))
+            // What the library refuses before anybody of ours sees it.
+            found.expect("malformed_request", try await client.send(Array("GET /\r\n".utf8), "GET", "/"))
+            found.expect("malformed_request", try await ask("/version", "no colon\r\n"))
+            found.expect("ambiguous_length", try await ask("/version", "Content-Length: x\r\n"))
+            found.expect("target_too_long", try await ask("/" + String(repeating: "x", count: 30_000)))
+            found.expect("head_too_large", try await ask("/version", "A: \(String(repeating: "x", count: 30_000))\r\n"))
+            found.expect(
+                "malformed_request",
+                try await ask("/v1/sessions", "Transfer-Encoding: chunked\r\n\r\n2\n{}\r\n0\r\n", method: "POST"))
+            found.expect(
+                "body_too_large",
+                try await ask("/v1/sessions", "Transfer-Encoding: chunked\r\n\r\nfffffff\r\n", method: "POST"))
+            found.expect(
                 "invalid_host", try await client.send(Array("GET / HTTP/1.1\r\n\r\n".utf8), "GET", "/"))
         }
         causes = found

@@ -61,6 +61,9 @@ struct RuleTests {
             (Paths.services, ["DELETE", "GET", "HEAD", "OPTIONS"], "PATCH"),
             (Paths.profile, ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "PUT"], "POST"),
             (Paths.profile + "/state", ["DELETE", "OPTIONS"], "GET"),
+            (Paths.user, ["GET", "HEAD", "OPTIONS"], "POST"), (Paths.user + "/state", ["OPTIONS"], "GET"),
+            (Paths.service("%75ser"), ["GET", "HEAD", "OPTIONS"], "POST"),
+            (Paths.service("nothing"), ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "PUT"], "POST"),
             ("/version", ["GET", "HEAD", "OPTIONS"], "DELETE"),
         ])
     func methods(path: String, allowed: [String], other: String) async throws {

@@ -62,15 +62,54 @@ import Testing
         #expect(try await house.isAuthenticated(fresh))
     }
 
-    @Test("the last 16 retired tokens are recognised, older ones are unknown")
+    @Test("the last 16 retired tokens are recognised, older ones are unknown, and refused")
     func retired() async throws {
         for (age, endsSession) in [(16, true), (17, false)] {
             let (session, oldest) = try await house.sessions.create()
             var fresh = oldest
-            for _ in 0..<age { fresh = try await house.sessions.rotate(session) }
+            for _ in 0..<age {
+                house.clock.advance(60_000)
+                fresh = try await house.sessions.rotate(session)
+            }
             house.clock.advance(60_000)
             #expect(try await !house.isAuthenticated(oldest))
             #expect(try await house.isAuthenticated(fresh) == !endsSession)
+        }
+    }
+
+    @Test(
+        "whoever rotates quickly does not make the server forget the token before: its use ends the session",
+        arguments: [0, 100, 29_999] as [Int64])
+    func notForgotten(pause: Int64) async throws {
+        let (session, _) = try await house.sessions.create()
+        house.clock.advance(60_000)
+        let owners = try await house.sessions.rotate(session)
+        house.clock.advance(60_000)
+        var thiefs = owners
+        for _ in 0..<(pause == 0 ? 200 : min(200, 900_000 / pause)) {
+            thiefs = try await house.sessions.rotate(session, presenting: thiefs.presented)
+            house.clock.advance(pause)
+        }
+        house.clock.advance(60_000)
+        #expect(try await house.isAuthenticated(thiefs))
+        #expect(try await !house.isAuthenticated(owners))
+        #expect(try await !house.isAuthenticated(thiefs))
+    }
+
+    @Test("a token that was in use for a minute is remembered for seven minutes of rotations, however they are spread")
+    func bound() async throws {
+        for pause in [1, 1_000, 10_000, 29_000, 30_000, 31_000, 60_000] as [Int64] {
+            let (session, oldest) = try await house.sessions.create()
+            house.clock.advance(60_000)
+            var fresh = try await house.sessions.rotate(session)
+            for _ in 0..<min(1_000, 420_000 / pause) {
+                house.clock.advance(pause)
+                fresh = try await house.sessions.rotate(session)
+            }
+            house.clock.advance(60_000)
+            #expect(try await house.isAuthenticated(fresh))
+            #expect(try await !house.isAuthenticated(oldest))
+            #expect(try await !house.isAuthenticated(fresh), "\(pause)")
         }
     }
 

@@ -29,7 +29,9 @@ import Testing
             services: services,
             details: SessionDetails(
                 labels: SessionLabels(["a": "b"]), userID: user,
-                retiredTokens: [RetiredToken(digest: TokenDigest(words: (4, 5, 6, 7)), graceEndsAt: 30)],
+                retiredTokens: [
+                    RetiredToken(digest: TokenDigest(words: (4, 5, 6, 7)), givenAt: 5, retiredAt: 10, grace: 20)
+                ],
                 mode: .cookie))
     }
 
@@ -56,7 +58,8 @@ import Testing
         #expect(record.token == TokenDigest(words: (1, 2, 3, id.low)))
         #expect(record.details.labels == SessionLabels(["a": "b"]) && record.details.mode == .cookie)
         #expect(record.userID == "u")
-        #expect(record.details.retiredTokens.map(\.graceEndsAt) == [30])
+        let retired = try #require(record.details.retiredTokens.first)
+        #expect(retired.givenAt == 10 && retired.retiredAt == 20 && retired.graceEndsAt == 30)
         #expect(record.details.retiredTokens.map(\.digest) == [TokenDigest(words: (4, 5, 6, 7))])
         let kept = try #require(record.services.first)
         #expect(kept.service == 0 && kept.birth == 3 && kept.revision == 2)

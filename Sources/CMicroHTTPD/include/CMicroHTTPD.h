@@ -33,6 +33,8 @@ typedef enum {
     CMHD_REFUSAL_FIELD_VALUE,
     CMHD_REFUSAL_HOST,                ///< missing in HTTP/1.1, twice, or malformed
     CMHD_REFUSAL_FRAMING,             ///< Content-Length twice, or together with Transfer-Encoding, or not a number
+    CMHD_REFUSAL_CHUNKS,              ///< a chunked body that is not as RFC 9112, section 7.1, wants it
+    CMHD_REFUSAL_VERSION,             ///< another HTTP than 1.0 and 1.1
     CMHD_REFUSAL_TRANSFER_CODING,     ///< Transfer-Encoding other than exactly one `chunked`
     CMHD_REFUSAL_BODY_TOO_LARGE,
     CMHD_REFUSAL_OUT_OF_MEMORY,

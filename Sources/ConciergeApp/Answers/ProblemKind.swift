@@ -166,6 +166,9 @@ extension ProblemKind {
         .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try another one, or again.")
     static let handlerTimeout = ProblemKind(
         .gatewayTimeout, "handler_timeout", "Took too long", "The answer was not ready within the time allowed.")
+    static let unknownVersion = ProblemKind(
+        .httpVersionNotSupported, "http_version_not_supported", "Unknown version of HTTP",
+        "Only HTTP/1.1 and HTTP/1.0 are known.")
     static let storageFull = ProblemKind(
         .insufficientStorage, "storage_full", "Storage full",
         "The store of the sessions has no room left: reading goes on, writing does not.")
@@ -181,6 +184,6 @@ extension ProblemKind {
         targetTooLong,
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge, tooManyFields, tooManyCookies,
         internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, contention,
-        storeUnavailable, outOfMemory, stopping, handlerTimeout, storageFull,
+        storeUnavailable, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]
 }

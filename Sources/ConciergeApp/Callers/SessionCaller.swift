@@ -63,8 +63,22 @@ struct SessionCaller: Sendable {
     /// Whose an `Idempotency-Key` is: the session's, or, where a session is only being made, the peer's.
     @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
         let namesSession = request.match.route?.pattern.parameterNames.isEmpty == false
-        return namesSession ? .session(try await session(of: request).id) : .peer(request.peer.host)
+        return namesSession ? .session(try await session(of: request).id) : .peer(Self.trace(of: request))
     }
+
+    /// Everything that tells callers without a token apart: the address alone is a proxy's, or that of a whole office.
+    ///
+    /// What proxies and clients say of themselves proves nothing, and need not: with more of it there are more callers,
+    /// never fewer. Whoever makes some of it up is another caller than before, and nobody else.
+    private static func trace(of request: HTTPRequest) -> String {
+        var lines = [request.peer.host]
+        for name in traces { lines += request.fields.values(of: name).map { "\(name.text): \($0)" } }
+        return lines.joined(separator: "\n")
+    }
+
+    private static let traces: [HTTPFieldName] = [
+        "Forwarded", "X-Forwarded-For", "X-Real-IP", "User-Agent", "Accept-Language", "Origin",
+    ].map { HTTPFieldName($0) }
 
     /// Browsers send the cookie along with what other sites make them send, so that what changes something must
     /// show where it comes from.

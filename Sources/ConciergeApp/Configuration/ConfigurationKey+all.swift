@@ -64,7 +64,9 @@ extension ConfigurationKey {
         .init(
             "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
         .init("limits.header_count", .integer(8...1000), \.limits.headerCount, "Most header fields of a request."),
-        .init("limits.header_bytes", .bytes(256...262_144), \.limits.headerBytes, "Most bytes of all header fields."),
+        .init(
+            "limits.header_bytes", .bytes(256...262_144), \.limits.headerBytes,
+            "Most bytes of the request line and all header fields together."),
         .init("limits.query_arguments", .integer(1...256), \.limits.queryArguments, "Most arguments of a query."),
         .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
         .init("limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes, "Longest request body."),

@@ -7,7 +7,7 @@ enum ConfigurationRules {
     }
 
     private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
-        adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory,
+        adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory, targetFitsHeader,
     ]
 
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
@@ -53,13 +53,23 @@ enum ConfigurationRules {
 
     @Sendable private static func headersFitMemory(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
         let limits = loaded.configuration.limits
-        let needed = limits.targetBytes + limits.headerBytes
-        guard needed > limits.connectionMemory else { return nil }
+        guard limits.headerBytes > limits.connectionMemory else { return nil }
         return ConfigurationProblem(
-            at: later(loaded, "limits.connection_memory", "limits.target_bytes", "limits.header_bytes"),
+            at: later(loaded, "limits.connection_memory", "limits.header_bytes"),
             pointer: "/limits/connection_memory", code: "conflict",
-            "limits.connection_memory is \(limits.connectionMemory); it must hold limits.target_bytes and "
-                + "limits.header_bytes together (\(needed))")
+            "limits.connection_memory is \(limits.connectionMemory); it must hold limits.header_bytes "
+                + "(\(limits.headerBytes))")
+    }
+
+    /// No request line is as long as that.
+    @Sendable private static func targetFitsHeader(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let limits = loaded.configuration.limits
+        guard limits.targetBytes > limits.headerBytes else { return nil }
+        return ConfigurationProblem(
+            .warning, at: later(loaded, "limits.header_bytes", "limits.target_bytes"),
+            pointer: "/limits/target_bytes", code: "without_effect",
+            "limits.target_bytes (\(limits.targetBytes)) is more than limits.header_bytes (\(limits.headerBytes)), "
+                + "which counts the request line as well")
     }
 
     private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }

@@ -23,27 +23,54 @@ struct ServiceEndpoints: Sendable {
         let services = "/v1/sessions/{session}/services"
         routes.on(.get, services, list)
         routes.on(.delete, services, removeAll)
-        routes.on(.get, "\(services)/{name}", promptly: showPromptly, show)
+        routes.on(.get, "\(services)/{name}", promptly: showPromptly, allow: methods(isState: false), show)
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
         addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
         addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)
-        addWrite(.delete, "\(services)/{name}/state", of: leaving(.clear), answer: Self.versionNow, to: &routes)
+        addWrite(
+            .delete, "\(services)/{name}/state", isState: true, of: leaving(.clear), answer: Self.versionNow,
+            to: &routes)
+    }
+
+    /// What is possible on a service, or on its state: not every caller may write each of them.
+    private func methods(isState: Bool) -> AllowRule {
+        { request in
+            guard let service = try? service(of: request) else { return nil }
+            var methods = service.isRemovable(by: caller) ? ["DELETE"] : []
+            methods += isState ? ["OPTIONS"] : ["GET", "HEAD", "OPTIONS"]
+            if !isState, service.isWritable(by: caller) { methods += ["PATCH", "PUT"] }
+            return methods.joined(separator: ", ")
+        }
     }
 
     /// A write of one service: `operation` says what a request asks for, `answer` what is answered when it is done.
     private func addWrite(
-        _ method: HTTPMethod, _ path: String,
+        _ method: HTTPMethod, _ path: String, isState: Bool = false,
         of operation: @escaping @Sendable (HTTPRequest) throws -> ServiceOperation,
         answer: @escaping @Sendable (HTTPRequest, ServiceOperation.Outcome) -> HTTPResponse,
         to routes: inout RouterBuilder
     ) {
+        let allow = methods(isState: isState)
+        @Sendable func explained(_ error: any Error, _ request: HTTPRequest) -> any Error {
+            guard case SessionError.readOnly = error, let possible = allow(request) else { return error }
+            // The path is known, and this method is not possible on it, whoever calls.
+            return Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
+        }
         let prompt: PromptHandler = { request in
             guard let session = try residentSession?(request) else { return nil }
-            return try session.performAtOnce(operation(request), by: caller).map { answer(request, $0) }
+            do {
+                return try session.performAtOnce(operation(request), by: caller).map { answer(request, $0) }
+            } catch {
+                throw explained(error, request)
+            }
         }
-        routes.on(method, path, promptly: writesAtOnce ? prompt : nil) { request in
+        routes.on(method, path, promptly: writesAtOnce ? prompt : nil, allow: allow) { request in
             let session = try await session(request)
-            return answer(request, try await session.perform(operation(request), by: caller))
+            do {
+                return answer(request, try await session.perform(operation(request), by: caller))
+            } catch {
+                throw explained(error, request)
+            }
         }
     }
 

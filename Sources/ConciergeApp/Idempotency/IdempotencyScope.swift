@@ -5,7 +5,8 @@ import Sessions
 package enum IdempotencyScope: Sendable, Equatable {
     /// A caller whose token was found good for this very request.
     case session(SessionID)
-    /// A caller without a token, told apart by the address that the request came from: see ``PeerAddress/host``.
+    /// A caller without a token, told apart by the address that the request came from and by what it says of itself: see
+    /// ``SessionCaller/idempotencyScope(of:)``.
     case peer(String)
     /// Whoever holds the key of the admin listener.
     case administrator
@@ -15,9 +16,9 @@ package enum IdempotencyScope: Sendable, Equatable {
         case .session(let id):
             digest.add("session")
             digest.add(id.description)
-        case .peer(let host):
+        case .peer(let trace):
             digest.add("peer")
-            digest.add(host)
+            digest.add(trace)
         case .administrator: digest.add("administrator")
         }
     }

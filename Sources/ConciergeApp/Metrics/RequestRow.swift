@@ -10,8 +10,8 @@ struct RequestRow: Sendable, Equatable {
 
 /// Where the rows of one listener's requests are.
 ///
-/// A route has a row for its method, and one for `HEAD` if that is `GET`; requests that found no route have one for
-/// each method that is known, and one for all others.
+/// A route has a row for its method, and one for `HEAD` if that is `GET`; requests that found no route for their method
+/// have one for each method that is known, and one for all others.
 struct RequestRowTable: Sendable {
     private(set) var rows: [RequestRow] = []
     private let first: Int
@@ -36,8 +36,9 @@ struct RequestRowTable: Sendable {
 
     func row(of method: HTTPMethod, on route: Route?) -> Int {
         guard let route, route.index < routeRows.count else { return unmatched + method.labelIndex }
+        if route.method == method { return routeRows[route.index] }
         let isHeadOfGet = method == .head && route.method == .get
-        return routeRows[route.index] + (isHeadOfGet ? 1 : 0)
+        return isHeadOfGet ? routeRows[route.index] + 1 : unmatched + method.labelIndex
     }
 }
 
@@ -63,7 +64,7 @@ extension HTTPMethod {
     }
 
     /// Whatever a client calls a method that nobody knows stays out of logs and labels.
-    fileprivate var label: String {
+    var label: String {
         if case .other = self { return "_OTHER" }
         return description
     }

@@ -60,6 +60,6 @@ struct APIOperation: Sendable {
     static let ofTransport: [ProblemKind] = [
         .malformedRequest, .invalidTarget, .invalidHost, .ambiguousLength, .tooManyArguments, .bodyTooLarge,
         .targetTooLong, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError, .unknownTransferCoding,
-        .outOfMemory, .stopping, .handlerTimeout,
+        .unknownVersion, .outOfMemory, .stopping, .handlerTimeout,
     ]
 }

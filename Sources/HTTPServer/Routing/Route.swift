@@ -6,6 +6,10 @@ public typealias HTTPHandler = @Sendable (HTTPRequest) async throws -> HTTPRespo
 /// asked most; whatever it does before returning nil is done again.
 public typealias PromptHandler = @Sendable (HTTPRequest) throws -> HTTPResponse?
 
+/// Says what is possible on the path of a request, where that depends on more than its pattern: a value of `Allow`, or
+/// nil for the methods of all its routes. No middleware is around it.
+public typealias AllowRule = @Sendable (HTTPRequest) -> String?
+
 /// Something around the handlers of a group of routes: it may answer by itself, change what goes in, or what
 /// comes out. Folded into the handlers when the router is frozen, so a request walks no list.
 public protocol HTTPMiddleware: Sendable {
@@ -28,14 +32,17 @@ public final class Route: Sendable {
     public let index: Int
     let handler: HTTPHandler
     let prompt: PromptHandler?
+    let allow: AllowRule?
 
     init(
-        method: HTTPMethod, pattern: RoutePattern, index: Int, prompt: PromptHandler?, handler: @escaping HTTPHandler
+        method: HTTPMethod, pattern: RoutePattern, index: Int, prompt: PromptHandler?, allow: AllowRule?,
+        handler: @escaping HTTPHandler
     ) {
         self.method = method
         self.pattern = pattern
         self.index = index
         self.prompt = prompt
+        self.allow = allow
         self.handler = handler
     }
 }
@@ -49,7 +56,7 @@ public struct RouteMatch: Sendable {
 
     typealias Parameters = InlineArray<4, Span>
 
-    /// Nil where nothing is.
+    /// Nil where nothing is. Where something is, but not for the request's method, any route of the path.
     public let route: Route?
     /// Where the parameters' segments lie in the head, in the order of the pattern.
     let parameters: Parameters

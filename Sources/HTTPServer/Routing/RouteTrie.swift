@@ -19,7 +19,8 @@ struct RouteTrie: Sendable {
 
     enum Outcome {
         case found(RouteMatch)
-        case wrongMethod(allow: String)
+        /// The path is known; any route of it, and what is possible there.
+        case wrongMethod(RouteMatch, allow: String)
         case notFound
         /// The path holds something that no path may hold.
         case malformed(String)
@@ -87,7 +88,8 @@ struct RouteTrie: Sendable {
             lower = upper + 1
         }
         guard let index = route(of: node, for: method) else {
-            return nodes[node].routes.isEmpty ? .notFound : .wrongMethod(allow: allow[node])
+            guard let any = nodes[node].routes.first else { return .notFound }
+            return .wrongMethod(RouteMatch(route: routes[any], parameters: parameters), allow: allow[node])
         }
         return .found(RouteMatch(route: routes[index], parameters: parameters))
     }

@@ -14,6 +14,8 @@ public struct Router: Sendable {
 
     enum Decision {
         case handle(RouteMatch)
+        /// The path is known, and the method not possible on it; or it is `OPTIONS`, which asks for just that.
+        case tell(RouteMatch, allow: String)
         case respond(HTTPResponse)
         case refuse(HTTPError)
     }
@@ -37,9 +39,7 @@ public struct Router: Sendable {
     private func decision(_ outcome: consuming RouteTrie.Outcome, for method: HTTPMethod) -> Decision {
         switch outcome {
         case .found(let match): .handle(match)
-        case .wrongMethod(let allow):
-            method == .options
-                ? .respond(Self.options(allow: allow)) : .refuse(.methodNotAllowed(method, allow: allow))
+        case .wrongMethod(let match, let allow): .tell(match, allow: allow)
         // Possible nowhere, so also not where nothing is.
         case .notFound where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
         case .notFound: .refuse(.notFound)
@@ -47,7 +47,7 @@ public struct Router: Sendable {
         }
     }
 
-    private static func options(allow: String) -> HTTPResponse {
+    static func options(allow: String) -> HTTPResponse {
         HTTPResponse(.noContent, fields: [.allow: allow])
     }
 }

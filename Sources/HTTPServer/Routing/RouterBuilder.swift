@@ -12,6 +12,7 @@ public struct RouterBuilder {
         let method: HTTPMethod
         let pattern: String
         let prompt: PromptHandler?
+        let allow: AllowRule?
         let handler: HTTPHandler
     }
 
@@ -22,14 +23,16 @@ public struct RouterBuilder {
 
     /// Adds a route, inside the middleware of the groups around it.
     ///
-    /// - Parameter prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:next:)`.
+    /// - Parameters:
+    ///   - prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:next:)`.
+    ///   - allow: what `OPTIONS` and 405 list on this path; that of the path's first route counts.
     public mutating func on(
-        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler? = nil,
+        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler? = nil, allow: AllowRule? = nil,
         _ handler: @escaping HTTPHandler
     ) {
         entries.append(
             Entry(
-                method: method, pattern: pattern, prompt: prompt.map(fold), handler: fold(handler)))
+                method: method, pattern: pattern, prompt: prompt.map(fold), allow: allow, handler: fold(handler)))
     }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -49,7 +52,7 @@ public struct RouterBuilder {
         for (index, entry) in entries.enumerated() {
             let route = Route(
                 method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, prompt: entry.prompt,
-                handler: entry.handler)
+                allow: entry.allow, handler: entry.handler)
             routes.append(route)
         }
         return Router(trie: try RouteTrie(routes), routes: routes)

@@ -43,6 +43,14 @@ final class ServerCore: Sendable {
             }
         switch consume decision {
         case .handle(let match): return handle(request(match), on: connection)
+        case .tell(let match, let allow):
+            let request = request(match)
+            let possible = match.route?.allow?(request) ?? allow
+            let response =
+                method == .options
+                ? Router.options(allow: possible)
+                : errors.response(to: HTTPError.methodNotAllowed(method, allow: possible), of: request)
+            send(response, to: request, on: connection)
         case .respond(let response): send(response, to: request(.none), on: connection)
         case .refuse(let error):
             let request = request(.none)
@@ -141,7 +149,7 @@ extension HTTPError {
             self = error(
                 .badRequest, "malformed_request", "The header has a folded line, a bare line feed or a NUL in it.")
         case CMHD_REFUSAL_FIELD_NAME:
-            self = error(.badRequest, "malformed_request", "A header field's name is no token.")
+            self = error(.badRequest, "malformed_request", "A header line has no colon, or a name that is no token.")
         case CMHD_REFUSAL_FIELD_VALUE:
             self = error(.badRequest, "malformed_request", "A header field's value has a control character in it.")
         case CMHD_REFUSAL_HOST:
@@ -149,6 +157,11 @@ extension HTTPError {
         case CMHD_REFUSAL_FRAMING:
             self = error(
                 .badRequest, "ambiguous_length", "Where the body ends is not said, or said in more than one way.")
+        case CMHD_REFUSAL_CHUNKS:
+            self = error(.badRequest, "malformed_request", "The chunks of the body are not as RFC 9112 wants them.")
+        case CMHD_REFUSAL_VERSION:
+            self = error(
+                .httpVersionNotSupported, "http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are known.")
         case CMHD_REFUSAL_TRANSFER_CODING:
             self = error(.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is known.")
         case CMHD_REFUSAL_BODY_TOO_LARGE:

@@ -31,6 +31,7 @@ public struct HTTPStatus: Hashable, Sendable {
     public static let notImplemented = HTTPStatus(501)
     public static let serviceUnavailable = HTTPStatus(503)
     public static let gatewayTimeout = HTTPStatus(504)
+    public static let httpVersionNotSupported = HTTPStatus(505)
     public static let insufficientStorage = HTTPStatus(507)
 
     /// The phrase of the IANA registry; the class's for a code that is not used here.
@@ -60,6 +61,7 @@ public struct HTTPStatus: Hashable, Sendable {
         case 501: "Not Implemented"
         case 503: "Service Unavailable"
         case 504: "Gateway Timeout"
+        case 505: "HTTP Version Not Supported"
         case 507: "Insufficient Storage"
         default: code < 400 ? "OK" : code < 500 ? "Bad Request" : "Internal Server Error"
         }

@@ -53,10 +53,11 @@ extension Sessions {
         let digest = token.digest
         try await session.transact { pending in
             if let presented, !pending.isOpened(by: presented.digest) { throw SessionError.unauthenticated }
+            let givenAt = pending.details.retiredTokens.last?.retiredAt ?? pending.base.createdAt
             pending.details.retiredTokens.append(
-                RetiredToken(digest: pending.token, graceEndsAt: pending.now + settings.rotationGrace))
-            let surplus = pending.details.retiredTokens.count - RetiredToken.most
-            if surplus > 0 { pending.details.retiredTokens.removeFirst(surplus) }
+                RetiredToken(
+                    digest: pending.token, givenAt: givenAt, retiredAt: pending.now, grace: settings.rotationGrace))
+            pending.details.forgetOneToken()
             pending.token = digest
         }
         return token

@@ -41,19 +41,3 @@ final class SessionDetailsBox: Sendable {
 package enum SessionMode: String, Sendable {
     case bearer, cookie
 }
-
-/// A token that was replaced by a fresh one.
-package struct RetiredToken: Sendable {
-    package let digest: TokenDigest
-    /// Until then it still works; used after that it is a sign of theft. In steady time.
-    package let graceEndsAt: Int64
-
-    package init(digest: TokenDigest, graceEndsAt: Int64) {
-        self.digest = digest
-        self.graceEndsAt = graceEndsAt
-    }
-
-    /// How many are remembered. Who rotates every minute recognises a stolen token for a quarter of an hour; one that
-    /// is older is merely unknown.
-    static let most = 16
-}

@@ -67,12 +67,21 @@ extension PendingState {
     }
 }
 
+extension RegisteredService {
+    /// Whether that caller may give it a state.
+    package func isWritable(by caller: ServiceCaller) -> Bool {
+        caller == .admin ? !isKeptOtherwise : !isReadOnly
+    }
+
+    /// Whether that caller may put it back to its default or remove it.
+    package func isRemovable(by caller: ServiceCaller) -> Bool { caller == .admin || !isReadOnly }
+}
+
 extension ServiceOperation {
     fileprivate func isAllowed(to caller: ServiceCaller) -> Bool {
-        guard caller == .admin else { return !service.isReadOnly }
         switch action {
-        case .put, .mergePatch, .jsonPatch: return !service.isKeptOtherwise
-        case .clear, .remove: return true
+        case .put, .mergePatch, .jsonPatch: service.isWritable(by: caller)
+        case .clear, .remove: service.isRemovable(by: caller)
         }
     }
 }

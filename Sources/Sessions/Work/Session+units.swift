@@ -74,6 +74,7 @@ extension Session {
             if try giveUpJourneys(on: &pending) { return }
         }
         try pending.perform(operation, by: caller, limit: limit)
+        try pending.followUser(operation.service, environment.settings)
     }
 
     /// Does all of them or none, in their order.
@@ -105,6 +106,7 @@ extension Session {
                 if keepsSteps, service.isKeptOtherwise { return false }
                 return caller == .admin || !service.isReadOnly || before.document(of: service) == nil
             }
+            for service in pending.catalog.services { try pending.followUser(service, environment.settings) }
         }
     }
 

@@ -19,7 +19,7 @@ enum SQLiteSchema {
             mode       TEXT    NOT NULL,             -- bearer or cookie
             user_id    TEXT,
             labels     TEXT,                         -- a JSON object of strings; NULL for none
-            retired    BLOB,                         -- for each earlier token 32 bytes and the end of its grace
+            retired    BLOB,                         -- for each earlier token its digest and three times
             checksum   INTEGER NOT NULL              -- CRC-32 of all but used_at and due_at
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;

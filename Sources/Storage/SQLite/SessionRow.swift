@@ -100,11 +100,12 @@ struct SessionRow {
         return SessionLabels(labels)
     }
 
-    private static let retiredTokenSize = 32 + 8
+    /// A digest and three times.
+    private static let retiredTokenSize = 32 + 3 * 8
 
     private static func bytes(of tokens: [RetiredToken]) -> [UInt8] {
         tokens.flatMap { token in
-            token.digest.bytes + withUnsafeBytes(of: token.graceEndsAt.bigEndian) { Array($0) }
+            token.digest.bytes + [token.givenAt, token.retiredAt, token.graceEndsAt].flatMap(bytes(of:))
         }
     }
 
@@ -113,10 +114,18 @@ struct SessionRow {
         var tokens: [RetiredToken] = []
         for start in stride(from: 0, to: bytes.count, by: retiredTokenSize) {
             guard let digest = TokenDigest(bytes: bytes[start..<start + 32]) else { return nil }
-            let end = bytes[start + 32..<start + retiredTokenSize].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            tokens.append(RetiredToken(digest: digest, graceEndsAt: Int64(bitPattern: end)))
+            let times = (0..<3).map { number(bytes[(start + 32 + 8 * $0)...].prefix(8)) }
+            tokens.append(
+                RetiredToken(digest: digest, givenAt: times[0], retiredAt: times[1], grace: times[2] &- times[1]))
         }
         return tokens
+    }
+
+    /// Big-endian.
+    private static func bytes(of number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
+        Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 }
 

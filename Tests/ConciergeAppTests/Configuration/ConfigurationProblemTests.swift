@@ -105,6 +105,7 @@ struct ConfigurationProblemTests {
             (["touch_interval": "2s", "session_idle_timeout": "2s"], "/touch_interval conflict", "error"),
             (["session_idle_timeout": "13h"], "/session_idle_timeout without_effect", "warning"),
             (["limits.header_bytes": "16KiB"], "/limits/connection_memory conflict", "error"),
+            (["limits.header_bytes": "1KiB"], "/limits/target_bytes without_effect", "warning"),
             (["services": "nowhere"], "/services missing_file", "error"),
             (["admin.key_file": "nowhere"], "/admin/key_file missing_file", "error"),
             (["admin.key_file": "nowhere", "admin.key": "0123456789abcdef"], "/admin/key_file conflict", "error"),

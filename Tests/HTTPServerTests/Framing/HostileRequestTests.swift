@@ -21,6 +21,37 @@ struct HostileRequestTests {
         try await check(request, pieces: 1)
     }
 
+    @Test(
+        "is refused as well when its chunks come with the request before it",
+        arguments: ["", "\r\n", "\r\n\r\n"], HostileRequest.chunks.filter { $0.bytes.count < 500 })
+    func isRefusedBehindAnother(blankLines: String, request: HostileRequest) async throws {
+        let recorder = Recorder()
+        try await withServer(observer: recorder) { server in
+            let port = server.port
+            try await blocking {
+                let before = blankLines + "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi" + blankLines
+                let connection = try RawConnection(port: port)
+                // A read of its own, which says nothing of where the library keeps the next one.
+                try connection.send("\r\n")
+                try connection.send(Array(before.utf8) + request.bytes + Self.behind)
+                #expect(try connection.readResponse().text == "hi")
+                #expect(try connection.readResponse().status == request.status)
+                #expect(try connection.readToEnd().isEmpty)
+            }
+        }
+        #expect(!recorder.targets.contains("/smuggled"))
+    }
+
+    /// Whoever answered, it looks like any other answer, and says that the connection ends.
+    private static func checkAnswer(_ response: TestResponse, _ name: String) {
+        #expect(response.values("Request-Id").count == 1, "\(name)")
+        #expect(response["X-Content-Type-Options"] == "nosniff", "\(name)")
+        #expect(response["Content-Type"] == "text/plain; charset=utf-8", "\(name)")
+        #expect(response["Date"] != nil, "\(name)")
+        #expect(response.values("Connection") == ["close"], "\(name)")
+        #expect(!response.body.isEmpty, "\(name)")
+    }
+
     private func check(_ request: HostileRequest, pieces: Int) async throws {
         let recorder = Recorder()
         try await withServer(observer: recorder) { server in
@@ -28,6 +59,7 @@ struct HostileRequestTests {
             try await blocking {
                 let conversation = try Conversation(port: port, sending: request.bytes + Self.behind, pieces: pieces)
                 #expect(conversation.status == request.status, "\(request.name)")
+                if let response = conversation.response { Self.checkAnswer(response, request.name) }
                 #expect(try statusOfGoodRequest(port: port) == 200, "\(request.name)")
             }
         }

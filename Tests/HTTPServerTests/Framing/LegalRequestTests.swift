@@ -68,12 +68,15 @@ struct LegalRequest: Sendable, CustomStringConvertible {
         chunked("chunk sizes in both cases", "a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"),
         chunked("a chunk size with zeros in front", "0005\r\nhello\r\n000\r\n\r\n", "hello"),
         chunked("chunk extensions", "5;a=b;c=\"d\";e\r\nhello\r\n0;f\r\n\r\n", "hello"),
+        chunked("an extension as signed uploads have it", "5;s=\(hash)\r\nhello\r\n0\r\n\r\n", "hello"),
         chunked("trailers", "5\r\nhello\r\n0\r\nA: b\r\nC:d\r\n\r\n", "hello"),
         chunked("a trailer that names a length", "5\r\nhello\r\n0\r\nContent-Length: 3\r\nHost: x\r\n\r\n", "hello"),
         .init(
             "chunked in other letters",
             "POST /echo HTTP/1.1\r\nHost: h\r\nTRANSFER-ENCODING: Chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", "hi"),
     ]
+
+    private static let hash = String(repeating: "f", count: 85)
 
     private static func chunked(_ name: String, _ body: String, _ answer: String) -> LegalRequest {
         .init(name, "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(body)", answer)
@@ -168,21 +171,6 @@ struct LegalRequestTests {
                     #expect(try connection.readResponse().text == "hello")
                     #expect(connection.isClosedByPeer())
                 }
-            }
-        }
-    }
-
-    @Test("may have bare line feeds between its chunks: the library lets them through, and nobody else sees them")
-    func bareLineFeedsInChunks() async throws {
-        // It takes a bare LF for a line end between chunks, and nothing shows it to us. Whoever stands in front
-        // must not pass such bytes on.
-        try await withServer { server in
-            let port = server.port
-            try await blocking {
-                let connection = try RawConnection(port: port)
-                try connection.send(
-                    "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello\n0\n\n")
-                #expect(try connection.readResponse().text == "hello")
             }
         }
     }

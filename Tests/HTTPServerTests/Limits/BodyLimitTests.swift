@@ -65,6 +65,37 @@ struct BodyLimitTests {
         }
     }
 
+    @Test(
+        "answers 413 to chunks as soon as they are too many, and waits for nothing",
+        arguments: ["3e9\r\n", "3e8\r\n\(String(repeating: "a", count: 1000))\r\n1\r\n", "ffffffffffffffffffff\r\n"])
+    func stalledChunks(body: String) async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send("PUT /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+                try connection.send(body)
+                // The client sends no more, and keeps its half open.
+                let response = try connection.readResponse()
+                #expect(response.status == 413)
+                #expect(response["Connection"] == "close")
+                #expect(connection.isClosedByPeer())
+            }
+        }
+    }
+
+    @Test("answers 413 without a body to chunks of a HEAD")
+    func stalledHead() async throws {
+        try await Self.withLimitedServer { port in
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send("HEAD / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+                try connection.send("3e9\r\n")
+                #expect(try connection.readResponse(isBodiless: true).status == 413)
+                #expect(connection.isClosedByPeer())
+            }
+        }
+    }
+
     @Test("answers 413 although the client sends 4 MiB before it reads")
     func answerSurvivesTheBody() async throws {
         try await Self.withLimitedServer { port in

@@ -29,6 +29,7 @@ struct RouterTests {
                 return String(decoding: head.slice(Int(span.lower)..<Int(span.upper)), as: UTF8.self)
             }
             return "\(match.route?.method.description ?? "-") \(pattern?.text ?? "-") \(values.joined(separator: ","))"
+        case .tell(_, let allow): return (method == .options ? "204 " : "405 ") + allow
         case .respond(let response): return "\(response.status.code) \(response.fields[.allow] ?? "-")"
         case .refuse(let error):
             return "\(error.status.code)" + (error.fields[.allow].map { " " + $0 } ?? "")

@@ -12,6 +12,8 @@ func statusOfGoodRequest(port: UInt16) throws -> Int {
 struct Conversation {
     /// The first answer's; nil when the connection ended without one.
     var status: Int?
+    /// The first answer, whole.
+    var response: TestResponse?
     /// Behind the first answer.
     var rest: [UInt8] = []
 
@@ -26,7 +28,9 @@ struct Conversation {
             start = end
         }
         do {
-            status = try connection.readResponse().status
+            let response = try connection.readResponse()
+            self.response = response
+            status = response.status
         } catch let failure as RawConnection.Failure where failure.isEndOfStream {
             return
         }

@@ -1,0 +1,83 @@
+// Where a request lies among the bytes of its connection, so that a chunked body can be read as it stands on the wire.
+//
+// The bytes behind a head that came with it are in the library's memory already. How many there are is seen from where
+// the last read ended; or, when an earlier request's read brought them, from how many bytes have been read in all and
+// where that request ended.
+#include <stdlib.h>
+
+#include "internal.h"
+
+/// Blank lines before a request line, beyond which nobody looks for more.
+enum { blank_bytes = 256 };
+
+static const uint64_t unknown = UINT64_MAX;
+
+void cmhd_note_connection(cmhd_connection *c) {
+    worker *w = c->worker;
+    if (c->fd < 0) return;
+    if ((size_t)c->fd >= w->by_descriptor_count) {
+        size_t count = w->by_descriptor_count == 0 ? 64 : w->by_descriptor_count;
+        while (count <= (size_t)c->fd) count *= 2;
+        cmhd_connection **table = realloc(w->by_descriptor, count * sizeof *table);
+        // Without it the connection is one whose bytes are not seen.
+        if (table == NULL) return;
+        for (size_t i = w->by_descriptor_count; i < count; i++) table[i] = NULL;
+        w->by_descriptor = table;
+        w->by_descriptor_count = count;
+    }
+    w->by_descriptor[c->fd] = c;
+}
+
+void cmhd_forget_connection(const cmhd_connection *c) {
+    worker *w = c->worker;
+    if (c->fd >= 0 && (size_t)c->fd < w->by_descriptor_count) w->by_descriptor[c->fd] = NULL;
+}
+
+/// Reads on in the chunks; `position` is where the bytes begin.
+static cmhd_refusal watch(cmhd_connection *c, const char *bytes, size_t length, uint64_t position) {
+    size_t done = 0;
+    cmhd_refusal refusal = cmhd_read_chunks(&c->chunks, bytes, length, c->worker->server->options.body_bytes, &done);
+    if (c->chunks.step == CHUNKS_END) c->request_end = position + done;
+    if (refusal != CMHD_REFUSAL_NONE || c->chunks.step == CHUNKS_END) c->chunks.step = CHUNKS_UNWATCHED;
+    return refusal;
+}
+
+cmhd_refusal cmhd_note_read(cmhd_connection *c, const char *bytes, size_t length) {
+    c->read_start = bytes;
+    c->read_end = bytes + length;
+    c->received += length;
+    return c->chunks.step == CHUNKS_UNWATCHED ? CMHD_REFUSAL_NONE : watch(c, bytes, length, c->received - length);
+}
+
+/// The library writes zeros over the line ends that it reads.
+static bool are_blank_lines(const char *start, const char *end) {
+    if (end < start || end - start > blank_bytes) return false;
+    while (start < end && *start == '\0') start++;
+    return start == end;
+}
+
+/// How many bytes of the connection there are up to the end of this head; unknown when that cannot be said.
+static uint64_t head_position(cmhd_connection *c, const char *head) {
+    const char *head_end = head + c->head_length;
+    if (c->read_end != NULL && head_end > c->read_start && head_end <= c->read_end) {
+        uint64_t end = c->received - (uint64_t)(c->read_end - head_end), start = end - c->head_length;
+        // What is left behind a request is moved to where the first one was read to.
+        c->buffer = start < c->request_end ? NULL : head - (start - c->request_end);
+        return end;
+    }
+    if (c->buffer == NULL || c->request_end == unknown || !are_blank_lines(c->buffer, head)) return unknown;
+    uint64_t end = c->request_end + (uint64_t)(head_end - c->buffer);
+    return end > c->received ? unknown : end;
+}
+
+cmhd_refusal cmhd_place_request(cmhd_connection *c, const char *head) {
+    uint64_t end = head_position(c, head);
+    c->request_end = end == unknown ? unknown : end + c->content_length;
+    if (!c->is_chunked) return CMHD_REFUSAL_NONE;
+    c->request_end = unknown;
+    // Where a body ends that nobody checked, others may see another end: what follows it must not be a request.
+    c->closes = end == unknown;
+    if (c->closes) return CMHD_REFUSAL_NONE;
+    c->chunks = (cmhd_chunks){.step = CHUNKS_SIZE};
+    return watch(c, head + c->head_length, (size_t)(c->received - end), end);
+}

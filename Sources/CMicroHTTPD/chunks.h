@@ -1,0 +1,34 @@
+#ifndef CMHD_CHUNKS_H
+#define CMHD_CHUNKS_H
+
+#include "CMicroHTTPD.h"
+
+/// Which byte of a chunked body may come next.
+typedef enum {
+    CHUNKS_UNWATCHED,
+    CHUNKS_SIZE,
+    CHUNKS_EXTENSION,
+    CHUNKS_SIZE_END,
+    CHUNKS_DATA,
+    CHUNKS_DATA_CR,
+    CHUNKS_DATA_END,
+    CHUNKS_TRAILERS,
+    CHUNKS_TRAILER,
+    CHUNKS_TRAILER_END,
+    CHUNKS_LAST,
+    CHUNKS_END,  ///< what follows is another request
+} chunks_step;
+
+/// How far a chunked body has come, as it stands on the wire.
+typedef struct {
+    chunks_step step;
+    uint32_t line;   ///< bytes of the chunk's size and extension
+    uint64_t left;   ///< of the chunk, bytes
+    uint64_t total;  ///< of all chunks so far, bytes
+} cmhd_chunks;
+
+/// Reads on, up to the end of the body; NONE while it is as RFC 9112 wants it, and not larger than that. `done` is how
+/// many of the bytes belong to it.
+cmhd_refusal cmhd_read_chunks(cmhd_chunks *chunks, const char *bytes, size_t length, size_t limit, size_t *done);
+
+#endif

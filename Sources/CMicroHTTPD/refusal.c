@@ -1,0 +1,62 @@
+// Refusals at a moment when the library takes no answer: inside of a body, or where it is about to send a page of its
+// own, in HTML. Such an answer is written to the socket directly, and the connection ends.
+//
+// The library has written all that it had before it reads the next request, so that nothing of its own is cut; and a
+// refusal is small enough for the kernel to take it whole, unless the client reads nothing at all.
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+
+#include "internal.h"
+
+/// RFC 9110, 5.6.7, whatever the locale is.
+static void write_date(char *text, size_t size) {
+    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    time_t now = time(NULL);
+    struct tm at;
+    gmtime_r(&now, &at);
+    snprintf(text, size, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[at.tm_wday], at.tm_mday, months[at.tm_mon],
+             at.tm_year + 1900, at.tm_hour, at.tm_min, at.tm_sec);
+}
+
+static const char *method_of(const cmhd_connection *c) { return c->target - c->method_length - 1; }
+
+static bool is_head_request(const cmhd_connection *c) {
+    return c->step == STEP_BODY && c->method_length == 4 && memcmp(method_of(c), "HEAD", 4) == 0;
+}
+
+bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
+    char date[64], head[256];
+    write_date(date, sizeof date);
+    int length = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
+                          answer->status, MHD_get_reason_phrase_for(answer->status), date, answer->body_length);
+    if (length < 0 || (size_t)length >= sizeof head) return false;
+    struct iovec parts[] = {
+        {head, (size_t)length}, {(void *)answer->fields, answer->fields_length}, {"\r\n", 2},
+        {(void *)answer->body, is_head_request(c) ? 0 : answer->body_length},
+    };
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = sizeof parts / sizeof *parts};
+    return sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+}
+
+void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    cmhd_request request = {0};
+    // Of what was refused before its head was whole, nothing is told.
+    if (c->step == STEP_BODY) cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
+    c->refusal = refusal;
+    cmhd_prepare(c, &request);
+    cmhd_linger(c);
+    c->writes_directly = true;
+    void *exchange = callbacks->request(callbacks->context, &request);
+    c->writes_directly = false;
+    // A refusal waits for nothing; should it, there is nobody to answer any more.
+    if (exchange != NULL) callbacks->abandoned(callbacks->context, exchange);
+    c->step = STEP_ANSWERED;
+    // What the library may still want to send goes nowhere.
+    cmhd_close_writing(c);
+}
