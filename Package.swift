@@ -25,6 +25,7 @@ let package = Package(
             providers: [.apt(["libssl-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+        .target(name: "CPrefetch"),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
         .target(
             name: "CJSON",
@@ -43,7 +44,9 @@ let package = Package(
             swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
-            dependencies: ["HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto"],
+            dependencies: [
+                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "CCrypto", "CPrefetch",
+            ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
         // is many small blocks. Nothing calls it by name.
