@@ -11,7 +11,7 @@ public struct RouterBuilder {
     private struct Entry {
         let method: HTTPMethod
         let pattern: String
-        let prompt: PromptHandler?
+        let prompt: Prompt?
         let handler: HTTPHandler
     }
 
@@ -21,15 +21,19 @@ public struct RouterBuilder {
     public init() {}
 
     /// Adds a route, inside the middleware of the groups around it.
+    public mutating func on(_ method: HTTPMethod, _ pattern: String, _ handler: @escaping HTTPHandler) {
+        entries.append(Entry(method: method, pattern: pattern, prompt: nil, handler: fold(handler)))
+    }
+
+    /// Adds a route that may be answered without waiting.
     ///
     /// - Parameter prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:next:)`.
     public mutating func on(
-        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler? = nil,
+        _ method: HTTPMethod, _ pattern: String, promptly prompt: @escaping PromptHandler,
         _ handler: @escaping HTTPHandler
     ) {
         entries.append(
-            Entry(
-                method: method, pattern: pattern, prompt: prompt.map(fold), handler: fold(handler)))
+            Entry(method: method, pattern: pattern, prompt: Prompt(handler: fold(prompt)), handler: fold(handler)))
     }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -39,6 +43,14 @@ public struct RouterBuilder {
         self.middleware += middleware
         defer { self.middleware = outer }
         try add(&self)
+    }
+
+    /// The same where there may be none.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler?, _ handler: @escaping HTTPHandler
+    ) {
+        guard let prompt else { return on(method, pattern, handler) }
+        on(method, pattern, promptly: prompt, handler)
     }
 
     /// The router that serves these routes.
@@ -62,8 +74,12 @@ public struct RouterBuilder {
     }
 
     private func fold(_ prompt: @escaping PromptHandler) -> PromptHandler {
-        middleware.reversed().reduce(prompt) { next, middleware in
-            { request in try middleware.respondPromptly(to: request, next: next) }
+        var folded = prompt
+        // Not by `reduce`, which hands functions on in the form that every type has, see `Prompt`.
+        for middleware in middleware.reversed() {
+            let next = folded
+            folded = { request in try middleware.respondPromptly(to: request, next: next) }
         }
+        return folded
     }
 }
