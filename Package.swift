@@ -30,6 +30,7 @@ let package = Package(
             name: "CZlib", path: "Sources/SystemLibraries/zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+        .target(name: "CPrefetch"),
         // Header-only: nlohmann-json3-dev and libvalijson-dev.
         .target(
             name: "CJSON",
@@ -53,6 +54,7 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
+                "CPrefetch",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON

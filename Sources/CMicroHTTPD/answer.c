@@ -64,22 +64,52 @@ static bool add_one_by_one(struct MHD_Response *response, char *text, size_t len
     return true;
 }
 
+static char *append_bytes(char *end, const void *bytes, size_t length) {
+    if (length > 0) memcpy(end, bytes, length);
+    return end + length;
+}
+
+/// What an entity tag takes at most: its name, the quotes, twenty digits, the end of the line.
+enum { entity_tag_room = 32 };
+
+static char *append_entity_tag(char *end, uint64_t tag) {
+    char digits[20];
+    char *first = digits + sizeof digits;
+    do *--first = (char)('0' + tag % 10);
+    while ((tag /= 10) > 0);
+    end = append_bytes(end, "ETag: \"", 7);
+    end = append_bytes(end, first, (size_t)(digits + sizeof digits - first));
+    return append_bytes(end, "\"\r\n", 3);
+}
+
+/// Puts the fields together; returns where they end.
+static char *write_fields(char *end, const cmhd_answer *answer) {
+    end = append_bytes(end, answer->first_fields, answer->first_fields_length);
+    end = append_bytes(end, answer->fields, answer->fields_length);
+    if (answer->has_entity_tag) end = append_entity_tag(end, answer->entity_tag);
+    if (answer->last_fields_length == 0) return end;
+    end = append_bytes(end, answer->last_fields, answer->last_fields_length);
+    end = append_bytes(end, answer->last_value, answer->last_value_length);
+    return append_bytes(end, "\r\n", 2);
+}
+
 struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, bool links_fields) {
-    answer_block *block = malloc(sizeof *block + answer->fields_length + answer->body_length);
+    size_t room = answer->first_fields_length + answer->fields_length + entity_tag_room +
+                  answer->last_fields_length + answer->last_value_length + 2;
+    answer_block *block = malloc(sizeof *block + room + answer->body_length);
     if (block == NULL) return NULL;
     block->response = NULL;
-    char *body = block->bytes + answer->fields_length;
-    if (answer->fields_length > 0) memcpy(block->bytes, answer->fields, answer->fields_length);
-    if (answer->body_length > 0) memcpy(body, answer->body, answer->body_length);
+    char *body = write_fields(block->bytes, answer);
+    size_t fields_length = (size_t)(body - block->bytes);
+    append_bytes(body, answer->body, answer->body_length);
     struct MHD_Response *response =
         MHD_create_response_from_buffer_with_free_callback_cls(answer->body_length, body, release, block);
     if (response == NULL) {
         free(block);
         return NULL;
     }
-    bool complete = answer->fields_length == 0 ||
-                    (links_fields ? link_fields(block, response, answer->fields_length)
-                                  : add_one_by_one(response, block->bytes, answer->fields_length));
+    bool complete = fields_length == 0 || (links_fields ? link_fields(block, response, fields_length)
+                                                        : add_one_by_one(response, block->bytes, fields_length));
     if (complete) return response;
     MHD_destroy_response(response);
     return NULL;

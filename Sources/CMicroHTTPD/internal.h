@@ -103,6 +103,7 @@ struct worker {
     uint32_t field_count;
     uint64_t handed_over;           ///< how many requests were
     cmhd_field_place places[CMHD_FIELD_NAMES];
+    uint32_t present;               ///< which of those there are, a bit for each
     cmhd_connection *fields_owner;  ///< whose fields they are
     cmhd_connection **by_descriptor;  ///< its connections, so that what the library reads can be seen
     size_t by_descriptor_count;

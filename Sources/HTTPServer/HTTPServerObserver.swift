@@ -1,8 +1,12 @@
 /// Told of every answer, also of those that no handler gave: refusals, deadlines, paths that do not exist.
-public protocol HTTPServerObserver: Sendable {
+///
+/// An object, so that asking one costs no copy of a box for each answer.
+public protocol HTTPServerObserver: AnyObject, Sendable {
     /// Called on the thread that answers, before the answer is on its way: quick, and never blocking.
     ///
-    /// - Parameter nanoseconds: since the last byte of the request had come in.
+    /// - Parameters:
+    ///   - response: without what every answer has, such as its `Request-Id`.
+    ///   - nanoseconds: since the last byte of the request had come in.
     func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64)
 
     /// Something went wrong that no client is told: what a handler threw, a field that cannot be sent.

@@ -97,6 +97,7 @@ typedef struct {
     const cmhd_field *fields;
     uint32_t field_count;
     const cmhd_field_place *places;     ///< of the well-known names, by `cmhd_field_name`
+    uint32_t present;           ///< a bit for each well-known name that there is, by `cmhd_field_name`
     const uint8_t *body;
     size_t body_length;
     const struct sockaddr *peer;
@@ -106,8 +107,16 @@ typedef struct {
 /// library's to write.
 typedef struct {
     unsigned status;
-    const void *fields;         ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
+    const void *first_fields;   ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
+    size_t first_fields_length;
+    const void *fields;         ///< more of them
     size_t fields_length;
+    bool has_entity_tag;        ///< whether there is a field `ETag`, with this number in quotes
+    uint64_t entity_tag;
+    const void *last_fields;    ///< more of them, but the value of the last is still to come:
+    size_t last_fields_length;
+    const void *last_value;     ///< its text; the end of its line is added
+    size_t last_value_length;
     const void *body;
     size_t body_length;
 } cmhd_answer;

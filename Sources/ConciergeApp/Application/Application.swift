@@ -183,7 +183,7 @@ package actor Application {
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: nil,
+                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: { _ in nil },
                 writesAtOnce: false
             ).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)

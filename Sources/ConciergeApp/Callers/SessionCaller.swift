@@ -54,10 +54,11 @@ struct SessionCaller: Sendable {
     }
 
     private func checkPath(of request: HTTPRequest, names session: Session) throws(Problem) {
-        let name = request.parameterBytes(0)
-        guard name.isExactly("current") || name.elementsEqual(session.id.description.utf8) else {
-            throw Problem(.sessionNotFound)
+        var isSame = false
+        request.lendParameter(0) { name in
+            isSame = name.isExactly("current") || name.elementsEqual(session.id.description.utf8)
         }
+        guard isSame else { throw Problem(.sessionNotFound) }
     }
 
     /// Whose an `Idempotency-Key` is: the session's, or, where a session is only being made, the peer's.

@@ -10,16 +10,15 @@ struct SessionCredential {
     /// - Returns: nil when the request names none.
     /// - Throws: `Problem` 400 `ambiguous_credentials` when it does so more than once.
     static func of(_ request: HTTPRequest, cookieName: String) throws(Problem) -> SessionCredential? {
-        let cookies = request.fields.bytes(of: .cookie) == nil ? [] : cookies(of: request, named: cookieName)
-        switch request.fields.only(.authorization) {
-        case .several: throw Problem(.ambiguousCredentials)
-        case .one(let authorization):
-            guard cookies.isEmpty else { throw Problem(.ambiguousCredentials) }
-            return SessionCredential(token: authorization.withUnsafeBytes(presentedBearer), isCookie: false)
-        case .none:
-            guard cookies.count <= 1 else { throw Problem(.ambiguousCredentials) }
+        let authorizations = request.fields.count(of: .authorization)
+        let cookies = request.fields.contains(.cookie) ? cookies(of: request, named: cookieName) : []
+        guard authorizations + cookies.count <= 1 else { throw Problem(.ambiguousCredentials) }
+        guard authorizations == 1 else {
             return cookies.first.map { SessionCredential(token: presented($0), isCookie: true) }
         }
+        var token: PresentedToken?
+        request.fields.lend(.authorization) { token = presentedBearer($0) }
+        return SessionCredential(token: token, isCookie: false)
     }
 
     /// `Bearer` SP token, RFC 6750, section 2.1; the scheme's case does not matter.

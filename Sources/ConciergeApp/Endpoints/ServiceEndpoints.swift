@@ -10,7 +10,7 @@ struct ServiceEndpoints: Sendable {
     /// The session that the request's first parameter names, if the caller may see it.
     let session: @Sendable (HTTPRequest) async throws -> Session
     /// The same without waiting; nil when it has to be waited for.
-    let residentSession: PromptLookUp?
+    let residentSession: PromptLookUp
     /// Whether writes may be done without waiting: `Sessions.writesAtOnce`.
     let writesAtOnce: Bool
 
@@ -57,20 +57,25 @@ struct ServiceEndpoints: Sendable {
             return Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
         }
         let prompt: PromptHandler = { request in
-            guard let session = try residentSession?(request) else { return nil }
+            guard let session = try residentSession(request) else { return nil }
             do {
                 return try session.performAtOnce(operation(request), by: caller).map { answer(request, $0) }
             } catch {
                 throw explained(error, request)
             }
         }
-        routes.on(method, path, promptly: writesAtOnce ? prompt : nil, allow: allow) { request in
+        let handler: HTTPHandler = { request in
             let session = try await session(request)
             do {
                 return answer(request, try await session.perform(operation(request), by: caller))
             } catch {
                 throw explained(error, request)
             }
+        }
+        if writesAtOnce {
+            routes.on(method, path, promptly: prompt, allow: allow, handler)
+        } else {
+            routes.on(method, path, allow: allow, handler)
         }
     }
 
@@ -79,14 +84,14 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
-        guard let session = try residentSession?(request) else { return nil }
+        guard let session = try residentSession(request) else { return nil }
         return try show(request, of: session)
     }
 
     private func show(_ request: HTTPRequest, of session: Session) throws -> HTTPResponse {
         let service = try service(of: request)
         let (bytes, etag) = try session.document(of: service)
-        try Conditions.checkRead(request, service: service.name, etag)
+        if request.fields.contains(.ifMatch) { try Conditions.checkRead(request, service: service.name, etag) }
         return try Conditions.isNotModified(request, etag)
             ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag)
     }
@@ -129,13 +134,15 @@ struct ServiceEndpoints: Sendable {
         _ request: HTTPRequest, _ outcome: ServiceOperation.Outcome
     ) -> HTTPResponse {
         var response = HTTPResponse.done
-        response.fields.add(.etag, outcome.etag.description)
+        response.fields.add(entityTag: outcome.etag.revision)
         return response
     }
 
     private func service(of request: HTTPRequest) throws -> RegisteredService {
         // An escaped name is still that name, and not worth being fast about.
-        if let service = catalog.service(named: request.parameterBytes(Self.nameParameter)) { return service }
+        var service: RegisteredService?
+        request.lendParameter(Self.nameParameter) { service = catalog.service(named: $0) }
+        if let service { return service }
         return try catalog.service(named: request.parameter("name"))
     }
 }
@@ -143,15 +150,15 @@ struct ServiceEndpoints: Sendable {
 extension HTTPResponse {
     /// A service's state with its version.
     fileprivate static func state(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
-        var response = HTTPResponse(status, body: bytes)
-        response.fields.add(contentsOf: status == .ok ? .state : .unmodifiedState)
-        response.fields.add(.etag, etag.description)
+        var response = HTTPResponse(
+            status, fields: HTTPFields(status == .ok ? .state : .unmodifiedState), body: bytes)
+        response.fields.add(entityTag: etag.revision)
         return response
     }
 }
 
-extension HTTPFields {
-    /// What every state goes out with, put together once.
-    fileprivate static let state: HTTPFields = [.contentType: RequestBody.json, .cacheControl: "no-store"]
-    fileprivate static let unmodifiedState: HTTPFields = [.cacheControl: "no-store"]
+extension HTTPFixedFields {
+    /// What every state goes out with.
+    fileprivate static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
+    fileprivate static let unmodifiedState = HTTPFixedFields([.cacheControl: "no-store"])
 }

@@ -9,7 +9,7 @@ struct TraceID: Sendable, Equatable {
 
     /// Nil unless there is exactly one field, and a valid one.
     init?(_ fields: HTTPRequestFields) {
-        guard let value = fields.bytes(of: Self.fieldName), fields.count(of: Self.fieldName) == 1 else { return nil }
+        guard fields.count(of: Self.fieldName) == 1, let value = fields.bytes(of: Self.fieldName) else { return nil }
         self.init(traceparent: value)
     }
 

@@ -19,12 +19,12 @@ enum Conditions {
 
     /// Whether a GET need not send what the client has: `If-None-Match`, compared weakly.
     static func isNotModified(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
-        switch request.fields.only(.ifNoneMatch) {
-        case .none: return false
+        let count = request.fields.count(of: .ifNoneMatch)
+        if count == 0 { return false }
         // What nearly every client sends: the one tag that it was given.
-        case .one(let tag) where tag.withUnsafeBytes(current.isWritten): return true
-        default: break
-        }
+        var isCurrent = false
+        request.fields.lend(.ifNoneMatch) { isCurrent = current.isWritten($0) }
+        if count == 1, isCurrent { return true }
         return switch try tags(request, .ifNoneMatch, isWeak: true) {
         case nil: false
         case .any: true
@@ -34,7 +34,7 @@ enum Conditions {
 
     /// Whether a GET may be answered at all: `If-Match`, which is rare on reads.
     static func checkRead(_ request: HTTPRequest, service: String, _ current: ServiceETag) throws {
-        guard request.fields.bytes(of: .ifMatch) != nil else { return }
+        guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
         throw SessionError.preconditionFailed(service: service, current: current)
     }

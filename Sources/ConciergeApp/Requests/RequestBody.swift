@@ -98,6 +98,14 @@ enum RequestBody {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    /// Whether it is that text, byte for byte.
+    func isExactly(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount, let start = baseAddress else { return false }
+        return memcmp(start, text.utf8Start, count) == 0
+    }
+}
+
 extension ArraySlice where Element == UInt8 {
     /// Without blanks and tabs at its ends.
     var trimmed: ArraySlice<UInt8> {

@@ -1,23 +1,27 @@
 /// What may not be in a segment of a path: a broken escape, an escaped slash or control character, what is not UTF-8,
 /// and `.` or `..`, which some proxies resolve and others do not.
 enum PathSegment {
-    struct Problem: Error {
+    enum Problem: Error {
+        case brokenEscape, escapedSeparator, notUnicode, dots
+
         /// For the client.
-        let sentence: String
+        var sentence: String {
+            switch self {
+            case .brokenEscape: "The path has a broken escape."
+            case .escapedSeparator: "The path has an escaped slash or control character."
+            case .notUnicode: "The path is not UTF-8."
+            case .dots: "The path has a dot segment."
+            }
+        }
     }
 
-    static var dots: Problem { Problem(sentence: "The path has a dot segment.") }
-
     static func decode(_ raw: UnsafeRawBufferPointer) -> Result<[UInt8], Problem> {
-        func problem(_ sentence: String) -> Result<[UInt8], Problem> { .failure(Problem(sentence: sentence)) }
-        guard let bytes = PercentEncoding.decode(ArraySlice(raw)) else {
-            return problem("The path has a broken escape.")
-        }
+        guard let bytes = PercentEncoding.decode(ArraySlice(raw)) else { return .failure(.brokenEscape) }
         if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }) {
-            return problem("The path has an escaped slash or control character.")
+            return .failure(.escapedSeparator)
         }
-        guard String(validating: bytes, as: UTF8.self) != nil else { return problem("The path is not UTF-8.") }
-        return bytes.withUnsafeBytes(isDots) ? .failure(dots) : .success(bytes)
+        guard String(validating: bytes, as: UTF8.self) != nil else { return .failure(.notUnicode) }
+        return bytes.withUnsafeBytes(isDots) ? .failure(.dots) : .success(bytes)
     }
 
     static func isDots(_ segment: UnsafeRawBufferPointer) -> Bool {

@@ -24,6 +24,12 @@ extension HTTPMiddleware {
     public func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse? { nil }
 }
 
+/// A `PromptHandler` where there may be none. An optional function is called through two more, which turn its arguments
+/// into the form that every type has, and back; an optional structure with a function in it is not.
+struct Prompt: Sendable {
+    let handler: PromptHandler
+}
+
 /// A method on a path, and what answers it.
 public final class Route: Sendable {
     public let method: HTTPMethod
@@ -31,11 +37,11 @@ public final class Route: Sendable {
     /// Its place in the order in which the routes were added: something to index counters by.
     public let index: Int
     let handler: HTTPHandler
-    let prompt: PromptHandler?
+    let prompt: Prompt?
     let allow: AllowRule?
 
     init(
-        method: HTTPMethod, pattern: RoutePattern, index: Int, prompt: PromptHandler?, allow: AllowRule?,
+        method: HTTPMethod, pattern: RoutePattern, index: Int, prompt: Prompt?, allow: AllowRule?,
         handler: @escaping HTTPHandler
     ) {
         self.method = method

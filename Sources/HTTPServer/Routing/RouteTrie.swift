@@ -10,26 +10,21 @@ struct RouteTrie: Sendable {
         var routes: Range<Int>
     }
 
-    private struct Literal: Sendable {
-        /// Where its text begins, and how long it is.
-        var start: Int
-        var count: Int
-        var node: Int
-    }
-
+    /// What a path was found to be. Numbers only, so that handing it on counts no references.
     enum Outcome {
-        case found(RouteMatch)
-        /// The path is known; any route of it, and what is possible there.
-        case wrongMethod(RouteMatch, allow: String)
+        /// The route, by its place in `routes`, and where its parameters lie.
+        case found(Int, RouteMatch.Parameters)
+        /// The node whose routes are of other methods, and where the parameters of these lie.
+        case wrongMethod(Int, RouteMatch.Parameters)
         case notFound
         /// The path holds something that no path may hold.
-        case malformed(String)
+        case malformed(PathSegment.Problem)
     }
 
     private static let slash = UInt8(ascii: "/")
 
     private var nodes: [Node] = []
-    private var literals: [Literal] = []
+    private var literals: [RouteLiteral] = []
     private var text: [UInt8] = []
     /// Methods and routes of all nodes, in step.
     private var methods: [HTTPMethod.Code] = []
@@ -45,7 +40,7 @@ struct RouteTrie: Sendable {
             let firstLiteral = literals.count
             // Where most routes go, most requests are likely to.
             for literal in node.literals.sorted(by: { tree.nodes[$0.node].traffic > tree.nodes[$1.node].traffic }) {
-                literals.append(Literal(start: text.count, count: literal.text.count, node: literal.node))
+                literals.append(RouteLiteral(start: text.count, text: literal.text, node: literal.node))
                 text += literal.text
             }
             let firstRoute = self.routes.count
@@ -72,9 +67,10 @@ struct RouteTrie: Sendable {
                 lower += literal.count + 1
                 continue
             }
-            let upper = path.offset(of: Self.slash, from: lower) ?? path.count
+            let (upper, isPlain) = Self.segment(of: path, from: lower)
             let segment = UnsafeRawBufferPointer(rebasing: path[lower..<upper])
-            switch step(from: node, segment: segment) {
+            let isAny = isPlain && upper > lower && nodes[node].parameter >= 0 && nodes[node].parameterKind == .any
+            switch isAny ? .parameter : step(from: node, segment: segment) {
             case .literal(let next): node = next
             case .parameter:
                 parameters[parameterCount] = .init(lower: UInt32(start + lower), upper: UInt32(start + upper))
@@ -82,31 +78,48 @@ struct RouteTrie: Sendable {
                 node = nodes[node].parameter
             case .nowhere:
                 // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
-                return PathSegment.firstProblem(path, from: upper + 1).map { .malformed($0.sentence) } ?? .notFound
-            case .malformed(let problem): return .malformed(problem.sentence)
+                return PathSegment.firstProblem(path, from: upper + 1).map { .malformed($0) } ?? .notFound
+            case .malformed(let problem): return .malformed(problem)
             }
             lower = upper + 1
         }
         guard let index = route(of: node, for: method) else {
-            guard let any = nodes[node].routes.first else { return .notFound }
-            return .wrongMethod(RouteMatch(route: routes[any], parameters: parameters), allow: allow[node])
+            return nodes[node].routes.isEmpty ? .notFound : .wrongMethod(node, parameters)
         }
-        return .found(RouteMatch(route: routes[index], parameters: parameters))
+        return .found(index, parameters)
+    }
+
+    /// - Parameter index: of an `Outcome`.
+    func route(_ index: Int) -> Route { routes[index] }
+
+    /// Any route of the node of an `Outcome` that has some.
+    func anyRoute(of node: Int) -> Route { routes[nodes[node].routes.lowerBound] }
+
+    /// The value of `Allow`, RFC 9110, section 10.2.1, for the node of an `Outcome`.
+    func allow(_ node: Int) -> String { allow[node] }
+
+    /// Where the segment ends that begins there, and whether it is just what it looks like: no escape, no dot. Each
+    /// byte is looked at once; segments are too short for more looks, of many bytes at once, to be quicker.
+    private static func segment(of path: UnsafeRawBufferPointer, from lower: Int) -> (upper: Int, isPlain: Bool) {
+        var upper = lower
+        var isPlain = true
+        while upper < path.count, path[upper] != slash {
+            isPlain = isPlain && path[upper] != UInt8(ascii: "%") && path[upper] != UInt8(ascii: ".")
+            upper &+= 1
+        }
+        return (upper, isPlain)
     }
 
     /// The literal of that node whose text, as it is, fills the segment that begins there: nothing in it can be wrong.
-    private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> Literal? {
-        for index in nodes[node].literals {
-            let literal = literals[index]
-            let upper = lower + literal.count
-            guard upper <= path.count, upper == path.count || path[upper] == Self.slash else { continue }
-            let isSame = text.withUnsafeBytes { text in
-                UnsafeRawBufferPointer(rebasing: text[literal.start..<literal.start + literal.count])
-                    .isSame(as: UnsafeRawBufferPointer(rebasing: path[lower..<upper]))
+    private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> RouteLiteral? {
+        let range = nodes[node].literals
+        guard !range.isEmpty else { return nil }
+        return literals.withUnsafeBufferPointer { literals in
+            text.withUnsafeBytes { text in
+                for index in range where literals[index].fills(path, at: lower, text: text) { return literals[index] }
+                return nil
             }
-            if isSame { return literal }
         }
-        return nil
     }
 
     private enum Step {
@@ -119,7 +132,7 @@ struct RouteTrie: Sendable {
     /// Where a segment leads that is none of the node's literals as it stands.
     private func step(from node: Int, segment: UnsafeRawBufferPointer) -> Step {
         guard segment.offset(of: UInt8(ascii: "%")) != nil else {
-            if PathSegment.isDots(segment) { return .malformed(PathSegment.dots) }
+            if PathSegment.isDots(segment) { return .malformed(.dots) }
             return takesParameter(node, segment) ? .parameter : .nowhere
         }
         switch PathSegment.decode(segment) {

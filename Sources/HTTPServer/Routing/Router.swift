@@ -20,31 +20,44 @@ public struct Router: Sendable {
         case refuse(HTTPError)
     }
 
-    /// `HEAD` is answered by what answers `GET`; `OPTIONS` where no route has it with 204 and `Allow`.
-    func decide(_ method: HTTPMethod, _ head: HTTPHead) -> Decision {
-        // RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path to find.
-        if method == .connect { return .refuse(.methodNotAllowed(method, allow: Self.everything)) }
+    /// What stands at the target of a request. Numbers only, see `RouteTrie.Outcome`.
+    enum Finding {
+        case path(RouteTrie.Outcome)
+        /// `*`: the server itself.
+        case asterisk
+        /// RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path to find.
+        case authority
+    }
+
+    func find(_ method: HTTPMethod, _ head: HTTPHead) -> Finding {
+        if method == .connect { return .authority }
         return head.withTarget { target in
             let path = RequestTarget(target).path
-            if target.count > path.lowerBound, target[path.lowerBound] == UInt8(ascii: "*") {
-                return .respond(Self.options(allow: Self.everything))
-            }
-            let outcome = trie.look(
-                up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
-                at: head.target.lowerBound + path.lowerBound)
-            return decision(outcome, for: method)
+            if target.count > path.lowerBound, target[path.lowerBound] == UInt8(ascii: "*") { return .asterisk }
+            return .path(
+                trie.look(
+                    up: method, path: UnsafeRawBufferPointer(rebasing: target[path]),
+                    at: head.target.lowerBound + path.lowerBound))
         }
     }
 
-    private func decision(_ outcome: consuming RouteTrie.Outcome, for method: HTTPMethod) -> Decision {
-        switch outcome {
-        case .found(let match): .handle(match)
-        case .wrongMethod(let match, let allow): .tell(match, allow: allow)
+    /// `HEAD` is answered by what answers `GET`.
+    func decide(_ finding: Finding, _ method: HTTPMethod) -> Decision {
+        switch finding {
+        case .authority: .refuse(.methodNotAllowed(method, allow: Self.everything))
+        case .asterisk: .respond(Self.options(allow: Self.everything))
+        case .path(.found(let route, let parameters)): .handle(match(route, parameters))
+        case .path(.wrongMethod(let node, let parameters)):
+            .tell(RouteMatch(route: trie.anyRoute(of: node), parameters: parameters), allow: trie.allow(node))
         // Possible nowhere, so also not where nothing is.
-        case .notFound where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
-        case .notFound: .refuse(.notFound)
-        case .malformed(let problem): .refuse(.badTarget(problem))
+        case .path(.notFound) where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
+        case .path(.notFound): .refuse(.notFound)
+        case .path(.malformed(let problem)): .refuse(.badTarget(problem.sentence))
         }
+    }
+
+    func match(_ route: Int, _ parameters: RouteMatch.Parameters) -> RouteMatch {
+        RouteMatch(route: trie.route(route), parameters: parameters)
     }
 
     static func options(allow: String) -> HTTPResponse {

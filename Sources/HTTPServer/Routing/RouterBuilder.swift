@@ -11,7 +11,7 @@ public struct RouterBuilder {
     private struct Entry {
         let method: HTTPMethod
         let pattern: String
-        let prompt: PromptHandler?
+        let prompt: Prompt?
         let allow: AllowRule?
         let handler: HTTPHandler
     }
@@ -23,16 +23,26 @@ public struct RouterBuilder {
 
     /// Adds a route, inside the middleware of the groups around it.
     ///
+    /// - Parameter allow: what `OPTIONS` and 405 list on this path; that of the path's first route counts.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, _ handler: @escaping HTTPHandler
+    ) {
+        entries.append(Entry(method: method, pattern: pattern, prompt: nil, allow: allow, handler: fold(handler)))
+    }
+
+    /// Adds a route that may be answered without waiting.
+    ///
     /// - Parameters:
     ///   - prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:next:)`.
-    ///   - allow: what `OPTIONS` and 405 list on this path; that of the path's first route counts.
+    ///   - allow: as for any route.
     public mutating func on(
-        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler? = nil, allow: AllowRule? = nil,
+        _ method: HTTPMethod, _ pattern: String, promptly prompt: @escaping PromptHandler, allow: AllowRule? = nil,
         _ handler: @escaping HTTPHandler
     ) {
         entries.append(
             Entry(
-                method: method, pattern: pattern, prompt: prompt.map(fold), allow: allow, handler: fold(handler)))
+                method: method, pattern: pattern, prompt: Prompt(handler: fold(prompt)), allow: allow,
+                handler: fold(handler)))
     }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -42,6 +52,14 @@ public struct RouterBuilder {
         self.middleware += middleware
         defer { self.middleware = outer }
         try add(&self)
+    }
+
+    /// The same where there may be none.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler?, _ handler: @escaping HTTPHandler
+    ) {
+        guard let prompt else { return on(method, pattern, handler) }
+        on(method, pattern, promptly: prompt, handler)
     }
 
     /// The router that serves these routes.
@@ -65,8 +83,12 @@ public struct RouterBuilder {
     }
 
     private func fold(_ prompt: @escaping PromptHandler) -> PromptHandler {
-        middleware.reversed().reduce(prompt) { next, middleware in
-            { request in try middleware.respondPromptly(to: request, next: next) }
+        var folded = prompt
+        // Not by `reduce`, which hands functions on in the form that every type has, see `Prompt`.
+        for middleware in middleware.reversed() {
+            let next = folded
+            folded = { request in try middleware.respondPromptly(to: request, next: next) }
         }
+        return folded
     }
 }

@@ -6,7 +6,8 @@ final class ServerCore: Sendable {
     let router: Router
     let errors: any HTTPErrorRenderer
     private let observer: (any HTTPServerObserver)?
-    private let commonFields: HTTPFields
+    /// What every answer's head ends with: `commonFields`, then the request's id, whose value is still to come.
+    private let lastFields: [UInt8]
     private let ids = RequestIDs()
 
     init(
@@ -15,7 +16,8 @@ final class ServerCore: Sendable {
         self.router = router
         self.errors = errors
         self.observer = observer
-        self.commonFields = commonFields
+        precondition(commonFields.isSendable, "a field of all answers, `commonFields`, cannot be sent")
+        lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
     }
 
     /// Takes a request over from the bridge: everything is copied out of C's memory here.
@@ -27,7 +29,7 @@ final class ServerCore: Sendable {
             ? HTTPMethod(UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
             : .other("-")
         let connection = raw.pointee.connection
-        func request(_ match: RouteMatch) -> HTTPRequest {
+        func request(_ match: consuming RouteMatch) -> HTTPRequest {
             HTTPRequest(
                 id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
                 body: raw.pointee.body_length == 0
@@ -35,13 +37,20 @@ final class ServerCore: Sendable {
                 peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: Self.now(),
                 worker: Int(raw.pointee.worker))
         }
-        let decision =
-            if let refusal = HTTPError(raw.pointee.refusal) {
-                Router.Decision.refuse(refusal)
-            } else {
-                router.decide(method, head)
-            }
-        switch consume decision {
+        func refuse(_ error: HTTPError) {
+            let request = request(.none)
+            send(errors.response(to: error, of: request), to: request, on: connection)
+        }
+        if let refusal = HTTPError(raw.pointee.refusal) {
+            refuse(refusal)
+            return nil
+        }
+        let finding = router.find(method, head)
+        // Nearly always, and without a decision in between, which would be copied.
+        if case .path(.found(let route, let parameters)) = finding {
+            return handle(request(router.match(route, parameters)), on: connection)
+        }
+        switch router.decide(finding, method) {
         case .handle(let match): return handle(request(match), on: connection)
         case .tell(let match, let allow):
             let request = request(match)
@@ -52,9 +61,7 @@ final class ServerCore: Sendable {
                 : errors.response(to: HTTPError.methodNotAllowed(method, allow: possible), of: request)
             send(response, to: request, on: connection)
         case .respond(let response): send(response, to: request(.none), on: connection)
-        case .refuse(let error):
-            let request = request(.none)
-            send(errors.response(to: error, of: request), to: request, on: connection)
+        case .refuse(let error): refuse(error)
         }
         return nil
     }
@@ -91,7 +98,7 @@ final class ServerCore: Sendable {
 
     private func respondPromptly(to request: HTTPRequest, on route: Route) -> HTTPResponse? {
         do {
-            return try route.prompt?(request)
+            return try route.prompt?.handler(request)
         } catch {
             return errors.response(to: error, of: request)
         }
@@ -103,17 +110,35 @@ final class ServerCore: Sendable {
             observer?.failed(request, UnsendableField())
             response = errors.response(to: UnsendableField(), of: request)
         }
-        response.fields.add(.requestID, request.id)
-        response.fields.add(contentsOf: commonFields)
         observer?.answered(request, with: response, after: Self.now() - request.receivedAt)
-        let status = UInt32(response.status.code)
+        var answer = cmhd_answer()
+        answer.status = UInt32(response.status.code)
+        if let fixed = response.fields.fixed {
+            answer.first_fields = fixed.bytes.baseAddress
+            answer.first_fields_length = fixed.bytes.count
+        }
+        if let tag = response.fields.entityTag {
+            answer.has_entity_tag = true
+            answer.entity_tag = tag
+        }
+        // The id has been looked at: it is ours, or a usable one of the client's, see `RequestIDs`.
+        let id = request.id.utf8.span
         response.fields.text.withUnsafeBytes { fields in
-            response.body.withUnsafeBytes { body in
-                var answer = cmhd_answer(
-                    status: status, fields: fields.baseAddress, fields_length: fields.count, body: body.baseAddress,
-                    body_length: body.count)
-                // Without an answer the bridge closes the connection: there is no memory left to say anything.
-                _ = cmhd_respond(connection, &answer)
+            answer.fields = fields.baseAddress
+            answer.fields_length = fields.count
+            lastFields.withUnsafeBytes { last in
+                answer.last_fields = last.baseAddress
+                answer.last_fields_length = last.count
+                id.withUnsafeBytes { id in
+                    answer.last_value = id.baseAddress
+                    answer.last_value_length = id.count
+                    response.body.withUnsafeBytes { body in
+                        answer.body = body.baseAddress
+                        answer.body_length = body.count
+                        // Without an answer the bridge closes the connection: no memory is left to say anything.
+                        _ = cmhd_respond(connection, &answer)
+                    }
+                }
             }
         }
     }

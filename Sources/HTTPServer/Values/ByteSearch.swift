@@ -7,11 +7,4 @@ extension UnsafeRawBufferPointer {
         else { return nil }
         return UnsafeRawPointer(found) - base
     }
-
-    /// Whether these are the bytes of `other`.
-    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count else { return false }
-        guard let base = baseAddress, let otherBase = other.baseAddress else { return isEmpty }
-        return memcmp(base, otherBase, count) == 0
-    }
 }

@@ -1,9 +1,13 @@
 import CMicroHTTPD
+import Synchronization
 
 /// The name of a header field: a token, compared without regard to case (RFC 9110, section 5.1).
+///
+/// Names are constants of the program. Their text lies where it never goes, a literal's or in a table: with a string in
+/// it, a name would be retained and released each time that a request is asked for it.
 public struct HTTPFieldName: Sendable {
-    /// As it is written in an answer.
-    public let text: String
+    /// The text; never written to, never freed.
+    nonisolated(unsafe) let bytes: UnsafeBufferPointer<UInt8>
     /// Which of the names it is whose places the bridge notes in a request, see `cmhd_field_name`.
     let known: cmhd_field_name
     /// Whether the transport alone may set it in an answer.
@@ -11,21 +15,34 @@ public struct HTTPFieldName: Sendable {
 
     /// - Precondition: `text` is a token. Names come from the program, not from outside.
     public init(_ text: String) {
-        precondition(!text.isEmpty && text.utf8.allSatisfy(\.isTokenByte), "\"\(text)\" is no field name")
-        var copy = text
-        let known = copy.withUTF8 { cmhd_field_name_of($0.baseAddress, $0.count) }
-        self.init(
-            text, known,
-            isTransports: ["connection", "content-length", "date", "transfer-encoding"].contains(text.lowercased()))
+        self = Self.madeBefore.withLock { names in
+            if let name = names[text] { return name }
+            let name = HTTPFieldName(keeping: text)
+            names[text] = name
+            return name
+        }
     }
 
-    /// So little that the compiler does it: the names below need no code at the first use, and no look whether this
-    /// is the first.
-    private init(_ text: String, _ known: cmhd_field_name, isTransports: Bool = false) {
-        self.text = text
-        self.known = known
-        self.isTransports = isTransports
+    /// The names that are no constants of this file, by their texts: each is kept once.
+    private static let madeBefore = Mutex<[String: HTTPFieldName]>([:])
+
+    private init(keeping text: String) {
+        precondition(!text.isEmpty && text.utf8.allSatisfy(\.isTokenByte), "\"\(text)\" is no field name")
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+        _ = copy.initialize(from: text.utf8)
+        bytes = UnsafeBufferPointer(copy)
+        known = cmhd_field_name_of(bytes.baseAddress, bytes.count)
+        isTransports = ["connection", "content-length", "date", "transfer-encoding"].contains(text.lowercased())
     }
+
+    private init(_ text: StaticString, _ known: cmhd_field_name) {
+        bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+        self.known = known
+        isTransports = false
+    }
+
+    /// As it is written in an answer.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     public static let accept = HTTPFieldName("Accept", CMHD_FIELD_ACCEPT)
     public static let acceptPatch = HTTPFieldName("Accept-Patch", CMHD_FIELD_OTHER)
@@ -51,14 +68,10 @@ public struct HTTPFieldName: Sendable {
     ]
 
     /// Whether these bytes are this name.
-    func isSame(as bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count == text.utf8.count else { return false }
+    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
+        guard other.count == bytes.count else { return false }
         var difference: UInt8 = 0
-        var index = 0
-        for byte in text.utf8 {
-            difference |= byte.lowercasedASCII ^ bytes[index].lowercasedASCII
-            index += 1
-        }
+        for index in bytes.indices { difference |= bytes[index].lowercasedASCII ^ other[index].lowercasedASCII }
         return difference == 0
     }
 }
@@ -66,12 +79,11 @@ public struct HTTPFieldName: Sendable {
 extension HTTPFieldName: Hashable {
     public static func == (left: HTTPFieldName, right: HTTPFieldName) -> Bool {
         guard left.known == right.known else { return false }
-        var text = right.text
-        return left.known != CMHD_FIELD_OTHER || text.withUTF8 { left.isSame(as: UnsafeRawBufferPointer($0)) }
+        return left.known != CMHD_FIELD_OTHER || left.isSame(as: UnsafeRawBufferPointer(right.bytes))
     }
 
     public func hash(into hasher: inout Hasher) {
-        for byte in text.utf8 { hasher.combine(byte.lowercasedASCII) }
+        for byte in bytes { hasher.combine(byte.lowercasedASCII) }
     }
 }
 

@@ -3,16 +3,20 @@ import Glibc
 
 /// The header fields of an answer, in the order they will be sent.
 ///
-/// They are kept as the text that goes out, in one block: a line is checked when it is added, and nobody looks at it
-/// again. What HTTP cannot carry is left out and remembered, see `isSendable`.
+/// They are kept as the text that goes out: a line is checked when it is added, and nobody looks at it again. Lines that
+/// are fixed come first and an entity tag comes last, each in its own short form. What HTTP cannot carry is left out and remembered, see `isSendable`.
 public struct HTTPFields: Sendable {
     public struct Line: Sendable {
         public let name: HTTPFieldName
         public let value: String
     }
 
+    /// What comes first, if anything.
+    let fixed: HTTPFixedFields?
     /// Name, colon, blank, value, CR LF; and so on.
     private(set) var text: [UInt8] = []
+    /// What comes last, if anything.
+    private(set) var entityTag: UInt64?
     /// False once somebody added a value that is empty or has a control character in it, or a field that is the
     /// transport's to set: the answer is a mistake then, and not given.
     public private(set) var isSendable = true
@@ -20,7 +24,10 @@ public struct HTTPFields: Sendable {
     /// Room for the fields of most answers.
     private static let usualBytes = 224
 
-    public init() {}
+    public init() { fixed = nil }
+
+    /// Begins with those.
+    public init(_ fixed: HTTPFixedFields) { self.fixed = fixed }
 
     public var lines: [Line] {
         var lines: [Line] = []
@@ -45,6 +52,10 @@ public struct HTTPFields: Sendable {
             forEachLine { other, _, line in
                 if !name.isSame(as: other) { kept.append(contentsOf: line) }
             }
+            // The lines that were fixed are among those that are kept.
+            let wasSendable = isSendable
+            self = HTTPFields()
+            isSendable = wasSendable
             text = kept
             if let newValue { add(name, newValue) }
         }
@@ -57,18 +68,39 @@ public struct HTTPFields: Sendable {
             isSendable = false
             return
         }
-        let name = name.text.utf8.span
-        let value = value.utf8.span
-        name.withUnsafeBufferPointer { name in
-            value.withUnsafeBufferPointer { value in append(name, value) }
-        }
+        writeEntityTag()
+        value.utf8.span.withUnsafeBufferPointer { append(name.bytes, $0) }
     }
 
     /// Adds the lines of others, which costs next to nothing: the way to fields that are always the same.
     public mutating func add(contentsOf others: HTTPFields) {
-        reserve()
-        text.append(contentsOf: others.text)
         if !others.isSendable { isSendable = false }
+        writeEntityTag()
+        reserve()
+        if let fixed = others.fixed { text += fixed.bytes }
+        text += others.text
+        if let tag = others.entityTag { add(entityTag: tag) }
+    }
+
+    /// Adds an `ETag` that is a number in quotes. It stays a number until the answer is put together: an answer with
+    /// lines that are fixed, and such a tag, takes no memory for its fields.
+    public mutating func add(entityTag number: UInt64) {
+        writeEntityTag()
+        entityTag = number
+    }
+
+    /// Makes a line of the tag: what is added next comes behind it.
+    private mutating func writeEntityTag() {
+        guard let tag = entityTag else { return }
+        entityTag = nil
+        add(.etag, "\"\(tag)\"")
+    }
+
+    /// All lines as they go out.
+    var wholeText: [UInt8] {
+        var copy = self
+        copy.writeEntityTag()
+        return Array(fixed?.bytes ?? .init(start: nil, count: 0)) + copy.text
     }
 
     private mutating func reserve() {
@@ -103,7 +135,7 @@ public struct HTTPFields: Sendable {
     private func forEachLine(
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
     ) {
-        text.withUnsafeBytes { text in
+        wholeText.withUnsafeBytes { text in
             var rest = text[...]
             while let colon = rest.firstIndex(of: UInt8(ascii: ":")), let end = rest.firstIndex(of: UInt8(ascii: "\n"))
             {
@@ -119,6 +151,7 @@ public struct HTTPFields: Sendable {
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
+        self.init()
         for (name, value) in elements { add(name, value) }
     }
 }

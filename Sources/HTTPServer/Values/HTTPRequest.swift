@@ -22,8 +22,8 @@ public final class HTTPRequest: Sendable {
     private let hasNote = Atomic<Bool>(false)
 
     init(
-        id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], peer: PeerAddress, match: RouteMatch,
-        receivedAt: UInt64, worker: Int
+        id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], peer: PeerAddress,
+        match: consuming RouteMatch, receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
@@ -86,5 +86,11 @@ public final class HTTPRequest: Sendable {
     public func parameterBytes(_ index: Int) -> ArraySlice<UInt8> {
         let span = match.parameters[index]
         return fields.head.slice(Int(span.lower)..<Int(span.upper))
+    }
+
+    /// Gives those bytes to `body`, without counting a reference.
+    public func lendParameter(_ index: Int, to body: (UnsafeRawBufferPointer) -> Void) {
+        let span = match.parameters[index]
+        fields.head.lend(Int(span.lower)..<Int(span.upper), to: body)
     }
 }

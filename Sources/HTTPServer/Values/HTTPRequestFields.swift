@@ -16,6 +16,13 @@ public struct HTTPRequestFields: Sendable {
         return place.count == 0 ? nil : head.value(Int(place.first))
     }
 
+    /// Gives `body` the value of the first field of that name as it was sent, if there is one. Nothing is counted or
+    /// copied: the way to what every request is asked for.
+    public func lend(_ name: HTTPFieldName, to body: (UnsafeRawBufferPointer) -> Void) {
+        let place = head.place(of: name)
+        if place.count > 0 { head.lendValue(Int(place.first), to: body) }
+    }
+
     /// The value of the only field of that name, as it was sent.
     public func only(_ name: HTTPFieldName) -> Single {
         let place = head.place(of: name)

@@ -58,15 +58,13 @@ package final class ServiceCatalog: Sendable {
 
     /// The same by the bytes of its name, without making a string. There are few services: looking at each is
     /// faster than hashing.
-    package func service(named name: ArraySlice<UInt8>) -> RegisteredService? {
-        name.withUnsafeBytes { name in
-            guard let start = name.baseAddress else { return nil }
-            for service in services
-            where service.nameBytes.count == name.count && memcmp(service.nameBytes, start, name.count) == 0 {
-                return service
-            }
-            return nil
+    package func service(named name: UnsafeRawBufferPointer) -> RegisteredService? {
+        guard let start = name.baseAddress else { return nil }
+        for service in services
+        where service.nameBytes.count == name.count && memcmp(service.nameBytes, start, name.count) == 0 {
+            return service
         }
+        return nil
     }
 
     /// - Throws: ``SessionError/notRegistered(service:)``.

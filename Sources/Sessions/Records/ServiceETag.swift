@@ -37,11 +37,14 @@ extension ServiceETag: CustomStringConvertible {
 
     /// Whether that text is just this tag, as `description` has it.
     package func isWritten(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard text.count == length, let start = text.baseAddress else { return false }
-        return withUnsafeTemporaryAllocation(byteCount: text.count, alignment: 1) { own in
-            write(into: own)
-            return own.baseAddress.map { memcmp($0, start, text.count) == 0 } ?? false
+        let quote = UInt8(ascii: "\"")
+        guard text.count == length, text[0] == quote, text[text.count - 1] == quote else { return false }
+        var rest = revision
+        for place in stride(from: text.count - 2, through: 1, by: -1) {
+            guard text[place] == UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10) else { return false }
+            rest /= 10
         }
+        return true
     }
 
     /// Bytes of `description`.

@@ -50,4 +50,26 @@ struct LoggingBuilderTests {
         #expect(built { $0.appendToken(ascii) } == String(expected))
         #expect(built { $0.appendToken("aé\u{2028}b") } == "a_____b")
     }
+
+    @Test("A name is the same however it is looked at: every byte at every place of every short name")
+    func shortTokens() {
+        for length in 0...18 {
+            for index in 0..<length {
+                for byte in UInt8(0)...127 {
+                    var name = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+                    name[index] = byte
+                    let isKept =
+                        switch byte {
+                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                        default: false
+                        }
+                    let found = built { $0.appendToken(String(decoding: name, as: UTF8.self)) }
+                    name[index] = isKept ? byte : UInt8(ascii: "_")
+                    let expected = String(decoding: name, as: UTF8.self)
+                    if found != expected { Issue.record("\(byte) at \(index) of \(length)") }
+                }
+            }
+        }
+        #expect(built { $0.appendToken("éaaaaaaaaaaaa") } == "__aaaaaaaaaaaa")
+    }
 }

@@ -21,7 +21,7 @@ struct RouterTests {
     /// A short text of what was decided.
     private static func decision(_ method: HTTPMethod, _ target: String, _ router: Router) -> String {
         let head = HTTPHead(target: target, fields: [])
-        switch router.decide(method, head) {
+        switch router.decide(router.find(method, head), method) {
         case .handle(let match):
             let pattern = match.route?.pattern
             let values = (0..<(pattern?.parameterNames.count ?? 0)).map {
@@ -95,6 +95,30 @@ struct RouterTests {
         ])
     func methods(method: HTTPMethod, target: String, expected: String) throws {
         #expect(Self.decision(method, target, try Self.router()) == expected)
+    }
+
+    @Test("tells literals of every length apart, wherever in a path they stand")
+    func literals() throws {
+        var routes = RouterBuilder()
+        let answer: HTTPHandler = { _ in HTTPResponse() }
+        let names =
+            (1...20).map { String(repeating: "s", count: $0) } + ["sssssssx", "ssssssssx", "sessions", "session"]
+        for name in names {
+            routes.on(.get, "/\(name)", answer)
+            routes.on(.get, "/under/\(name)/{id}", answer)
+        }
+        let router = try routes.freeze()
+        for name in names {
+            #expect(Self.decision(.get, "/\(name)", router) == "GET /\(name) ")
+            #expect(Self.decision(.get, "/\(name)?query", router) == "GET /\(name) ")
+            for id in ["a", "a.b", "...", "abcdefgh", "abcdefghi%20"] {
+                #expect(Self.decision(.get, "/under/\(name)/\(id)", router) == "GET /under/\(name)/{id} \(id)")
+            }
+            for other in ["\(name)t", "t\(name)", "\(name)-sssssssss", "S\(name.dropFirst())"] {
+                #expect(Self.decision(.get, "/\(other)", router) == "404", "\(other)")
+                #expect(Self.decision(.get, "/under/\(other)/1", router) == "404", "\(other)")
+            }
+        }
     }
 
     @Test("keeps the order in which routes were added, as their index")

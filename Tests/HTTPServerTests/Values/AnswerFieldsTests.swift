@@ -46,6 +46,42 @@ struct AnswerFieldsTests {
         }
     }
 
+    @Test("come out in their order when some are fixed and one is a tag", arguments: [false, true])
+    func parts(singly: Bool) async throws {
+        let fixed = HTTPFixedFields(["X-First": "1", "X-Second": "2"])
+        try await withServer {
+            $0.addsFieldsSingly = singly
+            $0.commonFields = ["X-Common": "c"]
+        } routes: { routes in
+            routes.on(.get, "/tag/{tag:int}") { request in
+                var response = HTTPResponse(fields: HTTPFields(fixed), body: Array("body".utf8))
+                response.fields.add("X-Third", "3")
+                response.fields.add(entityTag: UInt64(request.parameter("tag")) ?? .max)
+                return response
+            }
+            routes.on(.get, "/none") { _ in HTTPResponse() }
+            routes.on(.get, "/fixed") { _ in HTTPResponse(.notModified, fields: HTTPFields(fixed)) }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                let first = ["X-First: 1", "X-Second: 2"]
+                for (path, expected, body) in [
+                    ("/tag/0", first + ["X-Third: 3", "ETag: \"0\""], "body"),
+                    ("/tag/9223372036854775807", first + ["X-Third: 3", "ETag: \"9223372036854775807\""], "body"),
+                    ("/none", [], ""), ("/fixed", first, ""),
+                ] {
+                    try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\nRequest-Id: my.id\r\n\r\n")
+                    let response = try connection.readResponse()
+                    let ours = response.fields.map { "\($0.name): \($0.value)" }
+                        .filter { !$0.hasPrefix("Date: ") && !$0.hasPrefix("Content-Length: ") }
+                    #expect(ours == expected + ["X-Common: c", "Request-Id: my.id"])
+                    #expect(response.text == body)
+                }
+            }
+        }
+    }
+
     @Test(
         "go with answers of every kind: no body, a large one, and those that may have none", arguments: [false, true])
     func kinds(singly: Bool) async throws {

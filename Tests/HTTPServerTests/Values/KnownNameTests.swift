@@ -42,6 +42,22 @@ struct KnownNameTests {
         #expect(cmhd_field_name_text(CMHD_FIELD_NAMES) == nil)
     }
 
+    @Test("have no other spelling than upper and lower case, whatever the byte")
+    func spellings() {
+        for name in Self.known {
+            let text = Array(Self.text(name).utf8)
+            for index in text.indices {
+                for byte in UInt8.min...UInt8.max {
+                    var other = text
+                    other[index] = byte
+                    let isSame = byte.lowercasedASCII == text[index]
+                    let found = cmhd_field_name_of(other, other.count)
+                    if found != (isSame ? name : CMHD_FIELD_OTHER) { Issue.record("\(byte) at \(index) of \(text)") }
+                }
+            }
+        }
+    }
+
     @Test("go with values that have no control character but the tab, wherever in them")
     func values() {
         for length in 0...40 {

@@ -30,6 +30,52 @@ struct ValueTests {
         #expect(fields["B"] == nil)
     }
 
+    @Test("fields that begin with fixed ones, and have a tag, are as if each had been added")
+    func fixedFields() {
+        let fixed = HTTPFixedFields(["A": "1", "B": "2"])
+        func lines(_ change: (inout HTTPFields) -> Void) -> [String] {
+            var fields = HTTPFields(fixed)
+            change(&fields)
+            #expect(fields.isSendable)
+            #expect(String(decoding: fields.wholeText, as: UTF8.self) == fields.lines.map(\.line).joined())
+            return fields.lines.map { "\($0.name.text)=\($0.value)" }
+        }
+        #expect(lines { _ in } == ["A=1", "B=2"])
+        #expect(lines { $0.add(entityTag: 0) } == ["A=1", "B=2", #"ETag="0""#])
+        #expect(lines { $0.add(entityTag: .max) } == ["A=1", "B=2", #"ETag="18446744073709551615""#])
+        #expect(
+            lines { fields in
+                fields.add("C", "3")
+                fields.add(entityTag: 10)
+                fields.add("D", "4")
+            } == ["A=1", "B=2", "C=3", #"ETag="10""#, "D=4"])
+        #expect(
+            lines { fields in
+                fields.add(entityTag: 1)
+                fields.add(contentsOf: HTTPFields(fixed))
+            } == ["A=1", "B=2", #"ETag="1""#, "A=1", "B=2"])
+        #expect(
+            lines { fields in
+                fields.add(entityTag: 7)
+                fields["a"] = fields["b"]
+            } == ["B=2", #"ETag="7""#, "a=2"])
+        #expect(
+            lines { fields in
+                fields.add(entityTag: 7)
+                fields["X"] = fields[.etag]
+                fields[.etag] = nil
+            } == ["A=1", "B=2", #"X="7""#])
+    }
+
+    @Test("setting a field does not mend what cannot be sent")
+    func unsendable() {
+        var fields = HTTPFields(HTTPFixedFields(["A": "1"]))
+        fields.add("B", "")
+        fields["A"] = "2"
+        #expect(!fields.isSendable)
+        #expect(fields.lines.map(\.line) == ["A: 2\r\n"])
+    }
+
     @Test(
         "a query is taken apart and decoded once",
         arguments: [
@@ -119,10 +165,24 @@ struct ValueTests {
         }
     }
 
+    @Test("a name that is made again has the text that is there already, in its own spelling")
+    func namesMadeAgain() {
+        let made = (0..<3).map { _ in HTTPFieldName("X-Made-Again") }
+        #expect(Set(made.map(\.bytes.baseAddress)).count == 1)
+        #expect(HTTPFieldName("x-made-again").text == "x-made-again")
+        #expect(HTTPFieldName("x-made-again") == made[0])
+        #expect(HTTPFieldName("if-match").text == "if-match")
+    }
+
     @Test("request ids that are made up are all different")
     func madeUpIDs() {
         let ids = RequestIDs()
         let head = HTTPHead(target: "/", fields: [])
         #expect(Set((0..<10_000).map { ids.id(of: head, number: $0) }).count == 10_000)
     }
+}
+
+extension HTTPFields.Line {
+    /// As it goes out.
+    fileprivate var line: String { "\(name.text): \(value)\r\n" }
 }
