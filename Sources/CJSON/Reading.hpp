@@ -89,8 +89,8 @@ struct Utf8 : rapidjson::UTF8<char> {
     }
 };
 
-/// What may be read: the library counts with 32 bits.
-constexpr size_t maximum_text_length = UINT32_MAX;
+/// What may be read: the library counts bytes, members and digits with 32 bits, some of them with a sign.
+constexpr size_t maximum_text_length = 1 << 30;
 
 /// Copies a text with the NUL bytes behind it that it needs for being read.
 void copy_for_reading(std::string_view text, std::vector<char> &copy);
@@ -104,7 +104,7 @@ std::optional<Number> read_number(std::string_view text);
 /// Whether a text begins with a byte order mark.
 inline bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xEF\xBB\xBF"; }
 
-/// Whether the library must not see a text: it counts with 32 bits, and takes a NUL byte for the end.
+/// Whether the library must not see a text: also for a NUL byte, which it takes for the end.
 bool is_unreadable(std::string_view text);
 
 /// Goes through a text that is not unreadable. `Handler` has the functions that the library wants of one.
