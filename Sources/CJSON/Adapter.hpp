@@ -153,7 +153,9 @@ public:
     explicit ElementIterator(const json *place) : place_(place) {}
 
     Adapter operator*() const { return Adapter(*place_); }
-    valijson::adapters::DerefProxy<Adapter> operator->() const { return valijson::adapters::DerefProxy<Adapter>(**this); }
+    valijson::adapters::DerefProxy<Adapter> operator->() const {
+        return valijson::adapters::DerefProxy<Adapter>(**this);
+    }
     ElementIterator &operator++() {
         ++place_;
         return *this;

@@ -3,15 +3,18 @@
 #include "Internal.hpp"
 #include "Reading.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace cjson {
 
 namespace {
 
 /// Goes through a text once more, keeps where it is, and stops at what the library lets through.
-class Observer {
+class Observer : public NumbersAsText {
 public:
     Observer(const Input &input, const char *begin, const Progress &progress)
         : input_(input), begin_(begin), progress_(progress) {}
@@ -24,9 +27,7 @@ public:
     bool RawNumber(const char *text, unsigned length, bool) {
         return read_number({text, length}) ? value() : stop(CJSON_PARSE_NUMBER_TOO_LARGE, offset_of(text));
     }
-    bool String(const char *, unsigned, bool) {
-        return progress_.lone_half == nullptr && value();
-    }
+    bool String(const char *, unsigned, bool) { return progress_.lone_half == nullptr && value(); }
     bool Key(const char *name, unsigned length, bool) {
         if (progress_.lone_half != nullptr) {
             return false;
@@ -40,12 +41,6 @@ public:
     bool StartArray() { return descend(true); }
     bool EndObject(unsigned) { return ascend(); }
     bool EndArray(unsigned) { return ascend(); }
-
-    bool Int(int) { return false; }
-    bool Uint(unsigned) { return false; }
-    bool Int64(int64_t) { return false; }
-    bool Uint64(uint64_t) { return false; }
-    bool Double(double) { return false; }
 
     /// A JSON Pointer to the value that is being read.
     std::string pointer() const {

@@ -12,15 +12,15 @@
 
 // valijson's judge, with some of its functions written anew for our values, which C++ calls specialising them.
 //
-// What it has for all kinds of values keeps a list of names for its sentences, which nobody reads here, makes strings of
-// names and texts to look at them, and matches with std::regex, which has neither a bound on its work nor one on its
-// stack. What these functions decide is what valijson decides, and the official tests hold for them.
+// What it has for all kinds of values keeps a list of names for its sentences, which nobody reads here, makes strings
+// of names and texts to look at them, and matches with std::regex, which bounds neither its work nor its stack. What
+// these functions decide is what valijson decides, and the official tests hold for them.
 namespace cjson {
 
 using Judge = valijson::ValidationVisitor<Adapter>;
 
-/// What goes along with a judge to wherever it goes in a schema. Each takes what was made for valijson's own expressions
-/// from the one before: that is where it is.
+/// What goes along with a judge to wherever it goes in a schema. valijson hands its own expressions on from judge to
+/// judge, and this is in their place.
 struct Matching : std::unordered_map<std::string, std::regex> {
     Matching(const Patterns &patterns, MatchingWork &work) : patterns(patterns), work(work) {}
 

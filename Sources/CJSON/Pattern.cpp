@@ -17,7 +17,8 @@ struct Freeing {
     void operator()(Thing *thing) const { free(thing); }
 };
 
-using CompileContext = std::unique_ptr<pcre2_compile_context, Freeing<pcre2_compile_context, pcre2_compile_context_free>>;
+using CompileContext =
+    std::unique_ptr<pcre2_compile_context, Freeing<pcre2_compile_context, pcre2_compile_context_free>>;
 using MatchContext = std::unique_ptr<pcre2_match_context, Freeing<pcre2_match_context, pcre2_match_context_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Freeing<pcre2_match_data, pcre2_match_data_free>>;
 

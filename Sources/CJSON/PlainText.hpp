@@ -27,8 +27,8 @@ inline size_t plain_among_eight(const char *text) {
     return hits == 0 ? 8 : static_cast<size_t>(__builtin_ctzll(hits)) / 8;
 }
 
-/// The same for any number of bytes. There has to be a NUL byte behind the text, which ends it, and as many bytes behind
-/// that as may be read along with it.
+/// The same for any number of bytes. There has to be a NUL byte behind the text, which ends it, and seven bytes behind
+/// that, which may be read along with it.
 inline size_t plain_length(const char *text) {
     size_t length = 0;
     for (;;) {

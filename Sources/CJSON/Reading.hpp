@@ -107,6 +107,15 @@ inline bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3
 /// Whether the library must not see a text: also for a NUL byte, which it takes for the end.
 bool is_unreadable(std::string_view text);
 
+/// What the library wants a handler to have for numbers that it has converted, which it is told not to.
+struct NumbersAsText {
+    bool Int(int) { return false; }
+    bool Uint(unsigned) { return false; }
+    bool Int64(int64_t) { return false; }
+    bool Uint64(uint64_t) { return false; }
+    bool Double(double) { return false; }
+};
+
 /// Goes through a text that is not unreadable. `Handler` has the functions that the library wants of one.
 template <typename Handler>
 rapidjson::ParseResult go_through(Input &input, bool comments, Handler &handler) {

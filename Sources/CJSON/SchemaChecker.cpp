@@ -11,9 +11,8 @@ namespace cjson {
 namespace {
 
 enum class Form {
-    schema, names_schema, in_place_schema, in_place_schemas, map, pattern_map, items, dependencies, number, positive_number, count,
-    text, pattern, names, type, values, boolean,
-    obsolete,
+    schema, names_schema, in_place_schema, in_place_schemas, map, pattern_map, items, dependencies, number,
+    positive_number, count, text, pattern, names, type, values, boolean, obsolete,
 };
 
 struct Keyword {
@@ -109,9 +108,10 @@ size_t count_property_names(const json &value) {
 void SchemaChecker::check(CheckedSchema &schema) {
     normalise(schema.document);
     SchemaChecker checker(schema);
-    if (const size_t count = count_property_names(schema.document)) {
+    Members *members = schema.document.as<Members>();
+    if (const size_t count = count_property_names(schema.document); count != 0 && members != nullptr) {
         // Room for all of them, because addresses of subschemas are remembered.
-        json &homes = (*schema.document.as<Members>())[homes_of_property_names];
+        json &homes = (*members)[homes_of_property_names];
         homes = json(json::Elements());
         homes.as<json::Elements>()->reserve(count);
     }
@@ -124,7 +124,7 @@ void SchemaChecker::check(CheckedSchema &schema) {
     for (const auto &entry : checker.visited_) {
         checker.refuse_endless(entry.first);
     }
-    // Only now, because narrowing takes members away that something still to be visited might refer to, and moves others.
+    // Only now: narrowing takes members away that something still to be visited might refer to, and moves others.
     checker.narrow_all(schema.document);
     for (const std::string &reference : checker.references_) {
         schema.references[reference] = &checker.resolve(reference, "");

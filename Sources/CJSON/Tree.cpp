@@ -1,7 +1,6 @@
 #include "Tree.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace cjson {
 

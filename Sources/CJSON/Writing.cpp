@@ -1,5 +1,6 @@
 #include "Writing.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>

@@ -5,8 +5,8 @@
 #include <memory>
 #include <new>
 
-// Strict parsing. The first way through a text makes a value and finds out whether it is sound; why it is not, and where,
-// is looked for by a second one, so that nothing has to be remembered for that.
+// Strict parsing. The first way through a text makes a value and finds out whether it is sound; why it is not, and
+// where, is looked for by a second one, so that nothing has to be remembered for that.
 
 using cjson::json;
 using cjson::Members;
@@ -14,7 +14,7 @@ using cjson::Members;
 namespace {
 
 /// Builds the tree, with an explicit stack of the open containers.
-class Builder {
+class Builder : public cjson::NumbersAsText {
 public:
     Builder(json &root, const cjson::Progress &progress) : root_(root), progress_(progress) {}
 
@@ -35,13 +35,6 @@ public:
     bool StartArray() { return descend<json::Elements>(); }
     bool EndObject(unsigned) { return innermost().as<Members>()->settle() && ascend(); }
     bool EndArray(unsigned) { return ascend(); }
-
-    // Numbers come as text.
-    bool Int(int) { return false; }
-    bool Uint(unsigned) { return false; }
-    bool Int64(int64_t) { return false; }
-    bool Uint64(uint64_t) { return false; }
-    bool Double(double) { return false; }
 
 private:
     json &innermost() { return *open_[open_levels_ - 1]; }

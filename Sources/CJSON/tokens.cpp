@@ -15,7 +15,7 @@ struct cjson_tokens {
 namespace {
 
 /// What the parser tells. Whatever it refuses ends the reading: nobody asks why.
-class TokenList {
+class TokenList : public cjson::NumbersAsText {
 public:
     TokenList(cjson_tokens &tokens, const cjson::Input &input, const cjson::Progress &progress)
         : tokens_(tokens), begin_(tokens.texts.data()), input_(input), progress_(progress) {}
@@ -49,13 +49,6 @@ public:
     bool StartArray() { return descend(CJSON_TOKEN_BEGIN_ARRAY); }
     bool EndObject(unsigned) { return ascend(CJSON_TOKEN_END_OBJECT); }
     bool EndArray(unsigned) { return ascend(CJSON_TOKEN_END_ARRAY); }
-
-    // Numbers come as text.
-    bool Int(int) { return false; }
-    bool Uint(unsigned) { return false; }
-    bool Int64(int64_t) { return false; }
-    bool Uint64(uint64_t) { return false; }
-    bool Double(double) { return false; }
 
 private:
     size_t offset_of(const char *place) const { return static_cast<size_t>(place - begin_); }

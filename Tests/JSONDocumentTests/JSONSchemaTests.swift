@@ -140,6 +140,7 @@ struct JSONSchemaTests {
 
     static let wrong: [Wrong] = [
         Wrong("1", "", "A schema is an object, true or false."),
+        Wrong(#"[{"propertyNames":{}}]"#, "", "A schema is an object, true or false."),
         Wrong(#"{"properties":{"a":{"type":"text"}}}"#, "/properties/a/type"),
         Wrong(#"{"type":[]}"#, "/type"), Wrong(#"{"minimum":"1"}"#, "/minimum", "This must be a number."),
         Wrong(#"{"multipleOf":0}"#, "/multipleOf"), Wrong(#"{"maxLength":-1}"#, "/maxLength"),
