@@ -31,13 +31,13 @@ let package = Package(
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         .target(name: "CPrefetch"),
-        // Header-only: nlohmann-json3-dev and libvalijson-dev.
+        // rapidjson-dev and libvalijson-dev, which are headers only, and libpcre2-dev.
         .target(
             name: "CJSON",
             cxxSettings: [
                 .define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release)),
             ],
-            linkerSettings: [.linkedLibrary("m")]),
+            linkerSettings: [.linkedLibrary("m"), .linkedLibrary("pcre2-8")]),
 
         // The house
         .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace cjson {
 
 namespace {
 
 enum class Form {
-    schema, names_schema, in_place_schema, in_place_schemas, map, pattern_map, items, dependencies, number, positive_number, count,
-    text, pattern, names, type, values, boolean,
-    obsolete,
+    schema, names_schema, in_place_schema, in_place_schemas, map, pattern_map, items, dependencies, number,
+    positive_number, count, text, pattern, names, type, values, boolean, obsolete,
 };
 
 struct Keyword {
@@ -45,11 +45,18 @@ std::string below(const std::string &pointer, const std::string &token) {
     return result;
 }
 
+/// valijson knows a name by what is before a NUL byte.
+void check_name(const std::string &name, const std::string &pointer) {
+    if (name.find('\0') != std::string::npos) {
+        fail(pointer, "A name here must not contain U+0000.");
+    }
+}
+
 /// Lowers a limit to `maximum`, or sets it.
-void limit(json &node, const char *keyword, size_t maximum) {
+void limit(Members &node, const char *keyword, size_t maximum) {
     json &value = node[keyword];
-    if (!value.is_number() || value.get<double>() > static_cast<double>(maximum)) {
-        value = maximum;
+    if (!value.is_number() || value.number() > static_cast<double>(maximum)) {
+        value = json::whole(maximum);
     }
 }
 
@@ -81,11 +88,33 @@ bool unescape(std::string &token) {
     return !token.empty();
 }
 
+/// Where the schemas of `propertyNames` are moved to.
+constexpr char homes_of_property_names[] = "$checkedPropertyNames";
+
+/// How many there are at most.
+size_t count_property_names(const json &value) {
+    size_t count = 0;
+    for (const json &element : value.elements()) {
+        count += count_property_names(element);
+    }
+    for (const Member &member : value.members()) {
+        count += (member.name == "propertyNames" ? 1 : 0) + count_property_names(member.value);
+    }
+    return count;
+}
+
 }  // namespace
 
 void SchemaChecker::check(CheckedSchema &schema) {
     normalise(schema.document);
     SchemaChecker checker(schema);
+    Members *members = schema.document.as<Members>();
+    if (const size_t count = count_property_names(schema.document); count != 0 && members != nullptr) {
+        // Room for all of them, because addresses of subschemas are remembered.
+        json &homes = (*members)[homes_of_property_names];
+        homes = json(json::Elements());
+        homes.as<json::Elements>()->reserve(count);
+    }
     checker.waiting_.push_back({&schema.document, ""});
     while (!checker.waiting_.empty()) {
         const Visit next = std::move(checker.waiting_.back());
@@ -95,9 +124,10 @@ void SchemaChecker::check(CheckedSchema &schema) {
     for (const auto &entry : checker.visited_) {
         checker.refuse_endless(entry.first);
     }
-    // Only now, because narrowing takes members away that something still to be visited might refer to.
-    for (json *node : checker.sound_) {
-        narrow(*node);
+    // Only now: narrowing takes members away that something still to be visited might refer to, and moves others.
+    checker.narrow_all(schema.document);
+    for (const std::string &reference : checker.references_) {
+        schema.references[reference] = &checker.resolve(reference, "");
     }
 }
 
@@ -115,22 +145,21 @@ void SchemaChecker::visit(json &node, const std::string &pointer) {
     if (!plain_paths_.insert(plain).second) {
         fail(pointer, "Names with slashes in them make this schema ambiguous.");
     }
-    if (node.is_boolean()) {
+    if (node.is<bool>()) {
         return;
     }
     if (!node.is_object()) {
         fail(pointer, "A schema is an object, true or false.");
     }
-    const auto reference = node.find("$ref");
-    if (reference != node.end()) {
+    if (const json *reference = node.find("$ref")) {
         // In draft 7 the siblings of a reference are ignored.
         follow(node, *reference, below(pointer, "$ref"));
         return;
     }
-    for (auto member = node.begin(); member != node.end(); ++member) {
-        visit_keyword(node, member.key(), *member, below(pointer, member.key()));
+    for (Member &member : *node.as<Members>()) {
+        visit_keyword(node, member.name, member.value, below(pointer, member.name));
     }
-    sound_.push_back(&node);
+    sound_.insert(&node);
 }
 
 void SchemaChecker::visit_keyword(
@@ -150,7 +179,7 @@ void SchemaChecker::visit_keyword(
     case Form::items: value.is_array() ? visit_schemas(node, value, pointer, false) : visit(value, pointer); break;
     case Form::dependencies: visit_dependencies(node, value, pointer); break;
     case Form::positive_number:
-        if (!value.is_number() || value.get<double>() <= 0) {
+        if (!value.is_number() || value.number() <= 0) {
             fail(pointer, "This must be a number greater than 0.");
         }
         break;
@@ -160,7 +189,7 @@ void SchemaChecker::visit_keyword(
         }
         break;
     case Form::count:
-        if (!value.is_number_integer() || value < 0) {
+        if (!value.is_integer() || value.number() < 0) {
             fail(pointer, "This must be a whole number, 0 or greater.");
         }
         break;
@@ -173,17 +202,17 @@ void SchemaChecker::visit_keyword(
         if (!value.is_string()) {
             fail(pointer, "This must be a string.");
         }
-        check_pattern(value.get_ref<const std::string &>(), pointer);
+        check_pattern(value.text(), pointer);
         break;
     case Form::names: check_names(value, pointer); break;
     case Form::type: check_type(value, pointer); break;
     case Form::values:
-        if (!value.is_array() || value.empty()) {
+        if (value.elements().empty()) {
             fail(pointer, "This must be an array of at least one value.");
         }
         break;
     case Form::boolean:
-        if (!value.is_boolean()) {
+        if (!value.is<bool>()) {
             fail(pointer, "This must be true or false.");
         }
         break;
@@ -194,22 +223,24 @@ void SchemaChecker::visit_keyword(
 /// Moves the schema of `propertyNames` to the top and leaves a reference: where `propertyNames` is itself inside
 /// something referred to, valijson would confuse it with that. What it finds by reference it does not confuse.
 void SchemaChecker::visit_property_names(json &value, const std::string &pointer) {
-    schema_.examines_names = true;
-    if (!value.is_object() || value.contains("$ref")) {
-        if (value.is_boolean()) {
-            // valijson has no boolean here that it would not confuse either.
-            value = value == true ? json::object() : json{{"not", json::object()}};
-        } else {
+    if (!value.is_object() || value.find("$ref") != nullptr) {
+        if (!value.is<bool>()) {
             visit(value, pointer);
             return;
         }
+        // valijson has no boolean here that it would not confuse either.
+        const bool takes_all = value.is_true();
+        value = json(Members());
+        if (!takes_all) {
+            (*value.as<Members>())["not"] = json(Members());
+        }
     }
-    json &homes = schema_.document["$checkedPropertyNames"];
-    const std::string name = std::to_string(homes.size());
-    json &home = homes[name];
-    home = std::move(value);
-    value = json{{"$ref", "#/$checkedPropertyNames/" + name}};
-    schema_.references[&value] = &home;
+    json::Elements &homes = *schema_.document.find(homes_of_property_names)->as<json::Elements>();
+    const std::string reference = std::string("#/") + homes_of_property_names + "/" + std::to_string(homes.size());
+    json &home = homes.emplace_back(std::move(value));
+    value = json(Members());
+    (*value.as<Members>())["$ref"] = json(reference);
+    references_.insert(reference);
     visit(home, pointer);
 }
 
@@ -219,12 +250,14 @@ void SchemaChecker::visit_in_place(json &node, json &child, const std::string &p
 }
 
 void SchemaChecker::visit_schemas(json &node, json &list, const std::string &pointer, bool in_place) {
-    if (!list.is_array() || (in_place && list.empty())) {
+    json::Elements *schemas = list.as<json::Elements>();
+    if (schemas == nullptr || (in_place && schemas->empty())) {
         fail(pointer, "This must be an array of at least one schema.");
     }
-    for (size_t index = 0; index < list.size(); ++index) {
+    for (size_t index = 0; index < schemas->size(); ++index) {
+        json &child = (*schemas)[index];
         const std::string place = below(pointer, std::to_string(index));
-        in_place ? visit_in_place(node, list[index], place) : visit(list[index], place);
+        in_place ? visit_in_place(node, child, place) : visit(child, place);
     }
 }
 
@@ -232,14 +265,13 @@ void SchemaChecker::visit_map(json &map, const std::string &pointer, bool names_
     if (!map.is_object()) {
         fail(pointer, "This must be an object of schemas.");
     }
-    schema_.examines_names = schema_.examines_names || names_are_patterns;
-    for (auto member = map.begin(); member != map.end(); ++member) {
-        const std::string place = below(pointer, member.key());
+    for (Member &member : *map.as<Members>()) {
+        const std::string place = below(pointer, member.name);
+        check_name(member.name, place);
         if (names_are_patterns) {
-            check_pattern(member.key(), place);
-            schema_.maximum_name_length = std::min(schema_.maximum_name_length, matched_length(member.key(), 1));
+            check_pattern(member.name, place);
         }
-        visit(*member, place);
+        visit(member.value, place);
     }
 }
 
@@ -247,9 +279,10 @@ void SchemaChecker::visit_dependencies(json &node, json &map, const std::string 
     if (!map.is_object()) {
         fail(pointer, "This must be an object of schemas and arrays of names.");
     }
-    for (auto member = map.begin(); member != map.end(); ++member) {
-        const std::string place = below(pointer, member.key());
-        member->is_array() ? check_names(*member, place) : visit_in_place(node, *member, place);
+    for (Member &member : *map.as<Members>()) {
+        const std::string place = below(pointer, member.name);
+        check_name(member.name, place);
+        member.value.is_array() ? check_names(member.value, place) : visit_in_place(node, member.value, place);
     }
 }
 
@@ -257,9 +290,9 @@ void SchemaChecker::follow(json &node, const json &reference, const std::string 
     if (!reference.is_string()) {
         fail(pointer, "This must be a string.");
     }
-    const std::string &text = reference.get_ref<const std::string &>();
+    const std::string &text = reference.text();
     json &target = resolve(text, pointer);
-    schema_.references[&node] = &target;
+    references_.insert(text);
     in_place_[&node].push_back(&target);
     if (visited_.count(&target) == 0) {
         waiting_.push_back({&target, text.substr(1)});
@@ -278,12 +311,11 @@ json &SchemaChecker::resolve(const std::string &reference, const std::string &po
             fail(pointer, "This reference is not a JSON Pointer that can be followed.");
         }
         start = end;
-        if (place->is_object() && place->find(token) != place->end()) {
-            place = &(*place)[token];
-        } else if (
-            place->is_array() && token.size() < 10 && token.find_first_not_of("0123456789") == std::string::npos
-            && std::stoul(token) < place->size()) {
-            place = &(*place)[std::stoul(token)];
+        const bool is_index = token.size() < 10 && token.find_first_not_of("0123456789") == std::string::npos;
+        if (json *member = place->find(token)) {
+            place = member;
+        } else if (is_index && std::stoul(token) < place->elements().size()) {
+            place = &(*place->as<json::Elements>())[std::stoul(token)];
         } else {
             fail(pointer, "There is nothing at the place that this reference names.");
         }
@@ -292,15 +324,13 @@ json &SchemaChecker::resolve(const std::string &reference, const std::string &po
 }
 
 void SchemaChecker::check_pattern(const std::string &pattern, const std::string &pointer) {
+    check_name(pattern, pointer);
     if (pattern.size() > maximum_pattern_length) {
         fail(pointer, "A pattern has at most " + std::to_string(maximum_pattern_length) + " bytes.");
     }
-    if (schema_.patterns.count(pattern) != 0) {
-        return;
-    }
     try {
-        schema_.patterns.emplace(pattern, std::regex(pattern));
-    } catch (const std::regex_error &) {
+        schema_.patterns.add(pattern);
+    } catch (const std::invalid_argument &) {
         fail(pointer, "This is not a regular expression that can be used here.");
     }
 }
@@ -325,55 +355,55 @@ void SchemaChecker::refuse_endless(const json *node) {
 }
 
 void SchemaChecker::check_type(const json &value, const std::string &pointer) {
-    static constexpr const char *types[] = {"array", "boolean", "integer", "null", "number", "object", "string"};
+    static constexpr std::string_view types[] = {"array", "boolean", "integer", "null", "number", "object", "string"};
     const auto known = [](const json &name) {
-        return std::any_of(std::begin(types), std::end(types), [&](const char *type) { return name == type; });
+        return name.is_string() && std::find(std::begin(types), std::end(types), name.text()) != std::end(types);
     };
-    const bool sound = value.is_array()
-        ? !value.empty() && std::all_of(value.begin(), value.end(), known)
-        : value.is_string() && known(value);
+    const json::Elements &list = value.elements();
+    const bool sound = value.is_array() ? !list.empty() && std::all_of(list.begin(), list.end(), known) : known(value);
     if (!sound) {
         fail(pointer, "This must be, or be an array of, array, boolean, integer, null, number, object or string.");
     }
 }
 
 void SchemaChecker::check_names(const json &value, const std::string &pointer) {
-    if (!value.is_array()
-        || !std::all_of(value.begin(), value.end(), [](const json &name) { return name.is_string(); })) {
+    if (!value.is_array()) {
         fail(pointer, "This must be an array of member names.");
     }
+    for (const json &name : value.elements()) {
+        if (!name.is_string()) {
+            fail(pointer, "This must be an array of member names.");
+        }
+        check_name(name.text(), pointer);
+    }
 }
 
-/// How long a text may be matched against a pattern. Half of Linux's usual stack of 8 MiB is spent; what a byte of the
-/// text costs was measured with libstdc++ 12 without optimisation, and is about two thirds of that with it.
-size_t SchemaChecker::matched_length(const std::string &pattern, size_t bytes_per_character) {
-    constexpr size_t stack = 4 * 1024 * 1024;
-    size_t cost = 336;
-    for (char character : pattern) {
-        if (character == '(') {
-            cost += 304;
-        } else if (std::strchr("|*+?{", character) != nullptr) {
-            cost += 150;
+/// Narrows the sound subschemas in a part of the document. What is inside comes first: narrowing moves it.
+void SchemaChecker::narrow_all(json &node) {
+    if (json::Elements *elements = node.as<json::Elements>()) {
+        for (json &element : *elements) {
+            narrow_all(element);
+        }
+    } else if (Members *members = node.as<Members>()) {
+        for (Member &member : *members) {
+            narrow_all(member.value);
+        }
+        if (sound_.count(&node) != 0) {
+            narrow(*members);
         }
     }
-    return std::min(maximum_matched_length, stack / (cost * bytes_per_character));
 }
 
-void SchemaChecker::narrow(json &node) {
+void SchemaChecker::narrow(Members &node) {
     node.erase("format");
-    if (node.contains("id") && node["id"].is_string()) {
+    if (const json *id = node.find("id"); id != nullptr && id->is_string()) {
         node.erase("id");
     }
-    const auto divisor = node.find("multipleOf");
-    if (divisor != node.end()) {
+    if (json *divisor = node.find("multipleOf")) {
         // With a whole divisor valijson drops the fraction of what it divides.
-        *divisor = divisor->get<double>();
+        *divisor = json(divisor->number());
     }
-    if (node.contains("pattern")) {
-        // Characters outside ASCII have up to four bytes.
-        limit(node, "maxLength", matched_length(node["pattern"].get_ref<const std::string &>(), 4));
-    }
-    if (node.contains("uniqueItems") && node["uniqueItems"] == true) {
+    if (const json *unique = node.find("uniqueItems"); unique != nullptr && unique->is_true()) {
         limit(node, "maxItems", maximum_unique_items);
     }
 }

@@ -1,22 +1,17 @@
 #pragma once
 
 #include "Internal.hpp"
+#include "Pattern.hpp"
 
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace cjson {
 
 // A pattern this long is a mistake, and compiling one costs memory in proportion.
 constexpr size_t maximum_pattern_length = 256;
-
-// Text that is matched against a pattern has at most this many characters, and fewer for a pattern with many groups:
-// std::regex recurses for every character and every group round it, and must not exhaust the stack of a thread.
-constexpr size_t maximum_matched_length = 1024;
 
 // Comparing every element with every other is quadratic; this many take milliseconds.
 constexpr size_t maximum_unique_items = 1024;
@@ -33,20 +28,17 @@ struct SchemaProblem {
 /// A schema that has been found sound, prepared for valijson and for explanations.
 struct CheckedSchema {
     json document;
-    /// Every expression of `pattern` and `patternProperties`, compiled once; only read afterwards, from any thread.
-    std::unordered_map<std::string, std::regex> patterns;
-    /// From a subschema that is a `$ref` to the one that it means.
-    std::map<const json *, const json *> references;
-    /// Whether names of members are matched or measured anywhere, and how many bytes such a name may have.
-    bool examines_names = false;
-    size_t maximum_name_length = maximum_matched_length;
+    /// Every expression of `pattern` and `patternProperties`.
+    Patterns patterns;
+    /// From the text of a `$ref` to the subschema that it means.
+    std::map<std::string, const json *> references;
 };
 
 /// Checks a draft 7 schema, keyword by keyword, with our own sentences, because valijson's are not for clients and it
 /// misses some mistakes; and narrows what is dangerous at run time (see the constants above).
 ///
 /// The prepared document differs from the original: numbers are normalised, `format` (an annotation in draft 7) and
-/// the `id` of older drafts are gone, `pattern` brings a `maxLength` and `uniqueItems` a `maxItems`.
+/// the `id` of older drafts are gone, and `uniqueItems` brings a `maxItems`.
 class SchemaChecker {
 public:
     /// Checks `schema.document` and fills in the rest.
@@ -73,12 +65,13 @@ private:
     void refuse_endless(const json *node);
     static void check_type(const json &value, const std::string &pointer);
     static void check_names(const json &value, const std::string &pointer);
-    static size_t matched_length(const std::string &pattern, size_t bytes_per_character);
-    static void narrow(json &node);
+    void narrow_all(json &node);
+    static void narrow(Members &node);
 
     CheckedSchema &schema_;
     std::map<const json *, std::string> visited_;
-    std::vector<json *> sound_;
+    std::set<const json *> sound_;
+    std::set<std::string> references_;
     std::set<std::string> plain_paths_;
     /// Targets of references, visited after what is being visited: no recursion along references here.
     std::vector<Visit> waiting_;

@@ -10,10 +10,11 @@ namespace cjson {
 
 namespace {
 
-const json *keyword(const json &schema, const char *name) {
-    const auto found = schema.find(name);
-    return found == schema.end() ? nullptr : &*found;
-}
+const json *keyword(const json &schema, const char *name) { return schema.find(name); }
+
+/// Whether a number of things is beyond a limit in a schema.
+bool is_less(size_t count, const json &limit) { return static_cast<double>(count) < limit.number(); }
+bool is_more(size_t count, const json &limit) { return static_cast<double>(count) > limit.number(); }
 
 size_t length_of(const std::string &text) {
     return static_cast<size_t>(
@@ -21,22 +22,20 @@ size_t length_of(const std::string &text) {
 }
 
 bool has_type(const json &value, const std::string &type) {
-    if (type == "integer") return value.is_number_integer();
+    if (type == "integer") return value.is_integer();
     if (type == "number") return value.is_number();
     if (type == "string") return value.is_string();
     if (type == "object") return value.is_object();
     if (type == "array") return value.is_array();
-    if (type == "boolean") return value.is_boolean();
+    if (type == "boolean") return value.is<bool>();
     return type == "null" && value.is_null();
 }
 
 bool has_one_of(const json &value, const json &types) {
-    if (types.is_string()) {
-        return has_type(value, types.get_ref<const std::string &>());
-    }
-    return std::any_of(types.begin(), types.end(), [&](const json &type) {
-        return has_type(value, type.get_ref<const std::string &>());
-    });
+    const json::Elements &list = types.elements();
+    return types.is_string()
+        ? has_type(value, types.text())
+        : std::any_of(list.begin(), list.end(), [&](const json &type) { return has_type(value, type.text()); });
 }
 
 const char *const not_allowed = "is not allowed";
@@ -67,16 +66,15 @@ void SchemaExplainer::violation_at_member(const Place &place, const std::string 
 }
 
 bool SchemaExplainer::fits(const json &schema, const json &value) const {
-    SchemaExplainer silent(schema_, 1, nullptr);
+    SchemaExplainer silent(schema_, work_, 1, nullptr);
     silent.apply(schema, value, Place{nullptr, nullptr, 0});
     return silent.found_ == 0;
 }
 
 const json &SchemaExplainer::resolved(const json &schema) const {
     const json *place = &schema;
-    for (auto found = schema_.references.find(place); found != schema_.references.end();) {
-        place = found->second;
-        found = schema_.references.find(place);
+    while (const json *reference = place->find("$ref")) {
+        place = schema_.references.at(reference->text());
     }
     return *place;
 }
@@ -86,8 +84,8 @@ void SchemaExplainer::apply(const json &unresolved, const json &value, const Pla
         return;
     }
     const json &schema = resolved(unresolved);
-    if (schema.is_boolean()) {
-        if (schema == false) {
+    if (schema.is<bool>()) {
+        if (schema.is_false()) {
             violation(place, not_allowed);
         }
         return;
@@ -100,13 +98,16 @@ void SchemaExplainer::apply(const json &unresolved, const json &value, const Pla
     }
     apply_to_any(schema, value, place);
     if (value.is_number()) {
-        apply_to_number(schema, value.get<double>(), place);
+        apply_to_number(schema, value.number(), place);
     } else if (value.is_string()) {
-        apply_to_string(schema, value.get_ref<const std::string &>(), place);
+        apply_to_string(schema, value.text(), place);
     } else if (value.is_array()) {
-        apply_to_array(schema, value, place);
+        apply_to_array(schema, value.elements(), place);
     } else if (value.is_object()) {
-        apply_to_object(schema, value, place);
+        apply_to_object(schema, value.members(), place);
+        if (const json *dependencies = keyword(schema, "dependencies")) {
+            apply_dependencies(*dependencies, value, place);
+        }
     }
     apply_combinations(schema, value, place);
 }
@@ -114,12 +115,13 @@ void SchemaExplainer::apply(const json &unresolved, const json &value, const Pla
 void SchemaExplainer::apply_to_any(const json &schema, const json &value, const Place &place) {
     if (const json *expected = keyword(schema, "const")) {
         if (*expected != value) {
-            violation(place, must_be_value(json::array({*expected})));
+            violation(place, must_be_value({*expected}));
         }
     }
     if (const json *allowed = keyword(schema, "enum")) {
-        if (std::find(allowed->begin(), allowed->end(), value) == allowed->end()) {
-            violation(place, must_be_value(*allowed));
+        const json::Elements &values = allowed->elements();
+        if (std::find(values.begin(), values.end(), value) == values.end()) {
+            violation(place, must_be_value(values));
         }
     }
 }
@@ -127,7 +129,7 @@ void SchemaExplainer::apply_to_any(const json &schema, const json &value, const 
 void SchemaExplainer::apply_to_number(const json &schema, double number, const Place &place) {
     const auto bound = [&](const char *name, bool (*holds)(double, double), const char *words) {
         const json *limit = keyword(schema, name);
-        if (limit != nullptr && !holds(number, limit->get<double>())) {
+        if (limit != nullptr && !holds(number, limit->number())) {
             violation(place, words + written(*limit));
         }
     };
@@ -144,50 +146,58 @@ void SchemaExplainer::apply_to_number(const json &schema, double number, const P
 void SchemaExplainer::apply_to_string(const json &schema, const std::string &text, const Place &place) {
     const size_t length = length_of(text);
     if (const json *least = keyword(schema, "minLength")) {
-        if (length < *least) {
+        if (is_less(length, *least)) {
             violation(place, "must have at least " + counted(*least, "character"));
         }
     }
     if (const json *most = keyword(schema, "maxLength")) {
-        if (length > *most) {
+        if (is_more(length, *most)) {
             violation(place, "must have at most " + counted(*most, "character"));
             return;
         }
     }
     if (const json *pattern = keyword(schema, "pattern")) {
-        const std::string &expression = pattern->get_ref<const std::string &>();
-        const auto compiled = schema_.patterns.find(expression);
-        // Names may be longer than what the narrowed maxLength lets through, but those are refused beforehand.
-        if (compiled != schema_.patterns.end() && !std::regex_search(text, compiled->second)) {
-            violation(place, "must match the pattern " + expression);
+        if (!matches(pattern->text(), text, place)) {
+            violation(place, "must match the pattern " + pattern->text());
         }
     }
 }
 
-void SchemaExplainer::apply_to_array(const json &schema, const json &array, const Place &place) {
+/// Whether a text matches one of the schema's patterns. What cannot be found out is a violation of its own, and is
+/// taken for a match then.
+bool SchemaExplainer::matches(const std::string &pattern, std::string_view text, const Place &place) {
+    switch (schema_.patterns.search(pattern, text, work_)) {
+    case Match::found: return true;
+    case Match::none: return false;
+    case Match::undecided: violation(place, "cannot be checked against the pattern " + pattern); return true;
+    }
+    return true;
+}
+
+void SchemaExplainer::apply_to_array(const json &schema, const json::Elements &array, const Place &place) {
     if (const json *least = keyword(schema, "minItems")) {
-        if (array.size() < *least) {
+        if (is_less(array.size(), *least)) {
             violation(place, "must have at least " + counted(*least, "element"));
         }
     }
     if (const json *most = keyword(schema, "maxItems")) {
-        if (array.size() > *most) {
+        if (is_more(array.size(), *most)) {
             violation(place, "must have at most " + counted(*most, "element"));
             return;
         }
     }
     const json *items = keyword(schema, "items");
     const json *rest = items == nullptr || items->is_array() ? keyword(schema, "additionalItems") : items;
-    const size_t listed = items != nullptr && items->is_array() ? items->size() : 0;
+    const size_t listed = items != nullptr ? items->elements().size() : 0;
     for (size_t index = 0; items != nullptr && index < array.size() && !full(); ++index) {
         if (index < listed) {
-            apply((*items)[index], array[index], Place{&place, nullptr, index});
+            apply(items->elements()[index], array[index], Place{&place, nullptr, index});
         } else if (rest != nullptr) {
             apply(*rest, array[index], Place{&place, nullptr, index});
         }
     }
     const json *unique = keyword(schema, "uniqueItems");
-    if (unique != nullptr && *unique == true) {
+    if (unique != nullptr && unique->is_true()) {
         for (size_t index = 1; index < array.size() && !full(); ++index) {
             const auto end = array.begin() + static_cast<std::ptrdiff_t>(index);
             if (std::find(array.begin(), end, array[index]) != end) {
@@ -202,78 +212,74 @@ void SchemaExplainer::apply_to_array(const json &schema, const json &array, cons
     }
 }
 
-void SchemaExplainer::apply_to_object(const json &schema, const json &object, const Place &place) {
+void SchemaExplainer::apply_to_object(const json &schema, const Members &object, const Place &place) {
     if (const json *required = keyword(schema, "required")) {
-        for (const json &name : *required) {
-            const std::string &text = name.get_ref<const std::string &>();
-            if (!object.contains(text)) {
-                violation_at_member(place, text, "is required");
+        for (const json &name : required->elements()) {
+            if (object.find(name.text()) == nullptr) {
+                violation_at_member(place, name.text(), "is required");
             }
         }
     }
     if (const json *least = keyword(schema, "minProperties")) {
-        if (object.size() < *least) {
+        if (is_less(object.size(), *least)) {
             violation(place, "must have at least " + counted(*least, "member"));
         }
     }
     if (const json *most = keyword(schema, "maxProperties")) {
-        if (object.size() > *most) {
+        if (is_more(object.size(), *most)) {
             violation(place, "must have at most " + counted(*most, "member"));
         }
     }
     if (const json *names = keyword(schema, "propertyNames")) {
-        for (auto member = object.begin(); member != object.end() && !full(); ++member) {
-            if (!fits(*names, json(member.key()))) {
-                violation_at_member(place, member.key(), "has a name that is not allowed");
+        for (const Member &member : object) {
+            if (!full() && !fits(*names, json(member.name))) {
+                violation_at_member(place, member.name, "has a name that is not allowed");
             }
         }
     }
     apply_properties(schema, object, place);
-    if (const json *dependencies = keyword(schema, "dependencies")) {
-        apply_dependencies(*dependencies, object, place);
-    }
 }
 
-void SchemaExplainer::apply_properties(const json &schema, const json &object, const Place &place) {
+void SchemaExplainer::apply_properties(const json &schema, const Members &object, const Place &place) {
     const json *properties = keyword(schema, "properties");
     const json *patterns = keyword(schema, "patternProperties");
     const json *additional = keyword(schema, "additionalProperties");
-    for (auto member = object.begin(); member != object.end() && !full(); ++member) {
-        const std::string &name = member.key();
-        const Place here{&place, &name, 0};
-        bool matched = false;
-        if (properties != nullptr && properties->contains(name)) {
-            matched = true;
-            apply((*properties)[name], *member, here);
+    for (const Member &member : object) {
+        if (full()) {
+            return;
+        }
+        const Place here{&place, &member.name, 0};
+        const json *property = properties == nullptr ? nullptr : properties->find(member.name);
+        bool matched = property != nullptr;
+        if (matched) {
+            apply(*property, member.value, here);
         }
         if (patterns != nullptr) {
-            for (auto pattern = patterns->begin(); pattern != patterns->end(); ++pattern) {
-                const auto compiled = schema_.patterns.find(pattern.key());
-                if (compiled != schema_.patterns.end() && std::regex_search(name, compiled->second)) {
+            for (const Member &pattern : patterns->members()) {
+                if (matches(pattern.name, member.name, here)) {
                     matched = true;
-                    apply(*pattern, *member, here);
+                    apply(pattern.value, member.value, here);
                 }
             }
         }
         if (!matched && additional != nullptr) {
-            apply(*additional, *member, here);
+            apply(*additional, member.value, here);
         }
     }
 }
 
 void SchemaExplainer::apply_dependencies(const json &dependencies, const json &object, const Place &place) {
-    for (auto dependency = dependencies.begin(); dependency != dependencies.end(); ++dependency) {
-        if (!object.contains(dependency.key())) {
+    for (const Member &dependency : dependencies.members()) {
+        if (object.find(dependency.name) == nullptr) {
             continue;
         }
-        if (!dependency->is_array()) {
-            apply(*dependency, object, place);
-            continue;
+        if (!dependency.value.is_array()) {
+            apply(dependency.value, object, place);
         }
-        for (const json &name : *dependency) {
-            const std::string &text = name.get_ref<const std::string &>();
-            if (!object.contains(text)) {
-                violation_at_member(place, text, "is required where there is " + written(json(dependency.key())));
+        for (const json &name : dependency.value.elements()) {
+            if (object.find(name.text()) == nullptr) {
+                violation_at_member(
+                    place, name.text(), "is required where there is " + written(json(dependency.name)));
             }
         }
     }
@@ -281,15 +287,15 @@ void SchemaExplainer::apply_dependencies(const json &dependencies, const json &o
 
 void SchemaExplainer::apply_combinations(const json &schema, const json &value, const Place &place) {
     if (const json *all = keyword(schema, "allOf")) {
-        for (const json &each : *all) {
+        for (const json &each : all->elements()) {
             apply(each, value, place);
         }
     }
     if (const json *any = keyword(schema, "anyOf")) {
-        apply_alternatives(*any, value, place, false);
+        apply_alternatives(any->elements(), value, place, false);
     }
     if (const json *one = keyword(schema, "oneOf")) {
-        apply_alternatives(*one, value, place, true);
+        apply_alternatives(one->elements(), value, place, true);
     }
     if (const json *forbidden = keyword(schema, "not")) {
         if (fits(*forbidden, value)) {
@@ -304,7 +310,7 @@ void SchemaExplainer::apply_combinations(const json &schema, const json &value, 
 }
 
 void SchemaExplainer::apply_alternatives(
-    const json &alternatives, const json &value, const Place &place, bool only_one) {
+    const json::Elements &alternatives, const json &value, const Place &place, bool only_one) {
     size_t fitting = 0;
     for (const json &alternative : alternatives) {
         fitting += fits(alternative, value) ? 1 : 0;
@@ -350,10 +356,10 @@ bool SchemaExplainer::may_be_meant(const json &alternative, const json &value) c
     if (properties == nullptr || !value.is_object()) {
         return true;
     }
-    for (auto property = properties->begin(); property != properties->end(); ++property) {
-        const auto member = value.find(property.key());
-        const json *expected = property->is_object() ? keyword(*property, "const") : nullptr;
-        if (expected != nullptr && member != value.end() && *member != *expected) {
+    for (const Member &property : properties->members()) {
+        const json *member = value.find(property.name);
+        const json *expected = keyword(property.value, "const");
+        if (expected != nullptr && member != nullptr && *member != *expected) {
             return false;
         }
     }

@@ -15,8 +15,8 @@ class SchemaExplainer {
 public:
     using Report = std::function<void(const std::string &pointer, const std::string &detail)>;
 
-    SchemaExplainer(const CheckedSchema &schema, size_t limit, Report report)
-        : schema_(schema), limit_(limit), report_(std::move(report)) {}
+    SchemaExplainer(const CheckedSchema &schema, MatchingWork &work, size_t limit, Report report)
+        : schema_(schema), work_(work), limit_(limit), report_(std::move(report)) {}
 
     /// Reports up to the limit and returns how many violations it found.
     size_t explain(const json &document) {
@@ -45,17 +45,19 @@ private:
     void apply_to_any(const json &schema, const json &value, const Place &place);
     void apply_to_number(const json &schema, double number, const Place &place);
     void apply_to_string(const json &schema, const std::string &text, const Place &place);
-    void apply_to_array(const json &schema, const json &array, const Place &place);
-    void apply_to_object(const json &schema, const json &object, const Place &place);
-    void apply_properties(const json &schema, const json &object, const Place &place);
+    void apply_to_array(const json &schema, const json::Elements &array, const Place &place);
+    void apply_to_object(const json &schema, const Members &object, const Place &place);
+    void apply_properties(const json &schema, const Members &object, const Place &place);
     void apply_dependencies(const json &dependencies, const json &object, const Place &place);
+    bool matches(const std::string &pattern, std::string_view text, const Place &place);
     void apply_combinations(const json &schema, const json &value, const Place &place);
-    void apply_alternatives(const json &alternatives, const json &value, const Place &place, bool only_one);
+    void apply_alternatives(const json::Elements &alternatives, const json &value, const Place &place, bool only_one);
 
     const json &resolved(const json &schema) const;
     bool may_be_meant(const json &alternative, const json &value) const;
 
     const CheckedSchema &schema_;
+    MatchingWork &work_;
     size_t limit_;
     Report report_;
     size_t found_ = 0;

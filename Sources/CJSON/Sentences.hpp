@@ -9,15 +9,15 @@
 namespace cjson {
 
 inline std::string written(const json &value) {
-    if (value.is_number_float() && is_whole(value.get<double>())) {
-        return std::to_string(static_cast<int64_t>(value.get<double>()));
+    if (value.is<double>() && is_whole(value.number())) {
+        return std::to_string(static_cast<int64_t>(value.number()));
     }
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+    return std::string(serialized(value));
 }
 
 /// "1 character", "2 characters".
 inline std::string counted(const json &number, const char *thing) {
-    return written(number) + " " + thing + (number == 1 ? "" : "s");
+    return written(number) + " " + thing + (number.number() == 1 ? "" : "s");
 }
 
 inline std::string with_article(const std::string &type) {
@@ -40,16 +40,15 @@ inline std::string listed(const std::vector<std::string> &items) {
 inline std::string must_be_type(const json &types) {
     std::vector<std::string> names;
     if (types.is_string()) {
-        names.push_back(with_article(types.get_ref<const std::string &>()));
-    } else {
-        for (const json &type : types) {
-            names.push_back(with_article(type.get_ref<const std::string &>()));
-        }
+        names.push_back(with_article(types.text()));
+    }
+    for (const json &type : types.elements()) {
+        names.push_back(with_article(type.text()));
     }
     return "must be " + listed(names);
 }
 
-inline std::string must_be_value(const json &values) {
+inline std::string must_be_value(const json::Elements &values) {
     // A sentence, not a catalogue.
     constexpr size_t longest = 200;
     std::vector<std::string> names;

@@ -1,11 +1,9 @@
+#include "Judge.hpp"
 #include "Normalise.hpp"
 #include "SchemaChecker.hpp"
 #include "SchemaExplainer.hpp"
 
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
 #include <valijson/schema_parser.hpp>
-#include <valijson/validation_visitor.hpp>
 
 #include <memory>
 
@@ -14,8 +12,6 @@
 using cjson::json;
 
 namespace {
-
-using Adapter = valijson::adapters::NlohmannJsonAdapter;
 
 struct CompiledSchema {
     cjson::CheckedSchema checked;
@@ -26,35 +22,12 @@ const CompiledSchema &unwrap(const cjson_schema *schema) { return *reinterpret_c
 
 const char *const cannot_be_checked = "cannot be checked against the schema";
 
-/// valijson's verdict. Without results to fill in, it stops at the first violation and makes no text.
+/// valijson's verdict. Without results to fill in, it stops at the first violation and makes no text. Throws
+/// `cjson::Undecided`.
 bool fits(const CompiledSchema &compiled, const json &document) {
-    // The visitor may add to the cache of expressions, but all there are have been put in when the schema was
-    // compiled: it only ever finds, and so several threads may share it.
-    auto &patterns = const_cast<CompiledSchema &>(compiled).checked.patterns;
-    valijson::ValidationVisitor<Adapter> visitor(Adapter(document), {}, true, nullptr, patterns);
-    return visitor.validateSchema(compiled.schema);
-}
-
-/// Pointer to a member whose name must not be matched against an expression, or nothing.
-bool find_unsafe_name(const json &value, size_t maximum_length, std::string &pointer) {
-    const bool is_object = value.is_object();
-    if (!is_object && !value.is_array()) {
-        return false;
-    }
-    size_t index = 0;
-    for (auto child = value.begin(); child != value.end(); ++child, ++index) {
-        const size_t length = pointer.size();
-        if (is_object && child.key().size() > maximum_length) {
-            return true;
-        }
-        cjson::append_token(pointer, is_object ? child.key() : std::to_string(index));
-        if ((is_object && child.key().find('\0') != std::string::npos)
-            || find_unsafe_name(*child, maximum_length, pointer)) {
-            return true;
-        }
-        pointer.resize(length);
-    }
-    return false;
+    cjson::MatchingWork work;
+    cjson::Matching matching(compiled.checked.patterns, work);
+    return cjson::Judge(cjson::Adapter(document), {}, true, nullptr, matching).validateSchema(compiled.schema);
 }
 
 void send(
@@ -62,12 +35,6 @@ void send(
     report(
         context, reinterpret_cast<const uint8_t *>(pointer.data()), pointer.size(),
         reinterpret_cast<const uint8_t *>(detail.data()), detail.size());
-}
-
-/// A pointer to a member name of the document that must not be matched, or nothing.
-bool has_unsafe_name(const CompiledSchema &compiled, const json &document, std::string &pointer) {
-    return compiled.checked.examines_names
-        && find_unsafe_name(document, compiled.checked.maximum_name_length, pointer);
 }
 
 /// Calls `judge` with the document as valijson has to see it.
@@ -82,28 +49,26 @@ bool judged(const json &document, Judge judge) {
 }
 
 bool accepts(const CompiledSchema &compiled, const json &document) {
-    return judged(document, [&](const json &document) {
-        std::string pointer;
-        return !has_unsafe_name(compiled, document, pointer) && fits(compiled, document);
-    });
+    return judged(document, [&](const json &document) { return fits(compiled, document); });
 }
 
 bool validate(
     const CompiledSchema &compiled, const json &document, size_t limit, void *context, cjson_report report) {
-    std::string pointer;
-    if (has_unsafe_name(compiled, document, pointer)) {
-        send(context, report, pointer, "has a member name that is too long or contains U+0000");
-        return false;
+    const char *otherwise = "does not fit the schema";
+    try {
+        if (fits(compiled, document)) {
+            return true;
+        }
+    } catch (const cjson::Undecided &) {
+        otherwise = cannot_be_checked;
     }
-    if (fits(compiled, document)) {
-        return true;
-    }
+    cjson::MatchingWork work;
     cjson::SchemaExplainer explainer(
-        compiled.checked, limit, [&](const std::string &pointer, const std::string &detail) {
+        compiled.checked, work, limit, [&](const std::string &pointer, const std::string &detail) {
             send(context, report, pointer, detail);
         });
     if (explainer.explain(document) == 0) {
-        send(context, report, "", "does not fit the schema");
+        send(context, report, "", otherwise);
     }
     return false;
 }
@@ -117,7 +82,7 @@ cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_fai
         compiled->checked.document = cjson::unwrap(document);
         cjson::SchemaChecker::check(compiled->checked);
         valijson::SchemaParser parser;
-        parser.populateSchema(Adapter(compiled->checked.document), compiled->schema);
+        parser.populateSchema(cjson::Adapter(compiled->checked.document), compiled->schema);
         return reinterpret_cast<cjson_schema *>(compiled.release());
     } catch (cjson::SchemaProblem &problem) {
         failure->pointer = cjson::make_text(std::move(problem.pointer));
@@ -158,25 +123,20 @@ bool cjson_schema_accepts(const cjson_schema *schema, const cjson_value *documen
 
 const uint8_t *cjson_schema_merge(
     const cjson_schema *schema, const uint8_t *target, size_t target_length, const cjson_value *patch, size_t *length) {
-    const std::string *text = nullptr;
-    json document;
     try {
-        cjson_parse_failure failure;
-        if (cjson::parse(target, target_length, false, document, failure)) {
-            document.merge_patch(cjson::unwrap(patch));
-            if (accepts(unwrap(schema), document)) {
-                text = &cjson::serialized(document);
-            }
-        } else {
-            cjson_text_free(failure.pointer);
+        json document;
+        if (!cjson::read({reinterpret_cast<const char *>(target), target_length}, false, document)) {
+            return nullptr;
         }
+        cjson::merge(document, cjson::unwrap(patch));
+        if (!accepts(unwrap(schema), document)) {
+            return nullptr;
+        }
+        const std::string_view text = cjson::serialized(document);
+        *length = text.size();
+        return reinterpret_cast<const uint8_t *>(text.data());
     } catch (...) {
         // As if it did not fit.
-    }
-    cjson::clear(document);
-    if (text == nullptr) {
         return nullptr;
     }
-    *length = text->size();
-    return reinterpret_cast<const uint8_t *>(text->data());
 }

@@ -1,4 +1,5 @@
 #include "Internal.hpp"
+#include "Writing.hpp"
 
 // Serialising values.
 
@@ -6,38 +7,60 @@ using cjson::json;
 
 namespace {
 
-/// The library's serialiser with the text that it writes to. `json::dump` makes both anew for every value, which is
-/// most of the work for a small one: so a thread keeps its own.
-class Writer {
+/// The library's writer with the text that it writes to: a thread keeps one, which is not made anew for every value.
+class Serializer {
 public:
-    const std::string &write(const json &value) {
-        if (text_.capacity() > most_kept) {
-            text_ = std::string();
-        }
+    std::string_view write(const json &value) {
         text_.clear();
-        serializer_.dump(value, false, false, 0);
-        return text_;
+        writer_.Reset(text_);
+        write_value(value);
+        return text_.text();
     }
 
 private:
-    /// A thread does not hold on to more than that for a large text that it wrote once.
-    static constexpr size_t most_kept = 64 * 1024;
+    void write_value(const json &value) {
+        if (const std::string *string = value.as<std::string>()) {
+            writer_.String(string->data(), string->size());
+        } else if (value.is_object()) {
+            writer_.StartObject();
+            for (const cjson::Member &member : value.members()) {
+                writer_.String(member.name.data(), member.name.size());
+                write_value(member.value);
+            }
+            writer_.EndObject();
+        } else if (value.is_array()) {
+            writer_.StartArray();
+            for (const json &element : value.elements()) {
+                write_value(element);
+            }
+            writer_.EndArray();
+        } else if (const int64_t *integer = value.as<int64_t>()) {
+            writer_.Int64(*integer);
+        } else if (const uint64_t *whole = value.as<uint64_t>()) {
+            writer_.Uint64(*whole);
+        } else if (const double *real = value.as<double>()) {
+            writer_.Double(*real);
+        } else if (const bool *boolean = value.as<bool>()) {
+            writer_.Bool(*boolean);
+        } else {
+            writer_.Null();
+        }
+    }
 
-    std::string text_;
-    nlohmann::detail::serializer<json> serializer_{
-        nlohmann::detail::output_adapter<char, std::string>(text_), ' ', json::error_handler_t::replace};
+    cjson::Output text_;
+    cjson::Writer writer_;
 };
 
-const uint8_t *bytes_of(const std::string &text, size_t *length) {
+const uint8_t *bytes_of(std::string_view text, size_t *length) {
     *length = text.size();
     return reinterpret_cast<const uint8_t *>(text.data());
 }
 
 }  // namespace
 
-const std::string &cjson::serialized(const json &value) {
-    static thread_local Writer writer;
-    return writer.write(value);
+std::string_view cjson::serialized(const json &value) {
+    static thread_local Serializer serializer;
+    return serializer.write(value);
 }
 
 const uint8_t *cjson_serialize(const cjson_value *value, size_t *length) {
@@ -50,7 +73,7 @@ const uint8_t *cjson_serialize(const cjson_value *value, size_t *length) {
 
 const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_length) {
     try {
-        const json text = length == 0 ? std::string() : std::string(reinterpret_cast<const char *>(bytes), length);
+        const json text(length == 0 ? std::string() : std::string(reinterpret_cast<const char *>(bytes), length));
         return bytes_of(cjson::serialized(text), quoted_length);
     } catch (...) {
         return nullptr;

@@ -1,99 +1,108 @@
 #include "Internal.hpp"
-#include "ReadingIterator.hpp"
+#include "Reading.hpp"
 
-#include <cstring>
 #include <memory>
 #include <vector>
 
 // Reading without a tree: the library's parser tells what it comes to, and that is written down.
 
-using cjson::json;
-using cjson::ReadingIterator;
-
 struct cjson_tokens {
     std::vector<cjson_token> list;
-    std::string texts;
+    /// The text, with its strings unescaped where they stand.
+    std::vector<char> texts;
 };
 
 namespace {
 
 /// What the parser tells. Whatever it refuses ends the reading: nobody asks why.
-class TokenList {
+class TokenList : public cjson::NumbersAsText {
 public:
-    TokenList(cjson_tokens &tokens, const char *begin, const char *const *reached)
-        : tokens_(tokens), begin_(begin), reached_(reached) {}
+    TokenList(cjson_tokens &tokens, const cjson::Input &input, const cjson::Progress &progress)
+        : tokens_(tokens), begin_(tokens.texts.data()), input_(input), progress_(progress) {}
 
-    bool null() { return add(CJSON_TOKEN_NULL); }
-    bool boolean(bool value) { return add(value ? CJSON_TOKEN_TRUE : CJSON_TOKEN_FALSE); }
+    bool Null() { return add(CJSON_TOKEN_NULL, input_.Tell()); }
+    bool Bool(bool value) { return add(value ? CJSON_TOKEN_TRUE : CJSON_TOKEN_FALSE, input_.Tell()); }
 
-    bool number_integer(json::number_integer_t value) {
-        add(CJSON_TOKEN_INTEGER);
-        tokens_.list.back().integer = value;
+    bool RawNumber(const char *text, unsigned length, bool) {
+        const std::optional<cjson::Number> number = cjson::read_number({text, length});
+        if (!number) {
+            return false;
+        }
+        cjson_token &token = tokens_.list.emplace_back();
+        token.end = offset_of(text) + length;
+        if (const int64_t *integer = std::get_if<int64_t>(&*number)) {
+            token.kind = CJSON_TOKEN_INTEGER;
+            token.integer = *integer;
+        } else if (const uint64_t *whole = std::get_if<uint64_t>(&*number)) {
+            token.kind = CJSON_TOKEN_UNSIGNED;
+            token.whole = *whole;
+        } else {
+            token.kind = CJSON_TOKEN_DOUBLE;
+            token.real = std::get<double>(*number);
+        }
         return true;
     }
 
-    bool number_unsigned(json::number_unsigned_t value) {
-        // Up to there, both are the same bits.
-        add(value > static_cast<uint64_t>(INT64_MAX) ? CJSON_TOKEN_UNSIGNED : CJSON_TOKEN_INTEGER);
-        tokens_.list.back().whole = value;
-        return true;
-    }
-
-    bool number_float(json::number_float_t value, const json::string_t &) {
-        add(CJSON_TOKEN_DOUBLE);
-        tokens_.list.back().real = value;
-        return true;
-    }
-
-    bool string(json::string_t &value) { return add(CJSON_TOKEN_STRING, value); }
-    bool key(json::string_t &name) { return add(CJSON_TOKEN_NAME, name); }
-    bool binary(json::binary_t &) { return false; }
-    bool start_object(std::size_t) { return add(CJSON_TOKEN_BEGIN_OBJECT); }
-    bool start_array(std::size_t) { return add(CJSON_TOKEN_BEGIN_ARRAY); }
-    bool end_object() { return add(CJSON_TOKEN_END_OBJECT); }
-    bool end_array() { return add(CJSON_TOKEN_END_ARRAY); }
-    bool parse_error(std::size_t, const std::string &, const nlohmann::detail::exception &) { return false; }
+    bool String(const char *text, unsigned length, bool) { return add(CJSON_TOKEN_STRING, text, length); }
+    bool Key(const char *name, unsigned length, bool) { return add(CJSON_TOKEN_NAME, name, length); }
+    bool StartObject() { return descend(CJSON_TOKEN_BEGIN_OBJECT); }
+    bool StartArray() { return descend(CJSON_TOKEN_BEGIN_ARRAY); }
+    bool EndObject(unsigned) { return ascend(CJSON_TOKEN_END_OBJECT); }
+    bool EndArray(unsigned) { return ascend(CJSON_TOKEN_END_ARRAY); }
 
 private:
-    bool add(cjson_token_kind kind) {
-        cjson_token token{};
+    size_t offset_of(const char *place) const { return static_cast<size_t>(place - begin_); }
+
+    bool add(cjson_token_kind kind, size_t end) {
+        cjson_token &token = tokens_.list.emplace_back();
         token.kind = kind;
-        token.end = static_cast<size_t>(*reached_ - begin_);
-        tokens_.list.push_back(token);
+        token.end = end;
         return true;
     }
 
-    bool add(cjson_token_kind kind, const json::string_t &text) {
-        add(kind);
-        tokens_.list.back().text = {tokens_.texts.size(), text.size()};
-        tokens_.texts += text;
-        return true;
+    bool add(cjson_token_kind kind, const char *text, size_t length) {
+        add(kind, offset_of(progress_.end_of_string));
+        tokens_.list.back().text = {offset_of(text), length};
+        return progress_.lone_half == nullptr;
+    }
+
+    bool descend(cjson_token_kind kind) { return ++levels_ <= CJSON_MAXIMUM_TOKEN_DEPTH && add(kind, input_.Tell()); }
+
+    bool ascend(cjson_token_kind kind) {
+        --levels_;
+        return add(kind, input_.Tell());
     }
 
     cjson_tokens &tokens_;
     const char *begin_;
-    const char *const *reached_;
+    const cjson::Input &input_;
+    const cjson::Progress &progress_;
+    size_t levels_ = 0;
 };
+
+/// What a thread keeps for the next text: a step reads one and lets go of it.
+thread_local std::unique_ptr<cjson_tokens> spare;
+
+/// No more than that is kept.
+constexpr size_t most_kept = 16 * 1024;
 
 }  // namespace
 
 cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length) {
-    // The library would skip a byte order mark, and take a NUL byte for the end.
-    const bool has_mark = length >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF;
-    if (length == 0 || has_mark || std::memchr(bytes, 0, length) != nullptr) {
+    const std::string_view text(reinterpret_cast<const char *>(bytes), length);
+    if (cjson::is_unreadable(text)) {
         return nullptr;
     }
     try {
-        auto tokens = std::make_unique<cjson_tokens>();
-        // In what journeys are kept as, a token takes four bytes or more, and no text gets longer when it is unescaped.
+        auto tokens = spare != nullptr ? std::move(spare) : std::make_unique<cjson_tokens>();
+        tokens->list.clear();
+        // In what journeys are kept as, a token takes four bytes or more.
         tokens->list.reserve(length / 4);
-        tokens->texts.reserve(length);
-        const char *begin = reinterpret_cast<const char *>(bytes);
-        const char *reached = begin;
-        TokenList list(*tokens, begin, &reached);
-        const bool is_sound = json::sax_parse(
-            ReadingIterator(begin, &reached), ReadingIterator(begin + length, &reached), &list);
-        return is_sound ? tokens.release() : nullptr;
+        cjson::copy_for_reading(text, tokens->texts);
+        cjson::Progress progress;
+        cjson::Input input(tokens->texts.data(), progress);
+        TokenList list(*tokens, input, progress);
+        return cjson::go_through(input, false, list).IsError() ? nullptr : tokens.release();
     } catch (...) {
         return nullptr;
     }
@@ -108,4 +117,11 @@ const uint8_t *cjson_tokens_texts(const cjson_tokens *tokens) {
     return reinterpret_cast<const uint8_t *>(tokens->texts.data());
 }
 
-void cjson_tokens_free(cjson_tokens *tokens) { delete tokens; }
+void cjson_tokens_free(cjson_tokens *tokens) {
+    const size_t kept = tokens->list.capacity() * sizeof(cjson_token) + tokens->texts.capacity();
+    if (spare == nullptr && kept <= most_kept) {
+        spare.reset(tokens);
+    } else {
+        delete tokens;
+    }
+}

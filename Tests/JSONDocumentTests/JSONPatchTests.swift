@@ -206,6 +206,17 @@ struct JSONPatchTests {
         #expect(error?.pointer == "/there/x")
     }
 
+    @Test("shifting many members for ever is stopped, and some changes among them are not")
+    func shiftingMembers() throws {
+        let document = JSONDocument(members: (10_000..<20_000).map { (name: "n\($0)", value: .null) })
+        func patch(_ count: Int) -> JSONDocument {
+            JSONDocument((0..<count).map { ["op": "add", "path": JSONDocument("/a\($0)"), "value": 1] })
+        }
+        #expect(try document.applying(patch(100)).count == 10_100)
+        let error = #expect(throws: JSONPatchError.self) { try document.applying(patch(2_000)) }
+        #expect(error?.kind == .tooLarge)
+    }
+
     @Test("shifting a long array for ever is stopped")
     func shifting() throws {
         let long = JSONDocument(Array(repeating: JSONDocument.null, count: 10_000))

@@ -97,6 +97,15 @@ struct JSONReaderTests {
         }
     }
 
+    @Test("nesting has an end, behind what values in a kept text can need")
+    func depth() throws {
+        let levels = 2 * JSONDocument.maximumDepth
+        let deepest = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        _ = try JSONReader(Array(deepest.utf8))
+        #expect(throws: JSONReadError.self) { try JSONReader(Array("[\(deepest)]".utf8)) }
+        #expect(throws: JSONReadError.self) { try JSONReader(Array(String(repeating: "[", count: 1_000_000).utf8)) }
+    }
+
     private func expect<Value: Equatable>(_ value: Value, _ expected: Value) { #expect(value == expected) }
 
     private func read(_ text: String, _ body: (inout JSONReader) throws -> Void) throws {

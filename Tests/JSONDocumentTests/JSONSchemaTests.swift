@@ -82,7 +82,7 @@ struct JSONSchemaTests {
     static let accepted: [(String, String)] = [
         (#"{"type":"integer"}"#, "1.0"),
         (#"{"minimum":0}"#, "18446744073709551615"),
-        (#"{"pattern":"^a"}"#, "\"a\(String(repeating: "b", count: 1_023))\""),
+        (#"{"maxLength":3}"#, #""\u0000éa""#),
         (#"{"format":"date"}"#, #""not one""#),
         (##"{"id":"http://example.org/","items":{"$ref":"#/definitions/a"},"definitions":{"a":{}}}"##, "[1]"),
         (##"{"definitions":{"a b%":{}},"items":{"$ref":"#/definitions/a%20b%25"}}"##, "[1]"),
@@ -102,7 +102,6 @@ struct JSONSchemaTests {
 
     /// Ways round a schema that the library by itself would leave open, or that would hurt it.
     static let hostile: [(schema: String, document: String)] = [
-        (#"{"pattern":"^(.|x)*$"}"#, "\"\(String(repeating: "a", count: 1_025))\""),
         (#"{"pattern":"^(.|x)*$"}"#, "\"\(String(repeating: "a", count: 1_000_000))\""),
         (#"{"pattern":"^(.|x)*$"}"#, "\"\\u0000\(String(repeating: "a", count: 1_000_000))\""),
         (#"{"maxLength":3}"#, #""\u0000abc""#),
@@ -141,6 +140,7 @@ struct JSONSchemaTests {
 
     static let wrong: [Wrong] = [
         Wrong("1", "", "A schema is an object, true or false."),
+        Wrong(#"[{"propertyNames":{}}]"#, "", "A schema is an object, true or false."),
         Wrong(#"{"properties":{"a":{"type":"text"}}}"#, "/properties/a/type"),
         Wrong(#"{"type":[]}"#, "/type"), Wrong(#"{"minimum":"1"}"#, "/minimum", "This must be a number."),
         Wrong(#"{"multipleOf":0}"#, "/multipleOf"), Wrong(#"{"maxLength":-1}"#, "/maxLength"),
@@ -163,7 +163,6 @@ struct JSONSchemaTests {
             ##"{"items":{"$ref":"#/definitions/a"},"definitions":{"a":{"$ref":"#/definitions/b"},"b":{"not":{"$ref":"#/definitions/a"}}}}"##,
             nil, "This schema refers to itself without end."
         ),
-
     ]
 
     @Test("refuses a schema that is wrong, and says where", arguments: wrong)

@@ -67,7 +67,71 @@ struct StrictParsingTests {
         Refusal(#""\x""#, .syntax, 2),
         Refusal("[1 /* one */]", .syntax, 3),
         Refusal("// no\n1", .syntax, 0),
+        // What comes where nothing of its kind can is at fault from its first byte on.
+        Refusal("[1 true]", .syntax, 3),
+        Refusal(#"{"a":1 "b":2}"#, .syntax, 7),
+        Refusal("{} nul", .trailingText, 3),
+        Refusal(#""\ud83d\ude0""#, .syntax, 12),
+        Refusal(#""\u00g0""#, .syntax, 5),
+        Refusal(#""\u00"#, .unexpectedEnd, 5),
+        Refusal(#""\"#, .unexpectedEnd, 2),
+        Refusal(#"["\udc00", "\x"]"#, .loneSurrogate, 2, "/0"),
+        Refusal(#"{"\udc00":1}"#, .loneSurrogate, 2, ""),
     ]
+
+    @Test("a control in a string is refused wherever in it it is", arguments: 1..<32)
+    func controls(byte: UInt8) {
+        for length in 0..<40 {
+            var text = Array("[\"\(String(repeating: "a", count: length))b\(String(repeating: "c", count: 40))\"]".utf8)
+            text[2 + length] = byte
+            let error = #expect(throws: JSONParseError.self) { try JSONDocument(parsing: text) }
+            #expect(error == JSONParseError(code: .syntax, offset: 2 + length))
+        }
+    }
+
+    @Test(
+        "numbers may be as long as a text may be",
+        arguments: [
+            ("", "1", "", nil), ("", "9", "e-999999", nil), ("0.", "3", "", "0.3333333333333333"),
+            ("0.", "0", "1", "0.0"), ("1e", "9", "", nil), ("1e-", "9", "", "0.0"), ("-1.", "0", "", "-1.0"),
+            ("1e", "0", "1", "10.0"), ("[1.", "5", "e-9]", "[1.5555555555555555e-09]"), ("-", "7", "", nil),
+            ("123456789012345678901234567890.", "1", "e10", "1.2345678901234568e+39"), ("0.", "0", "1e9999999", nil),
+        ] as [(String, Character, String, String?)])
+    func longNumbers(before: String, digit: Character, after: String, written: String?) throws {
+        let text = before + String(repeating: digit, count: 1_000_000) + after
+        if let written {
+            #expect(try JSONDocument(parsing: text).description == written)
+        } else {
+            let error = #expect(throws: JSONParseError.self) { try JSONDocument(parsing: text) }
+            #expect(error == JSONParseError(code: .numberTooLarge, offset: 0, pointer: ""))
+        }
+    }
+
+    @Test(
+        "doubles are written with the fewest digits that mean them, and look like doubles",
+        arguments: [
+            ("4.5170520289302996", "4.5170520289303"), ("0.1", "0.1"), ("1e15", "1e+15"), ("1e14", "100000000000000.0"),
+            ("123456789012345.6", "123456789012345.6"), ("1234567890123456.0", "1.234567890123456e+15"),
+            ("0.0001", "0.0001"), ("0.00012", "0.00012"), ("0.00001", "1e-05"), ("-0.0", "-0.0"), ("-0", "0"),
+            ("5e-324", "5e-324"), ("1e-400", "0.0"), ("0.0000000001e-2147483639", "0.0"), ("1e-99999999999", "0.0"),
+            ("1.7976931348623157e308", "1.7976931348623157e+308"),
+            ("1E2", "100.0"), ("2.5e-7", "2.5e-07"), ("9007199254740993.0", "9.007199254740992e+15"),
+        ])
+    func doubles(text: String, written: String) throws {
+        #expect(try JSONDocument(parsing: text).description == written)
+        #expect(try JSONDocument(parsing: written).description == written)
+    }
+
+    @Test("doubles are read back as they were, bit by bit", arguments: 0..<8)
+    func doublesAtRandom(seed: UInt64) throws {
+        var random = RandomDocuments(seed: seed)
+        for _ in 0..<2_000 {
+            let number = Double(bitPattern: random.number())
+            guard number.isFinite else { continue }
+            let again = try JSONDocument(parsing: JSONDocument(number).serialized())
+            #expect(again.double?.bitPattern == number.bitPattern, "seed \(seed): \(number)")
+        }
+    }
 
     private static func pointer(_ levels: Int) -> String { String(repeating: "/0", count: levels) }
 

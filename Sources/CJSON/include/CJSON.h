@@ -1,6 +1,6 @@
 #pragma once
 
-// A C face for two C++ libraries, nlohmann-json (values, strict parsing, serialising) and valijson (JSON Schema).
+// A C face for RapidJSON (parsing, serialising), valijson (JSON Schema) and PCRE2 (the patterns in schemas).
 //
 // - No exception leaves a function: failures are codes or NULL. NULL from a function that makes something means that
 //   memory ran out, unless its comment says otherwise.
@@ -123,8 +123,11 @@ typedef struct cjson_token {
 /// The tokens of one text, and the texts in it.
 typedef struct cjson_tokens cjson_tokens;
 
-/// Reads text as strictly as `cjson_parse` does, but for names that occur twice and deep nesting: these harm nobody who
-/// makes no values, and wants one name after the other. NULL for what is not JSON.
+/// Tokens are made of arrays and objects that are nested this deep: those of a value, in some that it is kept in.
+#define CJSON_MAXIMUM_TOKEN_DEPTH (2 * CJSON_MAXIMUM_DEPTH)
+
+/// Reads text as strictly as `cjson_parse` does, but for names that occur twice: these harm nobody who makes no values,
+/// and wants one name after the other. NULL for what is not JSON.
 cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length);
 const cjson_token *cjson_tokens_list(const cjson_tokens *tokens, size_t *count);
 const uint8_t *cjson_tokens_texts(const cjson_tokens *tokens);

@@ -11,12 +11,11 @@ import CJSON
 ///
 /// Narrower than draft 7, so that no document can hurt:
 /// - References stay inside the schema (`#`, `#/definitions/…`).
-/// - A pattern has at most 256 bytes. Strings of more than 1,024 characters where one applies are violations, of fewer
-///   where the pattern has many groups, and so are longer member names anywhere once a schema has `patternProperties`
-///   or `propertyNames`.
+/// - A pattern has at most 256 bytes. Looking for patterns in all texts and names of a document may take so many steps;
+///   what cannot be checked with these is a violation. A pattern that backtracks without bound, like `(a+)+$`, comes to
+///   that with a text of some 20 characters.
 /// - Arrays of more than 1,024 elements where `uniqueItems` applies are violations.
-/// - `format` is an annotation and checks nothing. Patterns are ECMAScript's and see bytes: outside ASCII, `.` is a
-///   part of a character. A pattern that backtracks without bound, like `(a+)+$`, takes its time: write none.
+/// - `format` is an annotation and checks nothing. Patterns are ECMAScript's, as PCRE2 reads them, and see characters.
 package final class JSONSchema: Sendable {
     /// The schema as it was given.
     package let document: JSONDocument

@@ -40,8 +40,7 @@ struct ConfigurationReferenceTests {
         let readme = String(decoding: try repository.read("config/README.md"), as: UTF8.self)
         for code in [
             "invalid_json", "wrong_type", "unknown_key", "missing_key", "bad_name", "reserved_name", "duplicate_name",
-            "bad_schema", "default_mismatch", "bad_duration", "bad_choice", "empty_schema", "slow_pattern", "conflict",
-            "bad_value",
+            "bad_schema", "default_mismatch", "bad_duration", "bad_choice", "empty_schema", "conflict", "bad_value",
         ] {
             #expect(readme.contains("`\(code)`"), "\(code)")
         }

@@ -25,21 +25,6 @@ struct ConfigurationServiceFileTests {
         #expect(service.path == "services/a.json")
     }
 
-    @Test(
-        "A pattern that may take exponential time is a warning",
-        arguments: [
-            ("^(a+)+$", true), ("^((.|x)|(a|b))*$", true), ("(a*){2,}", true), ("^([a-z]+-)*$", true),
-            ("^[a-z]+$", false), ("^(a|b)$", false), ("^(abc)+$", false), ("^[(a+)+]$", false), ("\\(a+\\)+", false),
-        ])
-    func slowPattern(pattern: String, isSlow: Bool) async throws {
-        let escaped = pattern.map { $0 == "\\" ? "\\\\" : String($0) }.joined()
-        let schema = #"{"properties": {"v": {"pattern": "\#(escaped)"}}}"#
-        let loaded = try await services(["a.json": #"{"name": "a", "schema": \#(schema), "default": {}}"#])
-        #expect(loaded.problems.map(\.code) == (isSlow ? ["slow_pattern"] : []))
-        #expect(loaded.problems.map(\.pointer) == (isSlow ? ["/schema/properties/v/pattern"] : []))
-        #expect(!loaded.hasErrors)
-    }
-
     @Test("What may be left out has its default, and other files of the folder are left alone")
     func sparse() async throws {
         let minimal = #"{"name": "a", "schema": {"type": "integer"}, "default": 1}"#

@@ -69,12 +69,6 @@ struct ServiceFileReader {
         if document.bool == true || document == .emptyObject {
             report("schema", "empty_schema", "the schema allows any document at all", severity: .warning)
         }
-        for place in SlowPattern.places(in: document) {
-            report(
-                JSONPointer(["schema"] + place.tokens), "slow_pattern",
-                "the pattern repeats a group that repeats or chooses within: a text made for it can keep a worker busy",
-                severity: .warning)
-        }
         do {
             return try JSONSchema(document)
         } catch {

@@ -1,0 +1,129 @@
+#pragma once
+
+#include "PlainText.hpp"
+#include "Rapid.hpp"
+#include "Tree.hpp"
+
+#include <optional>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+// How RapidJSON's reader is used: on a copy of the text, in which it unescapes strings where they stand, so that it
+// allocates nothing, and with the numbers left as text, because its own conversion is not exact in Debian's release.
+namespace cjson {
+
+/// What the reader has come to that its events do not tell.
+struct Progress {
+    /// Behind the closing quotation mark of the last string.
+    const char *end_of_string = nullptr;
+    /// The first escape that is the second half of a surrogate pair without the first: the library lets it through.
+    const char *lone_half = nullptr;
+};
+
+/// The stream that the library reads from and unescapes into.
+class Input {
+public:
+    using Ch = char;
+
+    Input(char *text, Progress &progress) : source_(text), begin_(text), progress_(&progress) {}
+
+    char Peek() const { return *source_; }
+    char Take() { return *source_++; }
+    size_t Tell() const { return static_cast<size_t>(source_ - begin_); }
+    char *PutBegin() { return target_ = source_; }
+    void Put(char byte) { *target_++ = byte; }
+    void Flush() {}
+    size_t PutEnd(char *begin) {
+        progress_->end_of_string = source_;
+        return static_cast<size_t>(target_ - begin);
+    }
+
+    /// Takes the bytes that stand for themselves, all at once; false when there are none.
+    bool take_plain() {
+        const size_t length = plain_length(source_);
+        if (target_ != source_) {
+            std::memmove(target_, source_, length);
+        }
+        source_ += length;
+        target_ += length;
+        return length != 0;
+    }
+
+    /// Remembers the escape that has just been read.
+    void refuse_escape() {
+        constexpr size_t length = 6;
+        if (progress_->lone_half == nullptr) {
+            progress_->lone_half = source_ - length;
+        }
+    }
+
+private:
+    char *source_;
+    char *target_ = nullptr;
+    char *begin_;
+    Progress *progress_;
+};
+
+/// The library works on a copy for each string and each number, which the compiler can keep in registers.
+template <>
+struct rapidjson::StreamTraits<Input> {
+    enum { copyOptimization = 1 };
+};
+
+/// UTF-8 as the library knows it, but plain bytes are taken together, and lone halves of surrogate pairs are noticed.
+struct Utf8 : rapidjson::UTF8<char> {
+    // For the ways through the library that are compiled and never gone.
+    using rapidjson::UTF8<char>::Encode;
+    using rapidjson::UTF8<char>::Validate;
+
+    static bool Validate(Input &input, Input &output) {
+        return input.take_plain() || rapidjson::UTF8<char>::Validate(input, output);
+    }
+
+    static void Encode(Input &output, unsigned character) {
+        if (character >= 0xDC00 && character <= 0xDFFF) {
+            output.refuse_escape();
+        }
+        rapidjson::UTF8<char>::Encode(output, character);
+    }
+};
+
+/// What may be read: the library counts bytes, members and digits with 32 bits, some of them with a sign.
+constexpr size_t maximum_text_length = 1 << 30;
+
+/// Copies a text with the NUL bytes behind it that it needs for being read.
+void copy_for_reading(std::string_view text, std::vector<char> &copy);
+
+/// A number, as one of the types that values have for it.
+using Number = std::variant<int64_t, uint64_t, double>;
+
+/// The value of a number in JSON text; nothing when it is beyond a double.
+std::optional<Number> read_number(std::string_view text);
+
+/// Whether a text begins with a byte order mark.
+inline bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xEF\xBB\xBF"; }
+
+/// Whether the library must not see a text: also for a NUL byte, which it takes for the end.
+bool is_unreadable(std::string_view text);
+
+/// What the library wants a handler to have for numbers that it has converted, which it is told not to.
+struct NumbersAsText {
+    bool Int(int) { return false; }
+    bool Uint(unsigned) { return false; }
+    bool Int64(int64_t) { return false; }
+    bool Uint64(uint64_t) { return false; }
+    bool Double(double) { return false; }
+};
+
+/// Goes through a text that is not unreadable. `Handler` has the functions that the library wants of one.
+template <typename Handler>
+rapidjson::ParseResult go_through(Input &input, bool comments, Handler &handler) {
+    constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseValidateEncodingFlag
+        | rapidjson::kParseNumbersAsStringsFlag;
+    rapidjson::GenericReader<Utf8, Utf8> reader;
+    return comments ? reader.Parse<flags | rapidjson::kParseCommentsFlag>(input, handler)
+                    : reader.Parse<flags>(input, handler);
+}
+
+}  // namespace cjson

@@ -1,0 +1,141 @@
+import JSONDocument
+import Testing
+
+@Suite("Patterns of schemas")
+struct SchemaPatternTests {
+    private func violations(_ schema: String, _ document: JSONDocument) throws -> [String] {
+        try JSONSchema(try JSONDocument(parsing: schema)).violations(in: document).map(\.description)
+    }
+
+    /// Going through all ways to match 40 of these takes days: that the test ends is what it tests.
+    private static func trap(_ count: Int) -> String { String(repeating: "a", count: count) + "!" }
+
+    @Test("a text that is made to take long is given up on, and does not fit", arguments: [40, 1_000, 60_000])
+    func givesUp(count: Int) throws {
+        let schema = try JSONSchema(["pattern": "^(a+)+$"])
+        let document = JSONDocument(Self.trap(count))
+        #expect(!schema.accepts(document))
+        #expect(
+            schema.violations(in: document).map(\.description)
+                == ["The document cannot be checked against the pattern ^(a+)+$"])
+    }
+
+    @Test(
+        "so is one that takes long at each place where a match may begin",
+        arguments: ["a*[bc]", "(a|aa)+[bc]", "(.*,){12}[bc]", "(?=(a*)*b)c?[xy]"])
+    func givesUpEverywhere(pattern: String) throws {
+        let schema = try JSONSchema(["pattern": JSONDocument(pattern)])
+        #expect(!schema.accepts(JSONDocument(String(repeating: "a,", count: 30_000))))
+        #expect(!schema.accepts(JSONDocument(Self.trap(500_000))))
+    }
+
+    @Test("all texts of a document share what there is to spend")
+    func sharesWork() throws {
+        let schema = try JSONSchema(["items": ["pattern": "^(a+)+$"]])
+        let document = JSONDocument([JSONDocument](repeating: JSONDocument(Self.trap(40)), count: 10_000))
+        #expect(!schema.accepts(document))
+        #expect(schema.violations(in: document).count == 32)
+    }
+
+    @Test("names of members are as dangerous as texts, and as safe")
+    func names() throws {
+        let document = JSONDocument(members: [(name: Self.trap(50), value: .null)])
+        for schema in [#"{"patternProperties":{"^(a+)+$":{}}}"#, #"{"propertyNames":{"pattern":"^(a+)+$"}}"#] {
+            #expect(try violations(schema, document).count == 1)
+            #expect(try !JSONSchema(try JSONDocument(parsing: schema)).accepts(document))
+        }
+    }
+
+    @Test("what cannot be checked is no reason to accept what must not match")
+    func negation() throws {
+        let document = JSONDocument(Self.trap(60))
+        #expect(
+            try violations(#"{"not":{"pattern":"^(a+)+$"}}"#, document)
+                == ["The document cannot be checked against the schema"])
+        #expect(try !JSONSchema(["not": ["pattern": "^(a+)+$"]]).accepts(document))
+    }
+
+    @Test(
+        "long texts and names are no trouble for patterns that are none",
+        arguments: [
+            #"{"pattern":"^[a-z]+$"}"#, #"{"pattern":"^([a-z]{2})+$"}"#, #"{"pattern":"a$"}"#,
+            #"{"additionalProperties":{"pattern":"^(aa|bb)*$"}}"#,
+        ])
+    func long(schema: String) throws {
+        let text = String(repeating: "a", count: 100_000)
+        #expect(try violations(schema, JSONDocument(text)) == [])
+        #expect(try violations(schema, ["x": JSONDocument(text)]) == [])
+        let names = #"{"additionalProperties":false,"patternProperties":{"^a+$":{"type":"null"}}}"#
+        #expect(try violations(names, JSONDocument(members: [(name: text, value: nil)])) == [])
+        #expect(try violations(names, JSONDocument(members: [(name: "b" + text, value: nil)])).count == 1)
+    }
+
+    static let meanings: [(pattern: String, matching: [String], others: [String])] = [
+        ("^.$", ["a", "é", "😀"], ["ab", "\n", "\r"]),
+        ("^a$", ["a"], ["a\n", "\na"]),
+        (#"^\u00e9\x41$"#, ["éA"], ["u00e9x41"]),
+        (#"^\u{1F600}$"#, ["😀"], ["u{1F600}"]),
+        (#"^\d+$"#, ["09"], ["٣"]),
+        (#"^\w+$"#, ["a_1"], ["é"]),
+        ("^[^]$", ["\n", "é"], [""]),
+        ("[]", [], ["", "a"]),
+        ("^(?!no).+$", ["yes"], ["no", "none"]),
+        (#"^(['"]).*\1$"#, ["'a'", "\"\""], ["'a\""]),
+        ("^(a)?b\\1$", ["b", "aba"], ["ab"]),
+        ("^[а-я]+$", ["где"], ["gde"]),
+        ("^a{,2}$", ["a{,2}"], ["a"]),
+        ("b", ["abc", "b"], ["ac"]),
+        ("^a\\u0000b$", ["a\u{0}b"], ["ab"]),
+    ]
+
+    @Test("mean what they mean in ECMAScript, and see characters", arguments: meanings.indices)
+    func meaning(index: Int) throws {
+        let (pattern, matching, others) = Self.meanings[index]
+        let schema = try JSONSchema(["pattern": JSONDocument(pattern)])
+        let name = try JSONSchema(["propertyNames": ["pattern": JSONDocument(pattern)]])
+        for text in matching + others {
+            #expect(schema.accepts(JSONDocument(text)) == matching.contains(text), "\(text)")
+            #expect(schema.violations(in: JSONDocument(text)).isEmpty == matching.contains(text), "\(text)")
+            #expect(
+                name.accepts(JSONDocument(members: [(name: text, value: .null)])) == matching.contains(text), "\(text)")
+        }
+    }
+
+    @Test(
+        "hold wherever they stand",
+        arguments: [
+            (##"{"items":{"anyOf":[{"pattern":"^a"},{"type":"null"}]}}"##, #"["b"]"#, #"["a",null]"#),
+            (
+                ##"{"properties":{"k":{"$ref":"#/definitions/p"}},"definitions":{"p":{"pattern":"^a"}}}"##,
+                #"{"k":"b"}"#, #"{"k":"a"}"#
+            ),
+            (
+                ##"{"items":{"patternProperties":{"^a":{"patternProperties":{"^b":{"type":"null"}}}}}}"##,
+                #"[{"a1":{"b1":1}}]"#, #"[{"a1":{"b1":null,"c":1},"b":1}]"#
+            ),
+            (##"{"if":{"pattern":"^a"},"then":{"minLength":2},"else":{"maxLength":1}}"##, #""a""#, #""b""#),
+            (
+                ##"{"additionalProperties":false,"properties":{"b":{}},"patternProperties":{"^[ac]$":{}}}"##,
+                #"{"a":1,"b":1,"c":1,"d":1}"#, #"{"a":1,"b":1,"c":1}"#
+            ),
+            (
+                ##"{"properties":{"ab":{"type":"string"}},"patternProperties":{"^a":{"minLength":2}}}"##,
+                #"{"ab":"x"}"#, #"{"ab":"xy"}"#
+            ),
+        ])
+    func everywhere(schema: String, refused: String, accepted: String) throws {
+        let schema = try JSONSchema(try JSONDocument(parsing: schema))
+        #expect(!schema.accepts(try JSONDocument(parsing: refused)))
+        #expect(schema.accepts(try JSONDocument(parsing: accepted)))
+    }
+
+    @Test("a name or pattern with U+0000 in it is refused in a schema, where the library would see half of it")
+    func nulInSchema() throws {
+        for schema in [
+            #"{"properties":{"a\u0000b":{}}}"#, #"{"required":["a\u0000b"]}"#, #"{"pattern":"a\u0000b"}"#,
+            #"{"patternProperties":{"a\u0000b":{}}}"#, #"{"dependencies":{"a\u0000b":["c"]}}"#,
+        ] {
+            #expect(throws: JSONSchemaError.self) { try JSONSchema(try JSONDocument(parsing: schema)) }
+        }
+    }
+}
