@@ -35,8 +35,14 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
     int length = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
                           answer->status, MHD_get_reason_phrase_for(answer->status), date, answer->body_length);
     if (length < 0 || (size_t)length >= sizeof head) return false;
+    // A refusal says nothing of any state: it has no entity tag.
     struct iovec parts[] = {
-        {head, (size_t)length}, {(void *)answer->fields, answer->fields_length}, {"\r\n", 2},
+        {head, (size_t)length},
+        {(void *)answer->first_fields, answer->first_fields_length},
+        {(void *)answer->fields, answer->fields_length},
+        {(void *)answer->last_fields, answer->last_fields_length},
+        {(void *)answer->last_value, answer->last_value_length},
+        {"\r\n\r\n", answer->last_fields_length > 0 ? 4 : 2},
         {(void *)answer->body, is_head_request(c) ? 0 : answer->body_length},
     };
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = sizeof parts / sizeof *parts};

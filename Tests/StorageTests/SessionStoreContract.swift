@@ -59,7 +59,7 @@ import Testing
         #expect(record.details.labels == SessionLabels(["a": "b"]) && record.details.mode == .cookie)
         #expect(record.userID == "u")
         let retired = try #require(record.details.retiredTokens.first)
-        #expect(retired.givenAt == 10 && retired.retiredAt == 20 && retired.graceEndsAt == 30)
+        #expect(retired.givenAt == 5 && retired.retiredAt == 10 && retired.graceEndsAt == 30)
         #expect(record.details.retiredTokens.map(\.digest) == [TokenDigest(words: (4, 5, 6, 7))])
         let kept = try #require(record.services.first)
         #expect(kept.service == 0 && kept.birth == 3 && kept.revision == 2)
