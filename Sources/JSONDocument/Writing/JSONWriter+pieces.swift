@@ -16,6 +16,11 @@ extension JSONWriter {
         needsComma = true
     }
 
+    package mutating func add(_ text: [UInt8]) {
+        text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        needsComma = true
+    }
+
     package mutating func add(_ text: StaticString, _ value: String) {
         var value = value
         value.withUTF8 { utf8 in

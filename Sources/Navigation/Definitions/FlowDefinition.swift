@@ -34,6 +34,10 @@ public final class FlowDefinition: Sendable {
     /// Whether a guard compares with the time: then what is possible on a screen may change at any moment.
     public let looksAtTime: Bool
 
+    /// How the states that are screens are shown; nil for others.
+    let screenTexts: [ScreenText?]
+    let headText: [UInt8]
+
     private let places: [String: Int]
 
     init(
@@ -57,6 +61,10 @@ public final class FlowDefinition: Sendable {
         self.timeout = timeout
         self.inFlight = inFlight
         self.migrations = migrations
+        screenTexts = states.map { state in
+            state.screen.map { ScreenText($0, id: state.id, flow: id) }
+        }
+        headText = ScreenText.head(id, version)
         looksAtTime = Self.looksAtTime(states, guards, events)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }

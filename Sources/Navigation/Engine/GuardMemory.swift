@@ -21,12 +21,11 @@ public struct GuardMemory: Sendable {
 
     public init() {}
 
-    /// What is known about these documents alone, so that it keeps no others.
-    package func about(_ documents: some Collection<JSONDocument>) -> GuardMemory {
-        func isAbout(_ answer: Answer) -> Bool { documents.contains { $0.isIdentical(to: answer.document) } }
-        if answers.allSatisfy(isAbout) { return self }
+    /// What is known about some documents alone, so that it keeps no others.
+    package func about(_ isWanted: (JSONDocument) -> Bool) -> GuardMemory {
+        if answers.allSatisfy({ isWanted($0.document) }) { return self }
         var memory = self
-        memory.answers.removeAll { !isAbout($0) }
+        memory.answers.removeAll { !isWanted($0.document) }
         return memory
     }
 

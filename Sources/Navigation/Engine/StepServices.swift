@@ -26,6 +26,12 @@ final class StepServices {
         return document
     }
 
+    /// How a document is kept, if that is known and the step has not changed it.
+    func text(of service: String) -> [UInt8]? {
+        for change in changes where change.service == service { return nil }
+        return source.text(of: service)
+    }
+
     func write(_ document: JSONDocument, to service: String) {
         know(document, as: service)
         let change = ServiceChange(service: service, effect: .written(document))

@@ -1,5 +1,7 @@
 /// All flows in all their versions.
-public struct FlowCatalog: Sendable {
+///
+/// A class, for it is handed on with each step, and copies of what it holds are counted.
+public final class FlowCatalog: Sendable {
     /// Sorted by id, then version.
     public let flows: [FlowDefinition]
     private let versions: [String: [FlowDefinition]]

@@ -11,8 +11,8 @@ struct JourneyWork {
     private let environment: SessionEnvironment
     /// What guards said of documents, before and in this unit of work.
     private var guards: GuardMemory
-    /// The view that the last step came with, if nothing was done since that it shows.
-    private var preparedView: JourneyView?
+    /// What the last step came with to be shown, if nothing was done since that is seen in it.
+    private var prepared: ViewText?
 
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
@@ -103,10 +103,11 @@ struct JourneyWork {
     }
 
     mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
-        let (step, view) = try engine.sendAndView(
-            event, data: data, to: journey, services: documents, now: pending.now, knowing: guards)
+        let (step, text) = try engine.sendAndShow(
+            event, data: data, to: journey, services: documents, now: pending.now, knowing: guards,
+            timesMovedBy: clockShift)
         let moved = try take(step)
-        preparedView = view
+        prepared = text
         return moved
     }
 
@@ -132,35 +133,47 @@ struct JourneyWork {
 
     /// What a client is shown of the journey now.
     mutating func shown(_ journey: Journey) throws -> ShownJourney {
-        var view: JourneyView
-        if let preparedView, preparedView.id == journey.id, preparedView.step == journey.step {
-            view = preparedView
-            self.preparedView = nil
-        } else {
-            (view, guards) = try engine.viewAndMemory(journey, services: documents, now: pending.now, knowing: guards)
-        }
-        if let failure = documents.failure { throw failure }
-        view.moveTimes(by: environment.clock.wall(at: pending.now) - pending.now)
-        let isAsMoved = pending.isRecordChanged || isLastCommit(journey)
-        let text = JourneyText(
-            journey: journey.id, bytes: view.json, etag: ServiceETag(revision: journey.step),
-            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: earlier(journey.dueAt, pending.nextEnd), isOnlyFormOfStep: isAsMoved && !view.isRestless)
-        return ShownJourney(view: view, text: remember(text, isRestless: view.isRestless))
+        var (view, guards) = try engine.viewAndMemory(
+            journey, services: documents, now: pending.now, knowing: guards)
+        self.guards = guards
+        view.moveTimes(by: clockShift)
+        return ShownJourney(
+            view: view, text: try remember(ViewText(view), of: journey))
     }
+
+    /// The same, the text alone, which is all that goes out.
+    ///
+    /// - Parameter journey: as the last step has made it, if one was taken.
+    mutating func text(of journey: Journey) throws -> JourneyText {
+        if let prepared { return try remember(prepared, of: journey) }
+        let (text, guards) = try engine.textAndMemory(
+            journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
+        self.guards = guards
+        return try remember(text, of: journey)
+    }
+
+    /// How much later the clock that people read is.
+    private var clockShift: Int64 { environment.clock.wall(at: pending.now) &- pending.now }
 
     /// Keeps for the next one what this one has found out.
     ///
-    /// - Parameter isRestless: whether the text may be another at any moment: then it is of no use to others.
     /// - Returns: the text, with what is known from the one that was here before.
-    private mutating func remember(_ text: JourneyText, isRestless: Bool) -> JourneyText {
+    private mutating func remember(_ view: ViewText, of journey: Journey) throws -> JourneyText {
+        if let failure = documents.failure { throw failure }
+        let isAsMoved = pending.isRecordChanged || isLastCommit(journey)
         let former = pending.newMemory ?? pending.memory
-        let text = text.following(former?.view(of: text.journey))
-        // Others that were shown stay good while their journeys do not move: looking at one says nothing of them.
-        let others = former?.views.filter { $0.journey != text.journey } ?? []
+        let text = JourneyText(
+            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: journey.step),
+            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
+            dueAt: earlier(journey.dueAt, pending.nextEnd), isOnlyFormOfStep: isAsMoved && !view.isRestless
+        ).following(former?.view(of: journey.id))
+        // The newest first. Others that were shown stay as they are: looking at one says nothing of them. What may look
+        // otherwise at any moment is of no use to others.
+        var views = view.isRestless ? [] : [text]
+        if let former { for other in former.views where other.journey != journey.id { views.append(other) } }
         pending.newMemory = JourneyMemory(
             text: pending.document(of: coordinator)?.bytes ?? [], kept: kept, documents: documents.known,
-            guards: guards, views: isRestless ? others : [text] + others)
+            guards: guards, views: views)
         return text
     }
 
@@ -179,7 +192,7 @@ struct JourneyWork {
     private mutating func take(_ step: Step) throws -> Journey {
         if let failure = documents.failure { throw failure }
         guards = step.memory
-        preparedView = nil
+        prepared = nil
         for change in step.changes { try make(change) }
         let wasRunning = kept[step.journey.id]?.isActive ?? false
         let journey = kept.keep(step.journey)

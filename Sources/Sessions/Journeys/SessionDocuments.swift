@@ -37,6 +37,11 @@ final class SessionDocuments: ServiceDocuments {
         return document
     }
 
+    func text(of name: String) -> [UInt8]? {
+        for known in known where known.service.name == name { return known.text ?? known.service.defaultBytes }
+        return service(named: name).map { text(of: $0) ?? $0.defaultBytes }
+    }
+
     func defaultDocument(of name: String) -> JSONDocument? { service(named: name)?.default }
 
     func violations(of document: JSONDocument, in name: String) -> [JSONViolation] {

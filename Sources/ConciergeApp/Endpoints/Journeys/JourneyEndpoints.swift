@@ -47,7 +47,7 @@ struct JourneyEndpoints: Sendable {
         if let text = session.shownJourney(request.parameterBytes(Self.idParameter)) {
             return try answer(request, text)
         }
-        return try session.residentJourney(id(of: request)).map { try answer(request, $0.text) }
+        return try session.residentText(of: id(of: request)).map { try answer(request, $0) }
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -56,7 +56,7 @@ struct JourneyEndpoints: Sendable {
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
             condition: try Conditions.ofJourney(request))
-        return isNew ? created(shown, in: session) : moved(request, shown)
+        return isNew ? created(shown, in: session) : moved(request, shown.text)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -70,15 +70,15 @@ struct JourneyEndpoints: Sendable {
         let (event, data) = try event(of: request)
         let shown = try await session.send(
             event, data: data, toJourney: id(of: request), condition: try Conditions.ofJourney(request))
-        return moved(request, shown)
+        return moved(request, shown.text)
     }
 
     private func sendPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
         let (event, data) = try event(of: request)
-        let shown = try session.sendAtOnce(
+        let text = try session.sendAtOnce(
             event, data: data, toJourney: id(of: request), condition: try Conditions.ofJourney(request))
-        return shown.map { moved(request, $0) }
+        return text.map { moved(request, $0) }
     }
 
     private func navigate(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -109,8 +109,8 @@ struct JourneyEndpoints: Sendable {
         return isKnown ? .journey(.notModified, [], text.etag) : .journey(.ok, text.bytes, text.etag)
     }
 
-    private func moved(_ request: HTTPRequest, _ shown: ShownJourney) -> HTTPResponse {
-        request.minimized(.journey(.ok, shown.text.bytes, shown.text.etag))
+    private func moved(_ request: HTTPRequest, _ text: JourneyText) -> HTTPResponse {
+        request.minimized(.journey(.ok, text.bytes, text.etag))
     }
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {

@@ -1,0 +1,115 @@
+import JSONDocument
+
+/// What is shown of a journey as text, and how long.
+package struct ViewText: Sendable {
+    package let bytes: [UInt8]
+    /// See ``JourneyView/isRestless``.
+    package let isRestless: Bool
+
+    package init(_ view: JourneyView) {
+        self.init(bytes: view.json, isRestless: view.isRestless)
+    }
+
+    fileprivate init(bytes: [UInt8], isRestless: Bool) {
+        self.bytes = bytes
+        self.isRestless = isRestless
+    }
+}
+
+extension StepRun {
+    /// The text of ``view()``, byte for byte, without making one: that is done at each step of each journey, and nearly
+    /// all of it is written in the definitions already.
+    ///
+    /// - Parameter shift: how much later the clock that people read is.
+    mutating func text(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
+        guard journey.isActive, let top = journey.frames.last else { return try viewText(timesMovedBy: shift) }
+        let flow = try flow(of: top.coordinator)
+        guard let place = flow.place(of: top), let texts = flow.screenTexts[place] else {
+            return try viewText(timesMovedBy: shift)
+        }
+        var json = JSONWriter(reservingCapacity: 1_024)
+        json.beginObject()
+        json.add(#""id":"#, journey.id)
+        let isAlone = journey.coordinators.count == 1
+        json.add(isAlone ? flow.headText : ScreenText.head(journey.flow, journey.version))
+        json.add("", journey.step)
+        json.add(texts.screen)
+        json.add(top.presentation.quoted)
+        try writeData(of: top, to: &json)
+        try writeEvents(to: &json)
+        json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
+        writeStack(to: &json)
+        if isAlone {
+            json.add("]")
+            json.add(texts.coordinator)
+        } else {
+            json.add(#"],"coordinators":"#)
+            tree()?.write(to: &json, isFirst: true)
+        }
+        JourneyView.writeEnd(
+            outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt &+ shift,
+            expiresAt: journey.expiresAt.map { $0 &+ shift }, to: &json)
+        json.endObject()
+        return ViewText(bytes: json.bytes, isRestless: isRestless())
+    }
+
+    /// What is over, or cannot be shown.
+    private mutating func viewText(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
+        var view = try view()
+        view.moveTimes(by: shift)
+        return ViewText(view)
+    }
+
+    private mutating func writeData(of top: Frame, to json: inout JSONWriter) throws(JourneyRefusal) {
+        json.add(#","data":{"#)
+        var isFirst = true
+        for service in try screen(of: top).data {
+            if let text = services.text(of: service) {
+                json.add(isFirst ? "" : ",", service)
+                json.add(":")
+                json.add(text)
+            } else if let document = services.document(of: service) {
+                json.add(isFirst ? "" : ",", service)
+                json.add(":", document)
+            } else {
+                continue
+            }
+            isFirst = false
+        }
+        json.add(#"}},"events":["#)
+    }
+
+    private mutating func writeEvents(to json: inout JSONWriter) throws(JourneyRefusal) {
+        let reactions = try reactions()
+        for place in reactions.indices {
+            let obstacles = try obstacles(to: reactions[place])
+            if obstacles.isEmpty {
+                if place > 0 { json.add(",") }
+                json.add(reactions[place].rule.enabledText)
+            } else {
+                EventView(name: reactions[place].rule.event, enabled: false, why: obstacles)
+                    .write(to: &json, isFirst: place == 0)
+            }
+        }
+    }
+
+    private mutating func writeStack(to json: inout JSONWriter) {
+        for place in journey.frames.indices {
+            let coordinator = journey.frames[place].coordinator
+            if let flow = try? flow(of: coordinator), let state = flow.place(of: journey.frames[place]),
+                let texts = flow.screenTexts[state]
+            {
+                if place > 0 { json.add(",") }
+                json.add(texts.frame)
+                json.add(journey.frames[place].presentation.quoted)
+                json.add("}")
+            } else {
+                // The file has no such screen any more.
+                let frame = journey.frames[place]
+                let flow = journey.coordinator(coordinator)?.flow ?? ""
+                FrameView(flow: flow, screen: frame.state, presentation: frame.presentation)
+                    .write(to: &json, isFirst: place == 0)
+            }
+        }
+    }
+}
