@@ -6,7 +6,7 @@ import JSONDocument
 /// It never has to be corrected, for neither schemas nor documents change: a service that is written has another
 /// document from then on.
 public struct GuardMemory: Sendable {
-    private struct Answer {
+    struct Answer {
         let schema: JSONSchema
         /// Known by its place in memory, where no other can be while this is kept.
         let document: JSONDocument
@@ -17,7 +17,7 @@ public struct GuardMemory: Sendable {
     /// search for a way through a great flow does.
     private static let maximumAnswers = 16
 
-    private var answers: [Answer] = []
+    private(set) var answers: [Answer] = []
 
     public init() {}
 
@@ -29,10 +29,17 @@ public struct GuardMemory: Sendable {
         return memory
     }
 
-    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
-        for answer in answers where answer.schema === rule.schema && answer.document.isIdentical(to: document) {
-            return answer.isAccepted
+    /// Nil when nobody has asked yet.
+    func answer(about document: JSONDocument, by rule: ShapeRule) -> Bool? {
+        for place in answers.indices
+        where answers[place].schema === rule.schema && answers[place].document.isIdentical(to: document) {
+            return answers[place].isAccepted
         }
+        return nil
+    }
+
+    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
+        if let known = answer(about: document, by: rule) { return known }
         let isAccepted = rule.accepts(document)
         if answers.count < Self.maximumAnswers {
             answers.append(Answer(schema: rule.schema, document: document, isAccepted: isAccepted))

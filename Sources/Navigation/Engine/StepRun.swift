@@ -27,7 +27,9 @@ struct StepRun {
     private var before: Frame?
     private var definitions: [(id: Int, flow: FlowDefinition)] = []
     /// Most of what is asked about screens is about one and the same.
-    private var lastScreen: (coordinator: Int, state: String, screen: Screen)?
+    private var lastScreen: Screen?
+    /// The frame of it.
+    private var lastScreenFrame = (coordinator: 0, state: "")
 
     init(
         _ engine: FlowEngine, _ journey: consuming Journey, _ services: any ServiceDocuments, now: Int64,
@@ -45,7 +47,7 @@ struct StepRun {
 
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        if let known = definitions.first(where: { $0.id == coordinator }) { return known.flow }
+        for place in definitions.indices where definitions[place].id == coordinator { return definitions[place].flow }
         guard let place = journey.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
@@ -63,14 +65,15 @@ struct StepRun {
     }
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> Screen {
-        if let lastScreen, lastScreen.coordinator == frame.coordinator, lastScreen.state == frame.state {
-            return lastScreen.screen
+        if let lastScreen, lastScreenFrame.coordinator == frame.coordinator, lastScreenFrame.state == frame.state {
+            return lastScreen
         }
         let flow = try flow(of: frame.coordinator)
         guard let screen = flow.screen(of: frame) else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
-        lastScreen = (frame.coordinator, frame.state, screen)
+        lastScreen = screen
+        lastScreenFrame = (frame.coordinator, frame.state)
         return screen
     }
 

@@ -50,17 +50,22 @@ extension JourneyView {
 
 extension ScreenView {
     fileprivate func write(to writer: inout JSONWriter) {
+        writeHead(to: &writer)
+        for place in data.indices {
+            writer.add(place == 0 ? "" : ",", data[place].service)
+            writer.add(":", data[place].document)
+        }
+        writer.add("}}")
+    }
+
+    /// As far as the data.
+    func writeHead(to writer: inout JSONWriter) {
         writer.add(#","screen":{"id":"#, id)
         writer.add(#","name":"#, name)
         writer.add(#","title":"#, title)
         writer.add(#","presentation":"#)
         writer.add(presentation.quoted)
         writer.add(#","data":{"#)
-        for place in data.indices {
-            writer.add(place == 0 ? "" : ",", data[place].service)
-            writer.add(":", data[place].document)
-        }
-        writer.add("}}")
     }
 }
 

@@ -33,9 +33,14 @@ extension StepRun {
         let isAlone = journey.coordinators.count == 1
         json.add(isAlone ? flow.headText : ScreenText.head(journey.flow, journey.version))
         json.add("", journey.step)
-        json.add(texts.screen)
-        json.add(top.presentation.quoted)
-        try writeData(of: top, to: &json)
+        let screen = try screen(of: top)
+        if let text = texts.screen(top.presentation) {
+            json.add(text)
+        } else {
+            ScreenView(id: top.state, name: screen.name, title: screen.title, presentation: top.presentation, data: [])
+                .writeHead(to: &json)
+        }
+        writeData(of: screen, to: &json)
         try writeEvents(to: &json)
         json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
         writeStack(to: &json)
@@ -60,10 +65,9 @@ extension StepRun {
         return ViewText(view)
     }
 
-    private mutating func writeData(of top: Frame, to json: inout JSONWriter) throws(JourneyRefusal) {
-        json.add(#","data":{"#)
+    private func writeData(of screen: Screen, to json: inout JSONWriter) {
         var isFirst = true
-        for service in try screen(of: top).data {
+        for service in screen.data {
             if let text = services.text(of: service) {
                 json.add(isFirst ? "" : ",", service)
                 json.add(":")
@@ -94,19 +98,18 @@ extension StepRun {
     }
 
     private mutating func writeStack(to json: inout JSONWriter) {
+        var last: (coordinator: Int, flow: FlowDefinition)?
         for place in journey.frames.indices {
-            let coordinator = journey.frames[place].coordinator
-            if let flow = try? flow(of: coordinator), let state = flow.place(of: journey.frames[place]),
-                let texts = flow.screenTexts[state]
+            let frame = journey.frames[place]
+            if last?.coordinator != frame.coordinator {
+                last = (try? flow(of: frame.coordinator)).map { (frame.coordinator, $0) }
+            }
+            if let flow = last?.flow, let state = flow.place(of: frame),
+                let text = flow.screenTexts[state]?.frame(frame.presentation, isFirst: place == 0)
             {
-                if place > 0 { json.add(",") }
-                json.add(texts.frame)
-                json.add(journey.frames[place].presentation.quoted)
-                json.add("}")
+                json.add(text)
             } else {
-                // The file has no such screen any more.
-                let frame = journey.frames[place]
-                let flow = journey.coordinator(coordinator)?.flow ?? ""
+                let flow = journey.coordinator(frame.coordinator)?.flow ?? ""
                 FrameView(flow: flow, screen: frame.state, presentation: frame.presentation)
                     .write(to: &json, isFirst: place == 0)
             }

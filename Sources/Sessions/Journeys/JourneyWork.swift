@@ -46,23 +46,25 @@ struct JourneyWork {
 
     /// The journey of that id, if it stands where the caller expects it.
     func journey(_ id: String, if condition: JourneyCondition = .none) throws(JourneyError) -> Journey {
-        guard let journey = kept[id] else { throw .notFound(id) }
-        guard condition.holds(at: journey.step) else { throw .preconditionFailed(current: journey.step) }
-        return journey
+        guard let place = kept.place(of: id) else { throw .notFound(id) }
+        let step = kept.journeys[place].step
+        guard condition.holds(at: step) else { throw .preconditionFailed(current: step) }
+        return kept.journeys[place]
     }
 
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
-        guard let journey = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
-        return engine.isDue(journey, now: pending.now)
+        guard let place = kept.place(of: id) else { return id == JourneySettings.mainID && settings.mainFlow != nil }
+        return engine.isDue(kept.journeys[place], now: pending.now)
     }
 
     /// Does what time has done to the journey.
     ///
     /// - Parameter begins: whether `main` is begun when it is not there.
     mutating func settle(_ id: String, begins: Bool) throws {
-        if let journey = kept[id] {
-            try advance(journey)
+        if let place = kept.place(of: id) {
+            // Asked without a copy, for it is nearly always all that is done.
+            if engine.isDue(kept.journeys[place], now: pending.now) { try advance(kept.journeys[place]) }
         } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
@@ -102,7 +104,7 @@ struct JourneyWork {
                 now: pending.now))
     }
 
-    mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
+    mutating func send(_ event: String, data: JSONDocument?, to journey: consuming Journey) throws -> Journey {
         let (step, text) = try engine.sendAndShow(
             event, data: data, to: journey, services: documents, now: pending.now, knowing: guards,
             timesMovedBy: clockShift)
@@ -194,7 +196,7 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let wasRunning = kept[step.journey.id]?.isActive ?? false
+        let wasRunning = kept.place(of: step.journey.id).map { kept.journeys[$0].isActive } ?? false
         let journey = kept.keep(step.journey)
         pending.journeysBegun += (journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         switch journey.status {
@@ -225,7 +227,8 @@ struct JourneyWork {
     }
 
     private mutating func keep() throws(SessionError) {
-        pending.write(coordinator, try coordinator.bounded(kept.bytes, by: limit))
+        let former = pending.document(of: coordinator)?.bytes.count ?? 0
+        pending.write(coordinator, try coordinator.bounded(kept.bytes(former: former), by: limit))
     }
 
     private mutating func tell(_ change: SessionChange) {

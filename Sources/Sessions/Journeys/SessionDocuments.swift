@@ -23,7 +23,7 @@ final class SessionDocuments: ServiceDocuments {
 
     func document(of name: String) -> JSONDocument? {
         // Before the catalogue is asked, which takes longer.
-        for known in known where known.service.name == name { return known.document }
+        for place in known.indices where known[place].service.name == name { return known[place].document }
         guard let service = service(named: name) else { return nil }
         let text = text(of: service)
         let document: JSONDocument
@@ -38,7 +38,9 @@ final class SessionDocuments: ServiceDocuments {
     }
 
     func text(of name: String) -> [UInt8]? {
-        for known in known where known.service.name == name { return known.text ?? known.service.defaultBytes }
+        for place in known.indices where known[place].service.name == name {
+            return known[place].text ?? known[place].service.defaultBytes
+        }
         return service(named: name).map { text(of: $0) ?? $0.defaultBytes }
     }
 
