@@ -37,6 +37,11 @@ public final class FlowDefinition: Sendable {
     /// How the states that are screens are shown; nil for others.
     let screenTexts: [ScreenText?]
     let headText: [UInt8]
+    /// What may happen on each of the states, if it is a screen and no other flow runs below this one: the screen's own
+    /// events, then the flow's that it has not.
+    let offers: [[Offer]]
+    /// Each of the states as a screen; nil for others.
+    private let screens: [Screen?]
 
     private let places: [String: Int]
 
@@ -65,6 +70,12 @@ public final class FlowDefinition: Sendable {
             state.screen.map { ScreenText($0, id: state.id, flow: id) }
         }
         headText = ScreenText.head(id, version)
+        screens = states.map(\.screen)
+        offers = states.map { state in
+            guard let screen = state.screen else { return [] }
+            let others = events.filter { rule in !screen.events.contains { $0.event == rule.event } }
+            return (screen.events + others).map { Offer($0, among: states) }
+        }
         looksAtTime = Self.looksAtTime(states, guards, events)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }
@@ -83,7 +94,10 @@ public final class FlowDefinition: Sendable {
     }
 
     /// The screen that a frame shows; nil when the flow has none of that id.
-    func screen(of frame: Frame) -> Screen? { place(of: frame).flatMap { states[$0].screen } }
+    func screen(of frame: Frame) -> Screen? {
+        guard let place = place(of: frame) else { return nil }
+        return screens[place]
+    }
 
     /// What the flow does on every screen when the event comes.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }

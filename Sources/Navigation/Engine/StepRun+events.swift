@@ -56,9 +56,10 @@ extension StepRun {
     /// may be just what they ask for.
     mutating func obstacles(to reaction: Reaction) throws(JourneyRefusal) -> [JSONViolation] {
         var obstacles: [JSONViolation] = []
-        for transition in reaction.rule.transitions {
+        let transitions = reaction.rule.transitions
+        for place in transitions.indices {
             var verdict = Verdict.holds
-            if let guardian = transition.guard {
+            if let guardian = transitions[place].guard {
                 let flow = try flow(of: reaction.coordinator)
                 let scope = scope(of: reaction.coordinator)
                 verdict = scope.test(guardian, in: flow)
@@ -67,7 +68,7 @@ extension StepRun {
                     continue
                 }
             }
-            let inTheWay = try self.obstacles(to: transition, of: reaction.coordinator)
+            let inTheWay = try self.obstacles(to: transitions[place], of: reaction.coordinator)
             if inTheWay.isEmpty { return [] }
             obstacles += inTheWay
             // This is the one that would be taken.

@@ -30,19 +30,20 @@ struct StepRun {
     private var lastScreen: Screen?
     /// The frame of it.
     private var lastScreenFrame = (coordinator: 0, state: "")
+}
 
+extension StepRun {
+    // By way of the memberwise one: a value as large as this that is made member by member is copied when it is whole.
     init(
         _ engine: FlowEngine, _ journey: consuming Journey, _ services: any ServiceDocuments, now: Int64,
         event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
     ) {
-        self.engine = engine
-        self.services = StepServices(services, knowing: memory)
         // What refers to a coordinator that is not there is refused as orphaned.
         if !journey.isSound { journey.coordinators = [] }
-        before = journey.frames.last
-        self.journey = journey
-        self.now = now
-        self.event = event
+        let before = journey.frames.last
+        self.init(
+            engine: engine, services: StepServices(services, knowing: memory), journey: journey, now: now,
+            event: event, before: before)
     }
 
     /// The flow that a coordinator runs.

@@ -41,7 +41,11 @@ extension StepRun {
                 .writeHead(to: &json)
         }
         writeData(of: screen, to: &json)
-        try writeEvents(to: &json)
+        if isAlone {
+            try writeOffers(flow.offers[place], of: top.coordinator, to: &json)
+        } else {
+            try writeEvents(to: &json)
+        }
         json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
         writeStack(to: &json)
         if isAlone {
@@ -83,17 +87,35 @@ extension StepRun {
         json.add(#"}},"events":["#)
     }
 
+    /// The events, where the screen's own flow is the only one that runs.
+    private mutating func writeOffers(
+        _ offers: [Offer], of coordinator: Int, to json: inout JSONWriter
+    ) throws(JourneyRefusal) {
+        for place in offers.indices {
+            let offer = offers[place]
+            var obstacles: [JSONViolation] = []
+            if !offer.isAlwaysOpen {
+                obstacles = try self.obstacles(to: Reaction(rule: offer.rule, coordinator: coordinator))
+            }
+            write(offer.rule, obstacles, isFirst: place == 0, to: &json)
+        }
+    }
+
+    private func write(
+        _ rule: EventRule, _ obstacles: [JSONViolation], isFirst: Bool, to json: inout JSONWriter
+    ) {
+        guard obstacles.isEmpty else {
+            return EventView(name: rule.event, enabled: false, why: obstacles).write(to: &json, isFirst: isFirst)
+        }
+        if !isFirst { json.add(",") }
+        json.add(rule.enabledText)
+    }
+
     private mutating func writeEvents(to json: inout JSONWriter) throws(JourneyRefusal) {
         let reactions = try reactions()
         for place in reactions.indices {
             let obstacles = try obstacles(to: reactions[place])
-            if obstacles.isEmpty {
-                if place > 0 { json.add(",") }
-                json.add(reactions[place].rule.enabledText)
-            } else {
-                EventView(name: reactions[place].rule.event, enabled: false, why: obstacles)
-                    .write(to: &json, isFirst: place == 0)
-            }
+            write(reactions[place].rule, obstacles, isFirst: place == 0, to: &json)
         }
     }
 

@@ -16,29 +16,39 @@ struct JourneyWork {
 
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
+        let coordinator = try environment.coordinator
+        self.init(
+            pending: pending, kept: try Self.kept(in: pending, coordinator), documents: SessionDocuments(pending),
+            coordinator: coordinator, environment: environment, guards: pending.memory?.guards ?? GuardMemory())
+    }
+
+    private init(
+        pending: PendingState, kept: KeptJourneys, documents: SessionDocuments, coordinator: RegisteredService,
+        environment: SessionEnvironment, guards: GuardMemory
+    ) {
         self.pending = pending
+        self.kept = kept
+        self.documents = documents
+        self.coordinator = coordinator
         self.environment = environment
-        coordinator = try environment.coordinator
-        documents = SessionDocuments(pending)
-        guards = pending.memory?.guards ?? GuardMemory()
-        guard let document = pending.document(of: coordinator) else {
-            kept = KeptJourneys()
-            return
-        }
-        if let known = pending.memory?.journeys(keptAs: document.bytes) {
-            kept = known
-            return
-        }
+        self.guards = guards
+    }
+
+    private static func kept(
+        in pending: PendingState, _ coordinator: RegisteredService
+    ) throws(SessionError) -> KeptJourneys {
+        guard let document = pending.document(of: coordinator) else { return KeptJourneys() }
+        if let known = pending.memory?.journeys(keptAs: document.bytes) { return known }
         do {
-            kept = try KeptJourneys(reading: document.bytes)
+            return try KeptJourneys(reading: document.bytes)
         } catch {
             throw .serviceFailed(
                 service: coordinator.name, reason: "What the store kept cannot be read from byte \(error.offset) on.")
         }
     }
 
-    /// What is to be committed.
-    consuming func finished() -> PendingState { pending }
+    /// Hands over what is to be committed, and takes what it was made from, so that neither is copied.
+    mutating func exchange(_ pending: inout PendingState) { swap(&self.pending, &pending) }
 
     private var settings: JourneySettings { environment.journeys }
     private var engine: FlowEngine { environment.journeys.engine }
@@ -55,7 +65,7 @@ struct JourneyWork {
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
         guard let place = kept.place(of: id) else { return id == JourneySettings.mainID && settings.mainFlow != nil }
-        return engine.isDue(kept.journeys[place], now: pending.now)
+        return kept.isDue(at: place, by: engine, now: pending.now)
     }
 
     /// Does what time has done to the journey.
@@ -64,7 +74,7 @@ struct JourneyWork {
     mutating func settle(_ id: String, begins: Bool) throws {
         if let place = kept.place(of: id) {
             // Asked without a copy, for it is nearly always all that is done.
-            if engine.isDue(kept.journeys[place], now: pending.now) { try advance(kept.journeys[place]) }
+            if kept.isDue(at: place, by: engine, now: pending.now) { try advance(kept.journeys[place]) }
         } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
             try start(id, flow: flow)
         }

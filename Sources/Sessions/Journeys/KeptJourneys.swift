@@ -19,12 +19,20 @@ struct KeptJourneys: Sendable {
         return nil
     }
 
+    /// Whether something has to be done about a journey before it is looked at.
+    func isDue(at place: Int, by engine: FlowEngine, now: Int64) -> Bool { engine.isDue(journeys[place], now: now) }
+
     /// Keeps a journey, in the place of the one of the same id.
     ///
     /// - Returns: the journey as it is kept.
     mutating func keep(_ journey: Journey) -> Journey {
         if let place = place(of: journey.id) {
-            journeys[place] = journey
+            if journeys.count == 1 {
+                // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
+                journeys = [journey]
+            } else {
+                journeys[place] = journey
+            }
             return journey
         }
         let new = journey.id == JourneySettings.mainID ? journey.continuing(after: formerStep) : journey

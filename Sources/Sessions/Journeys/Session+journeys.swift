@@ -161,7 +161,7 @@ extension Session {
         }
         do {
             let done = try body(&work)
-            pending = (consume work).finished()
+            work.exchange(&pending)
             return .success(done)
         } catch  where pending.isRecordChanged {
             // What time has done stays done.
