@@ -83,15 +83,6 @@ struct JourneyMemoryTests {
         }
     }
 
-    @Test("a commit that fails is not remembered")
-    func failedCommit() async throws {
-        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
-        let session = try await signedIn(house)
-        let before = try #require(self.memory(of: session))
-        #expect(throws: JourneyRefusal.self) { try session.sendAtOnce("fly", toJourney: "main") }
-        #expect(memory(of: session) === before)
-    }
-
     @Test("documents that are large are read each time, and nothing else changes")
     func largeDocuments() async throws {
         let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
