@@ -9,6 +9,36 @@ struct JSONWriterTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    @Test("writes text and values in one go as it writes them piece by piece")
+    func pieces() {
+        let text = written { writer in
+            writer.beginObject()
+            writer.add(#""a":"#, "x")
+            writer.add(#","b":"#, "quote \" backslash \\ line\nend and more than that")
+            writer.add(#","c":"#, "")
+            writer.add(#","d":"#, nil as String?)
+            writer.add(#","e":{"f":"#, Timestamp(millisecondsSince1970: 0))
+            writer.add(#"},"g":"#, ["y": [true]] as JSONDocument)
+            writer.add(Array(#","h":[0"#.utf8))
+            writer.add("]")
+            // Commas come by themselves again.
+            writer.name("i")
+            writer.int(1)
+            writer.endObject()
+        }
+        #expect(
+            text == #"{"a":"x","b":"quote \" backslash \\ line\nend and more than that","c":"","d":null,"#
+                + #""e":{"f":"1970-01-01T00:00:00.000Z"},"g":{"y":[true]},"h":[0],"i":1}"#)
+    }
+
+    @Test(
+        "writes every whole number",
+        arguments: [0, 1, 9, 10, 99, 100, -1, -9, -10, 1_767_225_600_000, Int.max, Int.min, Int.max - 1])
+    func wholeNumbers(_ number: Int) {
+        #expect(written { $0.add("[", number) } == "[\(number)")
+        #expect(written { $0.add("", UInt64(bitPattern: Int64(number))) } == "\(UInt64(bitPattern: Int64(number)))")
+    }
+
     @Test("puts commas where they belong")
     func commas() {
         let text = written { writer in

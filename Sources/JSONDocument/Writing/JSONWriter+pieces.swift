@@ -16,6 +16,11 @@ extension JSONWriter {
         needsComma = true
     }
 
+    package mutating func add(_ text: [UInt8]) {
+        text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+        needsComma = true
+    }
+
     package mutating func add(_ text: StaticString, _ value: String) {
         var value = value
         value.withUTF8 { utf8 in
@@ -49,15 +54,32 @@ extension JSONWriter {
     }
 
     package mutating func add(_ text: StaticString, _ value: Int) {
-        add(text)
-        needsComma = false
-        int(value)
+        add(text, UInt64(value.magnitude), isNegative: value < 0)
     }
 
     package mutating func add(_ text: StaticString, _ value: UInt64) {
-        add(text)
-        needsComma = false
-        uint(value)
+        add(text, value, isNegative: false)
+    }
+
+    private mutating func add(_ text: StaticString, _ magnitude: UInt64, isNegative: Bool) {
+        var length = isNegative ? 2 : 1
+        var limit: UInt64 = 10
+        while magnitude >= limit {
+            length += 1
+            let (next, isOver) = limit.multipliedReportingOverflow(by: 10)
+            if isOver { break }
+            limit = next
+        }
+        add(text, room: length) { room in
+            var rest = magnitude
+            var place = length
+            repeat {
+                place -= 1
+                room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if isNegative { room[0] = UInt8(ascii: "-") }
+        }
     }
 
     package mutating func add(_ text: StaticString, _ value: JSONDocument) {

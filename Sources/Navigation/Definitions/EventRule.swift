@@ -2,6 +2,14 @@
 public struct EventRule: Sendable {
     public let event: String
     public let transitions: [Transition]
+    /// How it is shown when it would do something.
+    let enabledText: [UInt8]
+
+    init(event: String, transitions: [Transition]) {
+        self.event = event
+        self.transitions = transitions
+        enabledText = ScreenText.enabled(event)
+    }
 }
 
 /// The shape that the data of an event must have.

@@ -34,6 +34,15 @@ public final class FlowDefinition: Sendable {
     /// Whether a guard compares with the time: then what is possible on a screen may change at any moment.
     public let looksAtTime: Bool
 
+    /// How the states that are screens are shown; nil for others.
+    let screenTexts: [ScreenText?]
+    let headText: [UInt8]
+    /// What may happen on each of the states, if it is a screen and no other flow runs below this one: the screen's own
+    /// events, then the flow's that it has not.
+    let offers: [[Offer]]
+    /// Each of the states as a screen; nil for others.
+    private let screens: [Screen?]
+
     private let places: [String: Int]
 
     init(
@@ -57,6 +66,16 @@ public final class FlowDefinition: Sendable {
         self.timeout = timeout
         self.inFlight = inFlight
         self.migrations = migrations
+        screenTexts = states.map { state in
+            state.screen.map { ScreenText($0, id: state.id, flow: id) }
+        }
+        headText = ScreenText.head(id, version)
+        screens = states.map(\.screen)
+        offers = states.map { state in
+            guard let screen = state.screen else { return [] }
+            let others = events.filter { rule in !screen.events.contains { $0.event == rule.event } }
+            return (screen.events + others).map { Offer($0, among: states) }
+        }
         looksAtTime = Self.looksAtTime(states, guards, events)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }
@@ -75,7 +94,10 @@ public final class FlowDefinition: Sendable {
     }
 
     /// The screen that a frame shows; nil when the flow has none of that id.
-    func screen(of frame: Frame) -> Screen? { place(of: frame).flatMap { states[$0].screen } }
+    func screen(of frame: Frame) -> Screen? {
+        guard let place = place(of: frame) else { return nil }
+        return screens[place]
+    }
 
     /// What the flow does on every screen when the event comes.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }

@@ -13,7 +13,7 @@ extension DataScope {
         switch guardian {
         case .shape(let subject, let rule):
             guard let document = document(of: subject) else { return isUnknown(subject) ? .unknown : .fails }
-            return services.memory.accepts(document, by: rule) ? .holds : .fails
+            return services.accepts(document, by: rule) ? .holds : .fails
         case .all(let parts):
             var verdict = Verdict.holds
             for part in parts {

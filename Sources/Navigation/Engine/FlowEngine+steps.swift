@@ -28,12 +28,14 @@ extension FlowEngine {
 
     /// The same, and what a client is shown then, for which nothing is looked up twice.
     ///
-    /// - Parameter memory: what guards said of the same documents before: see ``Step/memory``.
-    /// - Returns: no view when the step changes services: what becomes of those is the caller's to do first.
-    package func sendAndView(
+    /// - Parameters:
+    ///   - memory: what guards said of the same documents before: see ``Step/memory``.
+    ///   - shift: how much later the clock that people read is.
+    /// - Returns: no text when the step changes services: what becomes of those is the caller's to do first.
+    package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, services: any ServiceDocuments,
-        now: Int64, knowing memory: GuardMemory
-    ) throws(JourneyRefusal) -> (step: Step, view: JourneyView?) {
+        now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
+    ) throws(JourneyRefusal) -> (step: Step, text: ViewText?) {
         let renewal = renewal(of: journey)
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
@@ -41,9 +43,9 @@ extension FlowEngine {
         var step = try run.finish()
         guard step.changes.isEmpty else { return (step, nil) }
         run.event = .unknown
-        let view = try run.view()
+        let text = try run.text(timesMovedBy: shift)
         step.memory = run.services.memory
-        return (step, view)
+        return (step, text)
     }
 
     /// Releases the whole stack and every coordinator, children first, and begins anew, maybe with another flow. Works
@@ -163,7 +165,7 @@ extension StepRun {
         guard let reaction = try reaction(to: event) else {
             throw .eventNotAccepted(event: event, accepted: try accepted())
         }
-        if let shape = reaction.shape, case .data(let data) = self.event, !shape.accepts(data) {
+        if let shape = try shape(of: reaction), case .data(let data) = self.event, !shape.accepts(data) {
             throw .eventDataInvalid(shape.violations(in: data))
         }
         guard let transition = try choose(reaction.rule.transitions, of: reaction.coordinator) else {

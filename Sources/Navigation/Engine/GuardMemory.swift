@@ -6,7 +6,7 @@ import JSONDocument
 /// It never has to be corrected, for neither schemas nor documents change: a service that is written has another
 /// document from then on.
 public struct GuardMemory: Sendable {
-    private struct Answer {
+    struct Answer {
         let schema: JSONSchema
         /// Known by its place in memory, where no other can be while this is kept.
         let document: JSONDocument
@@ -17,23 +17,29 @@ public struct GuardMemory: Sendable {
     /// search for a way through a great flow does.
     private static let maximumAnswers = 16
 
-    private var answers: [Answer] = []
+    private(set) var answers: [Answer] = []
 
     public init() {}
 
-    /// What is known about these documents alone, so that it keeps no others.
-    package func about(_ documents: some Collection<JSONDocument>) -> GuardMemory {
-        func isAbout(_ answer: Answer) -> Bool { documents.contains { $0.isIdentical(to: answer.document) } }
-        if answers.allSatisfy(isAbout) { return self }
+    /// What is known about some documents alone, so that it keeps no others.
+    package func about(_ isWanted: (JSONDocument) -> Bool) -> GuardMemory {
+        if answers.allSatisfy({ isWanted($0.document) }) { return self }
         var memory = self
-        memory.answers.removeAll { !isAbout($0) }
+        memory.answers.removeAll { !isWanted($0.document) }
         return memory
     }
 
-    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
-        for answer in answers where answer.schema === rule.schema && answer.document.isIdentical(to: document) {
-            return answer.isAccepted
+    /// Nil when nobody has asked yet.
+    func answer(about document: JSONDocument, by rule: ShapeRule) -> Bool? {
+        for place in answers.indices
+        where answers[place].schema === rule.schema && answers[place].document.isIdentical(to: document) {
+            return answers[place].isAccepted
         }
+        return nil
+    }
+
+    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
+        if let known = answer(about: document, by: rule) { return known }
         let isAccepted = rule.accepts(document)
         if answers.count < Self.maximumAnswers {
             answers.append(Answer(schema: rule.schema, document: document, isAccepted: isAccepted))

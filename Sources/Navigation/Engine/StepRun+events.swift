@@ -6,7 +6,6 @@ extension StepRun {
         let rule: EventRule
         /// Whose flow the rule stands in.
         let coordinator: Int
-        let shape: ShapeRule?
     }
 
     /// The screen's own rule, else that of the nearest flow; nil when nothing waits for the event.
@@ -15,16 +14,11 @@ extension StepRun {
         let screen = try screen(of: top)
         var coordinator: Int? = top.coordinator
         if let rule = screen.rule(for: event) {
-            let flow = try flow(of: top.coordinator)
-            return Reaction(
-                rule: rule, coordinator: top.coordinator, shape: screen.shape(of: event) ?? flow.shape(of: event))
+            return Reaction(rule: rule, coordinator: top.coordinator)
         }
         while let current = coordinator {
             let flow = try flow(of: current)
-            if let rule = flow.rule(for: event) {
-                return Reaction(
-                    rule: rule, coordinator: current, shape: screen.shape(of: event) ?? flow.shape(of: event))
-            }
+            if let rule = flow.rule(for: event) { return Reaction(rule: rule, coordinator: current) }
             coordinator = journey.place(of: current).flatMap { journey.coordinators[$0].parent }
         }
         return nil
@@ -34,22 +28,26 @@ extension StepRun {
     mutating func reactions() throws(JourneyRefusal) -> [Reaction] {
         guard let top = journey.frames.last else { return [] }
         let screen = try screen(of: top)
-        let flow = try flow(of: top.coordinator)
-        var reactions = screen.events.map { rule in
-            Reaction(
-                rule: rule, coordinator: top.coordinator,
-                shape: screen.shape(of: rule.event) ?? flow.shape(of: rule.event))
-        }
+        let own = try flow(of: top.coordinator)
+        var reactions: [Reaction] = []
+        reactions.reserveCapacity(screen.events.count + own.events.count)
+        for rule in screen.events { reactions.append(Reaction(rule: rule, coordinator: top.coordinator)) }
         var coordinator: Int? = top.coordinator
         while let current = coordinator {
             let flow = try self.flow(of: current)
             for rule in flow.events where !reactions.contains(where: { $0.rule.event == rule.event }) {
-                let shape = screen.shape(of: rule.event) ?? flow.shape(of: rule.event)
-                reactions.append(Reaction(rule: rule, coordinator: current, shape: shape))
+                reactions.append(Reaction(rule: rule, coordinator: current))
             }
             coordinator = journey.place(of: current).flatMap { journey.coordinators[$0].parent }
         }
         return reactions
+    }
+
+    /// The shape that the event's data must have: the screen's word, then that of the flow that the rule stands in.
+    mutating func shape(of reaction: Reaction) throws(JourneyRefusal) -> ShapeRule? {
+        guard let top = journey.frames.last else { return nil }
+        if let shape = try screen(of: top).shape(of: reaction.rule.event) { return shape }
+        return try flow(of: reaction.coordinator).shape(of: reaction.rule.event)
     }
 
     /// What is known to be in the way of an event; empty when nothing is.
@@ -58,15 +56,19 @@ extension StepRun {
     /// may be just what they ask for.
     mutating func obstacles(to reaction: Reaction) throws(JourneyRefusal) -> [JSONViolation] {
         var obstacles: [JSONViolation] = []
-        let flow = try flow(of: reaction.coordinator)
-        let scope = scope(of: reaction.coordinator)
-        for transition in reaction.rule.transitions {
-            let verdict = transition.guard.map { scope.test($0, in: flow) } ?? .holds
-            if verdict == .fails, let guardian = transition.guard {
-                obstacles += scope.reasons(against: guardian, in: flow)
-                continue
+        let transitions = reaction.rule.transitions
+        for place in transitions.indices {
+            var verdict = Verdict.holds
+            if let guardian = transitions[place].guard {
+                let flow = try flow(of: reaction.coordinator)
+                let scope = scope(of: reaction.coordinator)
+                verdict = scope.test(guardian, in: flow)
+                if verdict == .fails {
+                    obstacles += scope.reasons(against: guardian, in: flow)
+                    continue
+                }
             }
-            let inTheWay = try self.obstacles(to: transition, of: reaction.coordinator)
+            let inTheWay = try self.obstacles(to: transitions[place], of: reaction.coordinator)
             if inTheWay.isEmpty { return [] }
             obstacles += inTheWay
             // This is the one that would be taken.
@@ -78,21 +80,24 @@ extension StepRun {
     private mutating func obstacles(
         to transition: Transition, of coordinator: Int
     ) throws(JourneyRefusal) -> [JSONViolation] {
-        var target: FlowState?
-        if let place = transition.target { target = try flow(of: coordinator).states[place] }
+        var screen: Screen?
+        if let place = transition.target { screen = try flow(of: coordinator).states[place].screen }
         switch transition.nav {
         case .dismiss where !journey.frames.contains { $0.presentation == .modal }:
             return [JSONViolation(pointer: "", detail: "there is no modal context to dismiss")]
         case .pop where try landing() == nil:
             return [JSONViolation(pointer: "", detail: "there is no screen to go back to")]
-        case .popTo where target?.isScreen ?? false:
-            let found = try landing { $0.coordinator == coordinator && $0.state == target?.id }
+        case .popTo where screen != nil:
+            let state = try transition.target.map { place throws(JourneyRefusal) in
+                try flow(of: coordinator).states[place].id
+            }
+            let found = try landing { $0.coordinator == coordinator && $0.state == state }
             return found == nil ? [JSONViolation(pointer: "", detail: "there is no such screen to go back to")] : []
         case .popToRoot where try rootLanding() == nil:
             return [JSONViolation(pointer: "", detail: "the first screen cannot be gone back to")]
         default: break
         }
-        guard let screen = target?.screen, transition.actions.isEmpty, let top = journey.frames.last,
+        guard let screen, transition.actions.isEmpty, let top = journey.frames.last,
             try self.screen(of: top).exit.isEmpty
         else { return [] }
         return try unmet(screen.requires, of: coordinator)

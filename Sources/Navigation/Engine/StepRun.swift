@@ -27,25 +27,28 @@ struct StepRun {
     private var before: Frame?
     private var definitions: [(id: Int, flow: FlowDefinition)] = []
     /// Most of what is asked about screens is about one and the same.
-    private var lastScreen: (coordinator: Int, state: String, screen: Screen)?
+    private var lastScreen: Screen?
+    /// The frame of it.
+    private var lastScreenFrame = (coordinator: 0, state: "")
+}
 
+extension StepRun {
+    // By way of the memberwise one: a value as large as this that is made member by member is copied when it is whole.
     init(
         _ engine: FlowEngine, _ journey: consuming Journey, _ services: any ServiceDocuments, now: Int64,
         event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
     ) {
-        self.engine = engine
-        self.services = StepServices(services, knowing: memory)
         // What refers to a coordinator that is not there is refused as orphaned.
         if !journey.isSound { journey.coordinators = [] }
-        before = journey.frames.last
-        self.journey = journey
-        self.now = now
-        self.event = event
+        let before = journey.frames.last
+        self.init(
+            engine: engine, services: StepServices(services, knowing: memory), journey: journey, now: now,
+            event: event, before: before)
     }
 
     /// The flow that a coordinator runs.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        if let known = definitions.first(where: { $0.id == coordinator }) { return known.flow }
+        for place in definitions.indices where definitions[place].id == coordinator { return definitions[place].flow }
         guard let place = journey.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
@@ -63,14 +66,15 @@ struct StepRun {
     }
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> Screen {
-        if let lastScreen, lastScreen.coordinator == frame.coordinator, lastScreen.state == frame.state {
-            return lastScreen.screen
+        if let lastScreen, lastScreenFrame.coordinator == frame.coordinator, lastScreenFrame.state == frame.state {
+            return lastScreen
         }
         let flow = try flow(of: frame.coordinator)
         guard let screen = flow.screen(of: frame) else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
-        lastScreen = (frame.coordinator, frame.state, screen)
+        lastScreen = screen
+        lastScreenFrame = (frame.coordinator, frame.state)
         return screen
     }
 

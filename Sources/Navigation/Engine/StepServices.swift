@@ -19,11 +19,22 @@ final class StepServices {
         self.memory = memory
     }
 
+    /// Whether a guard accepts a document. Most have been asked before: then nothing is changed.
+    func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
+        memory.answer(about: document, by: rule) ?? memory.accepts(document, by: rule)
+    }
+
     func document(of service: String) -> JSONDocument? {
-        for known in documents where known.service == service { return known.document }
+        for place in documents.indices where documents[place].service == service { return documents[place].document }
         guard let document = source.document(of: service) else { return nil }
         documents.append(KnownDocument(service: service, document: document))
         return document
+    }
+
+    /// How a document is kept, if that is known and the step has not changed it.
+    func text(of service: String) -> [UInt8]? {
+        for change in changes where change.service == service { return nil }
+        return source.text(of: service)
     }
 
     func write(_ document: JSONDocument, to service: String) {

@@ -1,5 +1,7 @@
 /// All flows in all their versions.
-public struct FlowCatalog: Sendable {
+///
+/// A class, for it is handed on with each step, and copies of what it holds are counted.
+public final class FlowCatalog: Sendable {
     /// Sorted by id, then version.
     public let flows: [FlowDefinition]
     private let versions: [String: [FlowDefinition]]
@@ -52,8 +54,15 @@ public struct FlowCatalog: Sendable {
         return known
     }
 
+    private func knowsPlaces(_ journey: Journey) -> Bool {
+        journey.coordinators.allSatisfy { place(of: $0) != nil }
+            && journey.frames.suffix(2).allSatisfy { $0.knownPlace >= 0 }
+    }
+
     /// Tells a journey where its flows, and the states that a step looks at first, stand.
     func tellPlaces(to journey: inout Journey) {
+        // Asked apart: in one loop with the writing, the arrays are made ready for it, which copies them, each time.
+        if knowsPlaces(journey) { return }
         for place in journey.coordinators.indices where self.place(of: journey.coordinators[place]) == nil {
             let coordinator = journey.coordinators[place]
             let version = versions[coordinator.flow]?.lastIndex { $0.version == coordinator.version }

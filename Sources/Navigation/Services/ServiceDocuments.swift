@@ -11,6 +11,13 @@ public protocol ServiceDocuments {
     /// What the service is after it was cleared or removed; nil when there is no service of that name.
     func defaultDocument(of service: String) -> JSONDocument?
 
+    /// The text of ``document(of:)`` if it is at hand: then nobody has to write it. There need not be one.
+    func text(of service: String) -> [UInt8]?
+
     /// What would be wrong with a document as the state of a service, pointers within the document; empty when it fits.
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation]
+}
+
+extension ServiceDocuments {
+    public func text(of service: String) -> [UInt8]? { nil }
 }

@@ -12,7 +12,19 @@ extension FlowEngine {
         try viewAndMemory(journey, services: services, now: now, knowing: memory).view
     }
 
-    /// The same, with what guards said on the way.
+    /// The text of it, and what guards said on the way.
+    ///
+    /// - Parameter shift: how much later the clock that people read is.
+    package func textAndMemory(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory,
+        timesMovedBy shift: Int64
+    ) throws(JourneyRefusal) -> (text: ViewText, memory: GuardMemory) {
+        var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
+        let text = try run.text(timesMovedBy: shift)
+        return (text, run.services.memory)
+    }
+
+    /// The view, with what guards said on the way.
     package func viewAndMemory(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory
     ) throws(JourneyRefusal) -> (view: JourneyView, memory: GuardMemory) {
@@ -36,7 +48,7 @@ extension StepRun {
                 events.append(EventView(name: reaction.rule.event, enabled: obstacles.isEmpty, why: obstacles))
             }
             canGoBack = try self.canGoBack()
-            for coordinator in journey.coordinators where try flow(of: coordinator.id).looksAtTime { isRestless = true }
+            isRestless = self.isRestless()
         }
         let screen = try screenView()
         return JourneyView(
@@ -44,6 +56,15 @@ extension StepRun {
             screen: screen, events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
             outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt,
             expiresAt: journey.expiresAt, isRestless: isRestless)
+    }
+
+    /// Whether what is shown may be another at any moment.
+    mutating func isRestless() -> Bool {
+        for place in journey.coordinators.indices {
+            if let flow = try? flow(of: journey.coordinators[place].id), !flow.looksAtTime { continue }
+            return true
+        }
+        return false
     }
 
     private mutating func screenView() throws(JourneyRefusal) -> ScreenView? {
@@ -64,7 +85,7 @@ extension StepRun {
         }
     }
 
-    private func tree() -> CoordinatorView? {
+    func tree() -> CoordinatorView? {
         if journey.coordinators.count == 1, let top = journey.frames.last {
             // Nearly always: the journey's own flow is all there is.
             return CoordinatorView(flow: journey.coordinators[0].flow, state: top.state, children: [])

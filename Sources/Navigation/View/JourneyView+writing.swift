@@ -28,6 +28,15 @@ extension JourneyView {
         } else {
             writer.add(#","coordinators":null"#)
         }
+        Self.writeEnd(
+            outcome: outcome, output: output, startedAt: startedAt, expiresAt: expiresAt, to: &writer)
+        more(&writer)
+        writer.endObject()
+    }
+
+    static func writeEnd(
+        outcome: String?, output: JSONDocument?, startedAt: Int64, expiresAt: Int64?, to writer: inout JSONWriter
+    ) {
         writer.add(#","outcome":"#, outcome)
         if let output { writer.add(#","output":"#, output) } else { writer.add(#","output":null"#) }
         writer.add(#","started_at":"#, Timestamp(millisecondsSince1970: startedAt))
@@ -36,30 +45,32 @@ extension JourneyView {
         } else {
             writer.add(#","expires_at":null"#)
         }
-        more(&writer)
-        writer.endObject()
     }
 }
 
 extension ScreenView {
     fileprivate func write(to writer: inout JSONWriter) {
-        writer.add(#","screen":{"id":"#, id)
-        writer.add(#","name":"#, name)
-        writer.add(#","title":"#, title)
-        writer.add(
-            presentation.piece(
-                #","presentation":"root","data":{"#, #","presentation":"push","data":{"#,
-                #","presentation":"modal","data":{"#))
+        writeHead(to: &writer)
         for place in data.indices {
             writer.add(place == 0 ? "" : ",", data[place].service)
             writer.add(":", data[place].document)
         }
         writer.add("}}")
     }
+
+    /// As far as the data.
+    func writeHead(to writer: inout JSONWriter) {
+        writer.add(#","screen":{"id":"#, id)
+        writer.add(#","name":"#, name)
+        writer.add(#","title":"#, title)
+        writer.add(#","presentation":"#)
+        writer.add(presentation.quoted)
+        writer.add(#","data":{"#)
+    }
 }
 
 extension EventView {
-    fileprivate func write(to writer: inout JSONWriter, isFirst: Bool) {
+    func write(to writer: inout JSONWriter, isFirst: Bool) {
         writer.add(isFirst ? #"{"name":"# : #",{"name":"#, name)
         if why.isEmpty { return writer.add(enabled ? #","enabled":true}"# : #","enabled":false}"#) }
         writer.add(enabled ? #","enabled":true,"why":["# : #","enabled":false,"why":["#)
@@ -73,18 +84,17 @@ extension EventView {
 }
 
 extension FrameView {
-    fileprivate func write(to writer: inout JSONWriter, isFirst: Bool) {
+    func write(to writer: inout JSONWriter, isFirst: Bool) {
         writer.add(isFirst ? #"{"flow":"# : #",{"flow":"#, flow)
         writer.add(#","screen":"#, screen)
-        writer.add(
-            presentation.piece(
-                #","presentation":"root"}"#, #","presentation":"push"}"#,
-                #","presentation":"modal"}"#))
+        writer.add(#","presentation":"#)
+        writer.add(presentation.quoted)
+        writer.add("}")
     }
 }
 
 extension CoordinatorView {
-    fileprivate func write(to writer: inout JSONWriter, isFirst: Bool) {
+    func write(to writer: inout JSONWriter, isFirst: Bool) {
         writer.add(isFirst ? #"{"flow":"# : #",{"flow":"#, flow)
         writer.add(#","state":"#, state)
         writer.add(#","children":["#)
@@ -94,12 +104,12 @@ extension CoordinatorView {
 }
 
 extension Frame.Presentation {
-    /// What is written of it, by the case.
-    fileprivate func piece(_ root: StaticString, _ push: StaticString, _ modal: StaticString) -> StaticString {
+    /// As it is written, with its quotation marks.
+    var quoted: StaticString {
         switch self {
-        case .root: root
-        case .push: push
-        case .modal: modal
+        case .root: #""root""#
+        case .push: #""push""#
+        case .modal: #""modal""#
         }
     }
 }

@@ -25,26 +25,32 @@ final class JourneyMemory: Sendable {
     /// A tree of a document, or a journey, takes at most about so many bytes for each of its text.
     private static let bytesPerByteOfText = 16
 
-    /// - Parameter documents: what is not kept as bytes of its own, and what there is no room for, is left out.
+    /// - Parameters:
+    ///   - documents: what is not kept as bytes of its own is left out.
+    ///   - views: the newest first: it is the one that is asked for next. What there is no room for is left out, too.
     init(text: [UInt8], kept: KeptJourneys, documents: [KnownDocument], guards: GuardMemory, views: [JourneyText]) {
         var room = Self.maximumBytes
-        func takesRoom(_ bytes: Int) -> Bool {
+        func takes(_ bytes: Int) -> Bool {
             guard bytes <= room else { return false }
             room -= bytes
             return true
         }
-        func fits(_ document: KnownDocument) -> Bool {
-            guard let text = document.text else { return false }
-            return takesRoom(text.count * Self.bytesPerByteOfText)
+        // There is nearly always room for everything, and then the arrays are not touched.
+        var (views, documents) = (views, documents)
+        let fitting = views.firstIndex { !takes($0.bytes.count) }
+        if let fitting { views.removeSubrange(fitting...) }
+        let fitsText = takes(text.count * Self.bytesPerByteOfText)
+        for place in documents.indices.reversed() {
+            let text = documents[place].text
+            if let text, takes(text.count * Self.bytesPerByteOfText) { continue }
+            documents.remove(at: place)
         }
-        // The newest view first: it is the one that is asked for next.
-        self.views = views.allFit { takesRoom($0.bytes.count) }
-        let fitsText = takesRoom(text.count * Self.bytesPerByteOfText)
         self.text = fitsText ? text : []
         self.kept = fitsText ? kept : KeptJourneys()
-        self.documents = documents.allFit(fits)
+        self.documents = documents
+        self.views = views
         // An answer keeps its document.
-        self.guards = guards.about(self.documents.lazy.map(\.document))
+        self.guards = guards.about { document in documents.contains { $0.document.isIdentical(to: document) } }
     }
 
     /// The same, knowing how journeys were shown to somebody who was slower.
@@ -71,21 +77,6 @@ struct KnownDocument: Sendable {
     /// Nil for a default that nobody has written.
     let text: [UInt8]?
     let document: JSONDocument
-}
-
-extension Array where Element: Sendable {
-    /// Those that fit, which is nearly always all of them, and then this very array.
-    fileprivate func allFit(_ fits: (Element) -> Bool) -> [Element] {
-        var left: [Element]?
-        for place in indices {
-            if fits(self[place]) {
-                left?.append(self[place])
-            } else if left == nil {
-                left = Array(self[..<place])
-            }
-        }
-        return left ?? self
-    }
 }
 
 extension [UInt8] {

@@ -11,34 +11,44 @@ struct JourneyWork {
     private let environment: SessionEnvironment
     /// What guards said of documents, before and in this unit of work.
     private var guards: GuardMemory
-    /// The view that the last step came with, if nothing was done since that it shows.
-    private var preparedView: JourneyView?
+    /// What the last step came with to be shown, if nothing was done since that is seen in it.
+    private var prepared: ViewText?
 
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
+        let coordinator = try environment.coordinator
+        self.init(
+            pending: pending, kept: try Self.kept(in: pending, coordinator), documents: SessionDocuments(pending),
+            coordinator: coordinator, environment: environment, guards: pending.memory?.guards ?? GuardMemory())
+    }
+
+    private init(
+        pending: PendingState, kept: KeptJourneys, documents: SessionDocuments, coordinator: RegisteredService,
+        environment: SessionEnvironment, guards: GuardMemory
+    ) {
         self.pending = pending
+        self.kept = kept
+        self.documents = documents
+        self.coordinator = coordinator
         self.environment = environment
-        coordinator = try environment.coordinator
-        documents = SessionDocuments(pending)
-        guards = pending.memory?.guards ?? GuardMemory()
-        guard let document = pending.document(of: coordinator) else {
-            kept = KeptJourneys()
-            return
-        }
-        if let known = pending.memory?.journeys(keptAs: document.bytes) {
-            kept = known
-            return
-        }
+        self.guards = guards
+    }
+
+    private static func kept(
+        in pending: PendingState, _ coordinator: RegisteredService
+    ) throws(SessionError) -> KeptJourneys {
+        guard let document = pending.document(of: coordinator) else { return KeptJourneys() }
+        if let known = pending.memory?.journeys(keptAs: document.bytes) { return known }
         do {
-            kept = try KeptJourneys(reading: document.bytes)
+            return try KeptJourneys(reading: document.bytes)
         } catch {
             throw .serviceFailed(
                 service: coordinator.name, reason: "What the store kept cannot be read from byte \(error.offset) on.")
         }
     }
 
-    /// What is to be committed.
-    consuming func finished() -> PendingState { pending }
+    /// Hands over what is to be committed, and takes what it was made from, so that neither is copied.
+    mutating func exchange(_ pending: inout PendingState) { swap(&self.pending, &pending) }
 
     private var settings: JourneySettings { environment.journeys }
     private var engine: FlowEngine { environment.journeys.engine }
@@ -46,23 +56,25 @@ struct JourneyWork {
 
     /// The journey of that id, if it stands where the caller expects it.
     func journey(_ id: String, if condition: WriteCondition = .none) throws(JourneyError) -> Journey {
-        guard let journey = kept[id] else { throw .notFound(id) }
-        guard condition.holds(atStep: journey.step) else { throw .preconditionFailed(current: journey.step) }
-        return journey
+        guard let place = kept.place(of: id) else { throw .notFound(id) }
+        let step = kept.journeys[place].step
+        guard condition.holds(atStep: step) else { throw .preconditionFailed(current: step) }
+        return kept.journeys[place]
     }
 
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
-        guard let journey = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
-        return engine.isDue(journey, now: pending.now)
+        guard let place = kept.place(of: id) else { return id == JourneySettings.mainID && settings.mainFlow != nil }
+        return kept.isDue(at: place, by: engine, now: pending.now)
     }
 
     /// Does what time has done to the journey.
     ///
     /// - Parameter begins: whether `main` is begun when it is not there.
     mutating func settle(_ id: String, begins: Bool) throws {
-        if let journey = kept[id] {
-            try advance(journey)
+        if let place = kept.place(of: id) {
+            // Asked without a copy, for it is nearly always all that is done.
+            if kept.isDue(at: place, by: engine, now: pending.now) { try advance(kept.journeys[place]) }
         } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
@@ -104,11 +116,12 @@ struct JourneyWork {
                 journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
     }
 
-    mutating func send(_ event: String, data: JSONDocument?, to journey: Journey) throws -> Journey {
-        let (step, view) = try engine.sendAndView(
-            event, data: data, to: journey, services: documents, now: pending.now, knowing: guards)
+    mutating func send(_ event: String, data: JSONDocument?, to journey: consuming Journey) throws -> Journey {
+        let (step, text) = try engine.sendAndShow(
+            event, data: data, to: journey, services: documents, now: pending.now, knowing: guards,
+            timesMovedBy: clockShift)
         let moved = try take(step)
-        preparedView = view
+        prepared = text
         return moved
     }
 
@@ -134,35 +147,47 @@ struct JourneyWork {
 
     /// What a client is shown of the journey now.
     mutating func shown(_ journey: Journey) throws -> ShownJourney {
-        var view: JourneyView
-        if let preparedView, preparedView.id == journey.id, preparedView.step == journey.step {
-            view = preparedView
-            self.preparedView = nil
-        } else {
-            (view, guards) = try engine.viewAndMemory(journey, services: documents, now: pending.now, knowing: guards)
-        }
-        if let failure = documents.failure { throw failure }
-        view.moveTimes(by: environment.clock.wall(at: pending.now) - pending.now)
-        let isAsMoved = pending.isRecordChanged || isLastCommit(journey)
-        let text = JourneyText(
-            journey: journey.id, bytes: view.json, etag: ServiceETag(revision: journey.step),
-            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: earlier(journey.dueAt, pending.nextEnd), isOnlyFormOfStep: isAsMoved && !view.isRestless)
-        return ShownJourney(view: view, text: remember(text, isRestless: view.isRestless))
+        var (view, guards) = try engine.viewAndMemory(
+            journey, services: documents, now: pending.now, knowing: guards)
+        self.guards = guards
+        view.moveTimes(by: clockShift)
+        return ShownJourney(
+            view: view, text: try remember(ViewText(view), of: journey))
     }
+
+    /// The same, the text alone, which is all that goes out.
+    ///
+    /// - Parameter journey: as the last step has made it, if one was taken.
+    mutating func text(of journey: Journey) throws -> JourneyText {
+        if let prepared { return try remember(prepared, of: journey) }
+        let (text, guards) = try engine.textAndMemory(
+            journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
+        self.guards = guards
+        return try remember(text, of: journey)
+    }
+
+    /// How much later the clock that people read is.
+    private var clockShift: Int64 { environment.clock.wall(at: pending.now) &- pending.now }
 
     /// Keeps for the next one what this one has found out.
     ///
-    /// - Parameter isRestless: whether the text may be another at any moment: then it is of no use to others.
     /// - Returns: the text, with what is known from the one that was here before.
-    private mutating func remember(_ text: JourneyText, isRestless: Bool) -> JourneyText {
+    private mutating func remember(_ view: ViewText, of journey: Journey) throws -> JourneyText {
+        if let failure = documents.failure { throw failure }
+        let isAsMoved = pending.isRecordChanged || isLastCommit(journey)
         let former = pending.newMemory ?? pending.memory
-        let text = text.knowing(former?.view(of: text.journey))
-        // Others that were shown stay good while their journeys do not move: looking at one says nothing of them.
-        let others = former?.views.filter { $0.journey != text.journey } ?? []
+        let text = JourneyText(
+            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: journey.step),
+            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
+            dueAt: earlier(journey.dueAt, pending.nextEnd), isOnlyFormOfStep: isAsMoved && !view.isRestless
+        ).knowing(former?.view(of: journey.id))
+        // The newest first. Others that were shown stay as they are: looking at one says nothing of them. What may look
+        // otherwise at any moment is of no use to others.
+        var views = view.isRestless ? [] : [text.remembered]
+        if let former { for other in former.views where other.journey != journey.id { views.append(other) } }
         pending.newMemory = JourneyMemory(
             text: pending.document(of: coordinator)?.bytes ?? [], kept: kept, documents: documents.known,
-            guards: guards, views: isRestless ? others : [text.remembered] + others)
+            guards: guards, views: views)
         return text
     }
 
@@ -185,9 +210,9 @@ struct JourneyWork {
     private mutating func take(_ step: Step) throws -> Journey {
         if let failure = documents.failure { throw failure }
         guards = step.memory
-        preparedView = nil
+        prepared = nil
         for change in step.changes { try make(change) }
-        let wasRunning = kept[step.journey.id]?.isActive ?? false
+        let wasRunning = kept.place(of: step.journey.id).map { kept.journeys[$0].isActive } ?? false
         let journey = kept.keep(step.journey)
         pending.journeysBegun += (journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         switch journey.status {
@@ -218,7 +243,8 @@ struct JourneyWork {
     }
 
     private mutating func keep() throws(SessionError) {
-        pending.write(coordinator, try coordinator.bounded(kept.bytes, by: limit))
+        let former = pending.document(of: coordinator)?.bytes.count ?? 0
+        pending.write(coordinator, try coordinator.bounded(kept.bytes(former: former), by: limit))
     }
 
     private mutating func tell(_ change: SessionChange) {

@@ -11,14 +11,28 @@ struct KeptJourneys: Sendable {
     /// Whether nothing would be missed without it.
     var isEmpty: Bool { journeys.isEmpty && formerStep == 0 }
 
-    subscript(id: String) -> Journey? { journeys.first { $0.id == id } }
+    subscript(id: String) -> Journey? { place(of: id).map { journeys[$0] } }
+
+    /// Where a journey is in ``journeys``.
+    func place(of id: String) -> Int? {
+        for place in journeys.indices where journeys[place].id == id { return place }
+        return nil
+    }
+
+    /// Whether something has to be done about a journey before it is looked at.
+    func isDue(at place: Int, by engine: FlowEngine, now: Int64) -> Bool { engine.isDue(journeys[place], now: now) }
 
     /// Keeps a journey, in the place of the one of the same id.
     ///
     /// - Returns: the journey as it is kept.
     mutating func keep(_ journey: Journey) -> Journey {
-        if let place = journeys.firstIndex(where: { $0.id == journey.id }) {
-            journeys[place] = journey
+        if let place = place(of: journey.id) {
+            if journeys.count == 1 {
+                // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
+                journeys = [journey]
+            } else {
+                journeys[place] = journey
+            }
             return journey
         }
         let new = journey.id == JourneySettings.mainID ? journey.continuing(after: formerStep) : journey
@@ -27,7 +41,7 @@ struct KeptJourneys: Sendable {
     }
 
     mutating func forget(_ id: String) {
-        guard let place = journeys.firstIndex(where: { $0.id == id }) else { return }
+        guard let place = place(of: id) else { return }
         let journey = journeys.remove(at: place)
         if id == JourneySettings.mainID { formerStep = journey.step }
     }
@@ -47,8 +61,12 @@ struct KeptJourneys: Sendable {
 
 extension KeptJourneys {
     /// The service's document. Members are in the order of their names, as a document has them.
-    var bytes: [UInt8] {
-        var json = JSONWriter(reservingCapacity: 512)
+    ///
+    /// - Parameter former: how many bytes it was before. The array stays in the session as it is, and one that grows by
+    ///   itself has room that is never used, a million times.
+    func bytes(former: Int) -> [UInt8] {
+        // For a frame more, and the digits of a time.
+        var json = JSONWriter(reservingCapacity: max(former, 96) + 24)
         json.beginObject()
         json.name("journeys")
         json.beginArray()

@@ -6,11 +6,6 @@ import Synchronization
 /// There is no order of use to keep: a session that is still in use when it loses its memory makes itself a new one at
 /// its next event, and comes in as the last.
 final class RememberedSessions: Sendable {
-    /// Spread over locks by the session's id, so that workers seldom meet.
-    private static let shardCount = 64
-    /// 8,192 in all: with ``JourneyMemory/maximumBytes`` each that is 64 MiB at most, and about 20 as a rule.
-    private static let placesPerShard = 128
-
     /// Guards its list for a look and a change.
     private final class Shard: Sendable {
         let places = Mutex(Places())
@@ -22,12 +17,22 @@ final class RememberedSessions: Sendable {
         var next = 0
     }
 
-    private let shards = (0..<shardCount).map { _ in Shard() }
+    private let shards: [Shard]
+    private let placesPerShard: Int
+
+    /// - Parameters:
+    ///   - shardCount: spread over so many locks by the session's id, so that workers seldom meet.
+    ///   - placesPerShard: 8,192 in all: with ``JourneyMemory/maximumBytes`` each that is 64 MiB at most, and about 20
+    ///     as a rule.
+    init(shardCount: Int = 64, placesPerShard: Int = 128) {
+        shards = (0..<shardCount).map { _ in Shard() }
+        self.placesPerShard = placesPerShard
+    }
 
     /// Tells that a session has a memory now and had none before.
     func add(_ session: Session, _ id: SessionID) {
         let oldest = shard(of: id).places.withLock { places -> Session? in
-            guard places.sessions.count >= Self.placesPerShard else {
+            guard places.sessions.count >= placesPerShard else {
                 // The newest is just before the oldest, as it is when all places are taken.
                 places.sessions.insert(session, at: places.next == 0 ? places.sessions.endIndex : places.next)
                 if places.next > 0 { places.next += 1 }
@@ -35,7 +40,7 @@ final class RememberedSessions: Sendable {
             }
             let oldest = places.sessions[places.next]
             places.sessions[places.next] = session
-            places.next = (places.next + 1) % Self.placesPerShard
+            places.next = (places.next + 1) % placesPerShard
             return oldest
         }
         // Not under the lock: a session's own is never taken within another but that of the registry.
@@ -61,6 +66,6 @@ final class RememberedSessions: Sendable {
     var count: Int { shards.reduce(0) { $0 + $1.places.withLock(\.sessions.count) } }
 
     private func shard(of id: SessionID) -> Shard {
-        shards[Int(truncatingIfNeeded: id.low % UInt64(Self.shardCount))]
+        shards[Int(truncatingIfNeeded: id.low % UInt64(shards.count))]
     }
 }

@@ -37,9 +37,18 @@ extension Session {
     ///
     /// - Returns: nil when something has to be committed first: ask ``journey(_:)``.
     package func residentJourney(_ id: String) throws -> ShownJourney? {
+        try look(at: id) { try $0.shown($1) }
+    }
+
+    /// The text of ``residentJourney(_:)``.
+    package func residentText(of id: String) throws -> JourneyText? {
+        try look(at: id) { try $0.text(of: $1) }
+    }
+
+    private func look<Shown>(at id: String, _ show: (inout JourneyWork, Journey) throws -> Shown) throws -> Shown? {
         var work = try JourneyWork(on: try pendingState(), environment)
         guard !work.isUnsettled(id) else { return nil }
-        let shown = try work.shown(try work.journey(id))
+        let shown = try show(&work, try work.journey(id))
         remember(work.pending.newMemory, after: work.pending.memory)
         return shown
     }
@@ -89,17 +98,24 @@ extension Session {
     nonisolated(nonsending) package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
     ) async throws -> ShownJourney {
-        try await drive(id) { try $0.sending(event, data: data, to: id, condition) }
+        try await drive(id) { work in
+            // In two statements: what is called on the value first would not see what the second does to it.
+            let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
+            return try work.shown(moved)
+        }
     }
 
-    /// The same without waiting.
+    /// The same without waiting, and the text alone.
     ///
     /// - Returns: nil when it has to be waited for, and nothing has happened: ask the other one.
     package func sendAtOnce(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
-    ) throws -> ShownJourney? {
+    ) throws -> JourneyText? {
         try transactAtOnce { pending in
-            try work(on: id, &pending) { try $0.sending(event, data: data, to: id, condition) }
+            try work(on: id, &pending) { work in
+                let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
+                return try work.text(of: moved)
+            }
         }?.get()
     }
 
@@ -147,21 +163,11 @@ extension Session {
         }
         do {
             let done = try body(&work)
-            pending = (consume work).finished()
+            work.exchange(&pending)
             return .success(done)
         } catch  where pending.isRecordChanged {
             // What time has done stays done.
             return .failure(error)
         }
-    }
-}
-
-extension JourneyWork {
-    fileprivate mutating func sending(
-        _ event: String, data: JSONDocument?, to id: String, _ condition: WriteCondition
-    ) throws -> ShownJourney {
-        // In two statements: what is called on the value first would not see what the second does to it.
-        let moved = try send(event, data: data, to: try journey(id, if: condition))
-        return try shown(moved)
     }
 }

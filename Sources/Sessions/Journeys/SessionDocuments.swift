@@ -23,7 +23,7 @@ final class SessionDocuments: ServiceDocuments {
 
     func document(of name: String) -> JSONDocument? {
         // Before the catalogue is asked, which takes longer.
-        for known in known where known.service.name == name { return known.document }
+        for place in known.indices where known[place].service.name == name { return known[place].document }
         guard let service = service(named: name) else { return nil }
         let text = text(of: service)
         let document: JSONDocument
@@ -35,6 +35,13 @@ final class SessionDocuments: ServiceDocuments {
         }
         known.append(KnownDocument(service: service, text: text, document: document))
         return document
+    }
+
+    func text(of name: String) -> [UInt8]? {
+        for place in known.indices where known[place].service.name == name {
+            return known[place].text ?? known[place].service.defaultBytes
+        }
+        return service(named: name).map { text(of: $0) ?? $0.defaultBytes }
     }
 
     func defaultDocument(of name: String) -> JSONDocument? { service(named: name)?.default }

@@ -66,7 +66,16 @@ struct JourneyTrial {
             guard (try? model.send(event)) != nil else {
                 throw Difference(description: "engine took, model refused \(story)")
             }
-            return (kind, try take(step, story))
+            let shown = try engine.sendAndShow(
+                event, data: nil, to: journey, services: services, now: 0, knowing: GuardMemory(), timesMovedBy: 0)
+            guard shown.step.journey == step.journey, shown.step.changes == step.changes,
+                (shown.text == nil) == !step.changes.isEmpty
+            else { throw Difference(description: "shown with its step it is another step: \(story)") }
+            let isTaken = try take(step, story)
+            guard try shown.text.map({ try $0.bytes == view() }) ?? true else {
+                throw Difference(description: "what came with the step is not what is shown: \(story)")
+            }
+            return (kind, isTaken)
         } catch let refusal as JourneyRefusal {
             guard (try? model.send(event)) == nil else {
                 throw Difference(description: "model took, engine refused \(story): \(refusal)")
@@ -184,7 +193,21 @@ struct JourneyTrial {
 
     // MARK: - Comparing
 
+    /// What a client is shown, written out of the view; the text that is made without one must be the same.
+    private func view() throws -> [UInt8] {
+        let view = try engine.view(journey, services: services, now: 0).json
+        let text = try engine.textAndMemory(
+            journey, services: services, now: 0, knowing: GuardMemory(), timesMovedBy: 0
+        ).text
+        guard text.bytes == view else {
+            throw Difference(
+                description: "\(String(decoding: text.bytes, as: UTF8.self))\n\(String(decoding: view, as: UTF8.self))")
+        }
+        return view
+    }
+
     private func compare(_ story: String) throws {
+        _ = try view()
         func fail(_ what: String) -> Difference {
             Difference(description: "\(what): \(story)\n  engine \(describe(journey))\n  model  \(describeModel())")
         }

@@ -65,7 +65,22 @@ struct Traveller {
     }
 
     mutating func send(_ event: String, _ data: JSONDocument? = nil) throws {
-        keep(try engine.send(event, data: data, to: journey, services: services, now: now))
+        let before = journey
+        let step = try engine.send(event, data: data, to: journey, services: services, now: now)
+        let (same, text) = try engine.sendAndShow(
+            event, data: data, to: before, services: services, now: now, knowing: memory, timesMovedBy: 7)
+        #expect(same.journey == step.journey && same.changes == step.changes && same.happenings == step.happenings)
+        #expect((text == nil) == !step.changes.isEmpty)
+        keep(step)
+        if let text { try expect(text, shows: try engine.view(journey, services: services, now: now)) }
+    }
+
+    /// A text is the view's, byte for byte, by a clock that is seven milliseconds ahead.
+    private func expect(_ text: ViewText, shows view: JourneyView) throws {
+        var view = view
+        view.moveTimes(by: 7)
+        #expect(String(decoding: text.bytes, as: UTF8.self) == String(decoding: view.json, as: UTF8.self))
+        #expect(text.isRestless == view.isRestless)
     }
 
     mutating func back() throws { try send("back") }
@@ -91,6 +106,9 @@ struct Traveller {
     func view() throws -> JourneyView {
         let view = try engine.view(journey, services: services, now: now)
         #expect(try engine.view(journey, services: services, now: now, knowing: memory) == view)
+        let shown = try engine.textAndMemory(
+            journey, services: services, now: now, knowing: memory, timesMovedBy: 7)
+        try expect(shown.text, shows: view)
         return view
     }
 

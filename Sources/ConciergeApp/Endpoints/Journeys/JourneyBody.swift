@@ -4,18 +4,28 @@ import Sessions
 
 /// The members of what a request about journeys carries.
 struct JourneyBody {
-    private let members: [String: JSONDocument]
+    /// Nil where the body was left out.
+    private let document: JSONDocument?
 
     /// - Throws: `Problem` 400 for a member that is not `known`, and as `RequestBody`.
     init(_ request: HTTPRequest, known: [String], isOptional: Bool = false) throws(Problem) {
-        members = try RequestBody.readMembers(request, known: known, isOptional: isOptional)
+        if isOptional, request.body.isEmpty {
+            document = nil
+            return
+        }
+        let document = try RequestBody.read(request)
+        self.document = document
+        // When as many are there as are known, there are no others. The members are gone through for who is told of one.
+        let found = known.count { document[member: $0] != nil }
+        if document.kind == .object, found == document.count { return }
+        _ = try RequestBody.members(of: document, at: "", known: known)
     }
 
-    subscript(name: String) -> JSONDocument? { members[name] }
+    subscript(name: String) -> JSONDocument? { document?[member: name] }
 
     /// Nil where it is left out.
     func text(_ name: String) throws(Problem) -> String? {
-        guard let value = members[name] else { return nil }
+        guard let value = self[name] else { return nil }
         guard let text = value.string, !text.isEmpty else {
             throw Problem(
                 .invalidInput,
@@ -26,7 +36,7 @@ struct JourneyBody {
 
     /// Nil where it is left out.
     func number(_ name: String) throws(Problem) -> Int? {
-        guard let value = members[name] else { return nil }
+        guard let value = self[name] else { return nil }
         guard let number = value.int, number > 0 else {
             throw Problem(
                 .invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "must be a number from 1 on")])

@@ -48,7 +48,7 @@ struct JourneyEndpoints: Sendable {
         if let text = session.shownJourney(request.parameterBytes(Self.idParameter)) {
             return try answer(request, text)
         }
-        return try session.residentJourney(id(of: request)).map { try answer(request, $0.text) }
+        return try session.residentText(of: id(of: request)).map { try answer(request, $0) }
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -57,7 +57,7 @@ struct JourneyEndpoints: Sendable {
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
             condition: try Conditions.ofWrite(request))
-        return isNew ? created(shown, in: session) : moved(request, shown)
+        return isNew ? created(shown, in: session) : moved(request, shown.text)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -71,8 +71,9 @@ struct JourneyEndpoints: Sendable {
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
         do {
-            return moved(
-                request, try await session.send(event, data: data, toJourney: id(of: request), condition: condition))
+            let shown = try await session.send(
+                event, data: data, toJourney: id(of: request), condition: condition)
+            return moved(request, shown.text)
         } catch {
             throw explained(error, request, session)
         }
@@ -124,8 +125,8 @@ struct JourneyEndpoints: Sendable {
         return isKnown ? .journey(.notModified, [], text.etag) : .journey(.ok, text.bytes, text.etag)
     }
 
-    private func moved(_ request: HTTPRequest, _ shown: ShownJourney) -> HTTPResponse {
-        request.minimized(.journey(.ok, shown.text.bytes, shown.text.etag))
+    private func moved(_ request: HTTPRequest, _ text: JourneyText) -> HTTPResponse {
+        request.minimized(.journey(.ok, text.bytes, text.etag))
     }
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {

@@ -144,7 +144,7 @@ public struct FlowPaths {
         guard let reactions = try? run.reactions() else { return [] }
         var entries: [FlowScript.Entry] = []
         for reaction in reactions {
-            let samples = SampleData.samples(of: reaction.shape)
+            let samples = SampleData.samples(of: (try? run.shape(of: reaction)) ?? nil)
             if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
             attempts.sent.insert(reaction.rule.event)
             entries += samples.map { .event(reaction.rule.event, data: $0) }

@@ -1,0 +1,153 @@
+import JSONDocument
+import Testing
+
+@testable import Navigation
+@testable import Sessions
+
+@Suite("What is remembered of journeys")
+struct JourneyMemoryTests {
+    private static let main = Array("main".utf8)[...]
+
+    private func memory(of session: Session) -> JourneyMemory? { session.state.withLock { $0.memory } }
+
+    private func text(of session: Session, in house: House) throws -> [UInt8]? {
+        let coordinator = try house.service("coordinator")
+        return session.state.withLock { $0.record.document(of: coordinator.index)?.bytes }
+    }
+
+    /// A session whose journey `main` shows a page with the profile.
+    private func signedIn(_ house: House) async throws -> Session {
+        let session = try await house.session()
+        try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
+        return session
+    }
+
+    @Test("after an event the next one finds the journey, the documents and what guards said of them")
+    func found() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        _ = try #require(try session.sendAtOnce("next", toJourney: "main"))
+        let memory = try #require(self.memory(of: session))
+        let text = try #require(try self.text(of: session, in: house))
+        #expect(memory.journeys(keptAs: text)?.journeys.map(\.top?.state) == ["page2"])
+        #expect(memory.documents.map(\.service.name) == ["profile"])
+        #expect(memory.documents.first?.document[member: "name"] == "Ada")
+        // The next finds these very documents.
+        let document = try #require(memory.documents.first?.document)
+        _ = try #require(try session.sendAtOnce("back", toJourney: "main"))
+        let next = try #require(self.memory(of: session))
+        #expect(next.documents.first?.document.isIdentical(to: document) == true)
+        #expect(next.journeys(keptAs: text) == nil)
+    }
+
+    @Test("only the very array counts: equal bytes may be of another time")
+    func identity() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        let memory = try #require(self.memory(of: session))
+        let text = try #require(try self.text(of: session, in: house))
+        #expect(memory.journeys(keptAs: text) != nil)
+        #expect(memory.journeys(keptAs: text.map { $0 }) == nil)
+    }
+
+    @Test("a service that is written is seen by the next event, and what was shown holds no more")
+    func written() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        #expect(session.shownJourney(Self.main) != nil)
+        try await house.perform(.mergePatch(["name": ""]), on: "profile", session)
+        #expect(session.shownJourney(Self.main) == nil)
+        // The pages require a name.
+        #expect(throws: JourneyRefusal.self) { try session.sendAtOnce("next", toJourney: "main") }
+        try await house.perform(.mergePatch(["name": "Grace"]), on: "profile", session)
+        #expect(try session.residentJourney("main")?.view.screen?.data.first?.document[member: "name"] == "Grace")
+        let shown = try await session.send("next", toJourney: "main")
+        #expect(session.shownJourney(Self.main)?.bytes == shown.text.bytes)
+        try await house.perform(.remove, on: "profile", session)
+        let back = try await session.send("back", toJourney: "main")
+        #expect(back.view.screen?.id == "start" && back.view.screen?.data.first?.document[member: "name"] == "")
+    }
+
+    @Test("of two processes on one store each sees what the other has done")
+    func twoProcesses() async throws {
+        let store = MemoryStore()
+        let house = try House(store: store, flows: [Flows.loop], mainFlow: "loop")
+        let (session, token) = try await house.sessions.create()
+        _ = try await session.journey("main")
+        let other = try House(store: store, clock: house.clock, flows: [Flows.loop], mainFlow: "loop")
+        let same = try await other.sessions.authenticate(token.presented)
+        for step in 0..<6 {
+            // Whose turn it is loses the first attempt, against what it remembers.
+            let moved = try await (step.isMultiple(of: 2) ? same : session).send("again", toJourney: "main")
+            #expect(moved.view.step == UInt64(step) + 2)
+        }
+    }
+
+    @Test("documents that are large are read each time, and nothing else changes")
+    func largeDocuments() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        let long = JSONDocument(String(repeating: "x", count: JourneyMemory.maximumBytes))
+        try await house.perform(.mergePatch(["attributes": ["note": long]]), on: "profile", session)
+        let shown = try await session.journey("main")
+        #expect(shown.view.screen?.data.first?.document[member: "attributes"]?[member: "note"] == long)
+        let memory = try #require(self.memory(of: session))
+        #expect(memory.documents.isEmpty && memory.views.isEmpty && memory.guards.answers.isEmpty)
+        #expect(try await session.send("next", toJourney: "main").view.screen?.id == "page2")
+        #expect(try await session.send("back", toJourney: "main").view.screen?.id == "page1")
+    }
+
+    @Test("several journeys of a session are shown without being looked at again")
+    func severalJourneys() async throws {
+        let house = try House(flows: [Flows.wizard, Flows.loop], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        let other = try await session.startJourney(flow: "loop")
+        let main = try #require(try session.residentJourney("main"))
+        #expect(session.shownJourney(Self.main)?.bytes == main.text.bytes)
+        #expect(session.shownJourney(Array(other.view.id.utf8)[...])?.bytes == other.text.bytes)
+        #expect(session.shownJourney(Array("mai".utf8)[...]) == nil)
+    }
+
+    @Test("when there are too many, the first that came is forgotten, and comes back as the last")
+    func bounded() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        var sessions: [Session] = []
+        for _ in 0..<5 { sessions.append(try await signedIn(house)) }
+        func remembered() -> [Int] { sessions.indices.filter { memory(of: sessions[$0]) != nil } }
+        let few = RememberedSessions(shardCount: 1, placesPerShard: 3)
+        for session in sessions { few.add(session, session.id) }
+        #expect(remembered() == [2, 3, 4] && few.count == 3)
+        _ = try #require(try sessions[0].sendAtOnce("next", toJourney: "main"))
+        few.add(sessions[0], sessions[0].id)
+        #expect(remembered() == [0, 3, 4])
+        few.remove(sessions[4], sessions[4].id)
+        _ = try #require(try sessions[1].sendAtOnce("next", toJourney: "main"))
+        few.add(sessions[1], sessions[1].id)
+        #expect(remembered() == [0, 1, 3, 4] && few.count == 3)
+        _ = try #require(try sessions[2].sendAtOnce("next", toJourney: "main"))
+        few.add(sessions[2], sessions[2].id)
+        #expect(remembered() == [0, 1, 2, 4])
+    }
+
+    @Test("a session that ends is let go of, and one that goes on after all is remembered again")
+    func ended() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        let remembered = session.environment.remembered
+        #expect(remembered.count == 1)
+        #expect(session.markEnded())
+        #expect(self.memory(of: session) == nil && remembered.count == 0)
+        session.unmarkEnded()
+        #expect(try session.sendAtOnce("next", toJourney: "main") != nil)
+        #expect(memory(of: session) != nil && remembered.count == 1)
+    }
+
+    @Test("a session keeps no more room for its journeys than they take")
+    func exactRoom() async throws {
+        let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
+        let session = try await signedIn(house)
+        _ = try #require(try session.sendAtOnce("next", toJourney: "main"))
+        let text = try #require(try self.text(of: session, in: house))
+        #expect(text.capacity - text.count < 64)
+    }
+}
