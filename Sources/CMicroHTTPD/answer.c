@@ -83,7 +83,8 @@ static char *append_entity_tag(char *end, uint64_t tag) {
 }
 
 /// Puts the fields together; returns where they end.
-static char *write_fields(char *end, const cmhd_answer *answer) {
+static char *write_fields(char *end, const cmhd_answer *answer, const char *date) {
+    end = append_bytes(end, date, CMHD_DATE_LINE);
     end = append_bytes(end, answer->first_fields, answer->first_fields_length);
     end = append_bytes(end, answer->fields, answer->fields_length);
     if (answer->has_entity_tag) end = append_entity_tag(end, answer->entity_tag);
@@ -93,13 +94,13 @@ static char *write_fields(char *end, const cmhd_answer *answer) {
     return append_bytes(end, "\r\n", 2);
 }
 
-struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, bool links_fields) {
-    size_t room = answer->first_fields_length + answer->fields_length + entity_tag_room +
+struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
+    size_t room = CMHD_DATE_LINE + answer->first_fields_length + answer->fields_length + entity_tag_room +
                   answer->last_fields_length + answer->last_value_length + 2;
     answer_block *block = malloc(sizeof *block + room + answer->body_length);
     if (block == NULL) return NULL;
     block->response = NULL;
-    char *body = write_fields(block->bytes, answer);
+    char *body = write_fields(block->bytes, answer, date);
     size_t fields_length = (size_t)(body - block->bytes);
     append_bytes(body, answer->body, answer->body_length);
     struct MHD_Response *response =
@@ -108,8 +109,8 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, bool links_fie
         free(block);
         return NULL;
     }
-    bool complete = fields_length == 0 || (links_fields ? link_fields(block, response, fields_length)
-                                                        : add_one_by_one(response, block->bytes, fields_length));
+    bool complete = links_fields ? link_fields(block, response, fields_length)
+                                 : add_one_by_one(response, block->bytes, fields_length);
     if (complete) return response;
     MHD_destroy_response(response);
     return NULL;
@@ -120,7 +121,7 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     if (c->writes_directly) return cmhd_write_answer(c, answer);
     // Whoever made the answer may have taken long over it.
     w->now = cmhd_now();
-    struct MHD_Response *response = cmhd_build_answer(answer, w->server->links_fields);
+    struct MHD_Response *response = cmhd_build_answer(answer, cmhd_date_line(w), w->server->links_fields);
     if (response == NULL) return false;
     // A refused request may have left the connection out of step; a draining server wants it back.
     if (c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w))

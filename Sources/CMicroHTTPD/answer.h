@@ -18,7 +18,8 @@ typedef struct {
     cmhd_field_node *first, *last;
 } cmhd_response_start;
 
-/// The library's response for an answer; NULL when memory is short or the fields are malformed.
-struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, bool links_fields);
+/// The library's response for an answer; NULL when memory is short or the fields are malformed. `date`: see
+/// `cmhd_date_line`.
+struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields);
 
 #endif

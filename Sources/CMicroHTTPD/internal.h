@@ -78,6 +78,9 @@ typedef struct lingering {
     size_t left;
 } lingering;
 
+/// Bytes of a Date field, with the end of its line.
+enum { CMHD_DATE_LINE = 37 };
+
 struct worker {
     cmhd_server *server;
     unsigned index;
@@ -107,6 +110,8 @@ struct worker {
     cmhd_connection *fields_owner;  ///< whose fields they are
     cmhd_connection **by_descriptor;  ///< its connections, so that what the library reads can be seen
     size_t by_descriptor_count;
+    time_t date_second;             ///< the second of `date_line`
+    char date_line[CMHD_DATE_LINE + 1];
 };
 
 struct cmhd_server {
@@ -121,6 +126,9 @@ struct cmhd_server {
     unsigned worker_count;
     worker workers[];
 };
+
+/// The Date field of an answer that is made now, with the end of its line. Until the next call.
+const char *cmhd_date_line(worker *w);
 
 /// Monotonic milliseconds, to the kernel's tick: a deadline needs no more, and it costs nanoseconds.
 int64_t cmhd_now(void);

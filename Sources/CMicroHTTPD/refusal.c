@@ -7,21 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 
 #include "internal.h"
-
-/// RFC 9110, 5.6.7, whatever the locale is.
-static void write_date(char *text, size_t size) {
-    static const char days[][4] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    time_t now = time(NULL);
-    struct tm at;
-    gmtime_r(&now, &at);
-    snprintf(text, size, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[at.tm_wday], at.tm_mday, months[at.tm_mon],
-             at.tm_year + 1900, at.tm_hour, at.tm_min, at.tm_sec);
-}
 
 static const char *method_of(const cmhd_connection *c) { return c->target - c->method_length - 1; }
 
@@ -30,10 +17,10 @@ static bool is_head_request(const cmhd_connection *c) {
 }
 
 bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
-    char date[64], head[256];
-    write_date(date, sizeof date);
-    int length = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\nDate: %s\r\nConnection: close\r\nContent-Length: %zu\r\n",
-                          answer->status, MHD_get_reason_phrase_for(answer->status), date, answer->body_length);
+    char head[256];
+    int length = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\n%sConnection: close\r\nContent-Length: %zu\r\n",
+                          answer->status, MHD_get_reason_phrase_for(answer->status), cmhd_date_line(c->worker),
+                          answer->body_length);
     if (length < 0 || (size_t)length >= sizeof head) return false;
     // A refusal says nothing of any state: it has no entity tag.
     struct iovec parts[] = {

@@ -32,7 +32,9 @@ static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text
 
 struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
     const cmhd_options *options = &w->server->options;
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+    // The Date is ours, see date.c.
+    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK |
+                     (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
     unsigned limit = (options->connections + options->workers - 1) / options->workers;
     // MHD_OPTION_STRICT_FOR_CLIENT stays off: what it checks is checked here, and with it the library would
     // answer by itself, in HTML, with its header written twice.

@@ -74,7 +74,7 @@ struct ConnectionLimitTests {
                     #expect(try connection.readResponse().status == 200)
                 }
                 let clock = ContinuousClock()
-                var elapsed = Duration.zero
+                var rounds: [Duration] = []
                 for count in [128, 128, 128, 128, 256] {
                     try blocker.send("GET /block HTTP/1.1\r\nHost: h\r\n\r\n")
                     gate.waitUntilBlocked()
@@ -86,11 +86,11 @@ struct ConnectionLimitTests {
                     for connection in connections[..<count] {
                         #expect(try connection.readResponse().status == 200)
                     }
-                    elapsed += start.duration(to: clock.now)
+                    rounds.append(start.duration(to: clock.now))
                     #expect(try blocker.readResponse().text == "blocked")
                 }
-                // Were each round to wait for the loop's own 250 ms, these were 1250.
-                #expect(elapsed < .milliseconds(900))
+                // Were they to wait for the loop's own 250 ms, each would: a machine in a hurry slows some of them.
+                #expect(try #require(rounds.min()) < .milliseconds(200), "\(rounds)")
             }
         }
     }
