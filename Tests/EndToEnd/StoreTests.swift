@@ -120,8 +120,28 @@ struct StoreTests {
         }
     }
 
-    private static func tour(_ screen: String) -> String {
-        #"{"id":"tour","version":1,"initial":"\#(screen)","states":{"\#(screen)":{"on":{"end":{"#
+    @Test("a version that is used again after it was forgotten is remembered again")
+    func usedAgain() async throws {
+        try await Self.withDatabase { path in
+            let flows = [Self.tour("a"), Self.tour("a", id: "walk")]
+            for flow in ["tour", "walk"] {
+                try await withApplication(flows: flows) {
+                    $0.store = .sqlite(path)
+                } _: { app in
+                    let client = try await app.newSession().client
+                    let json = #"{"flow":"\#(flow)"}"#
+                    #expect(try await client.send("PUT", Paths.main, json: json).status == 201)
+                    #expect(try await client.send("DELETE", Paths.current).status == 204)
+                }
+            }
+            // One of them is gone, so that both are looked for, and neither is needed.
+            try await Self.beginTour(in: path)
+            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, []) }
+        }
+    }
+
+    private static func tour(_ screen: String, id: String = "tour") -> String {
+        #"{"id":"\#(id)","version":1,"initial":"\#(screen)","states":{"\#(screen)":{"on":{"end":{"#
             + #""target":"z"}}},"z":{"type":"final"}}}"#
     }
 

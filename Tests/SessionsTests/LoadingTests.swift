@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sessions
 
-@Suite("Loading sessions")
+@Suite("Loading sessions", .timeLimit(.minutes(1)))
 struct LoadingTests {
     private static func stored(in store: StoreWrapper, _ count: Int = 1) async throws -> [SessionToken] {
         let house = try House(store: store)
@@ -13,7 +13,7 @@ struct LoadingTests {
 
     /// Returns when so many wait for somebody else's load.
     private static func waitForWaiting(_ count: Int, for id: SessionID, _ house: House) async {
-        while house.sessions.registry.shard(of: id).content.withLock({ $0.loads[id]?.waiting.count }) != count {
+        while !Task.isCancelled, house.sessions.registry.shard(of: id).content.withLock({ $0.loads[id]?.waiting.count }) != count {
             await Task.yield()
         }
     }

@@ -13,8 +13,9 @@ extension Sessions {
         guard let used else { return true }
         let catalog = environment.journeys.engine.catalog
         let unchanged = used.filter { catalog.usedFlow($0.flow, version: $0.version) == $0 }
+        guard unchanged.count == used.count else { return true }
         environment.knowFlows(unchanged)
-        return unchanged.count < used.count
+        return false
     }
 
     /// Has the store forget the versions that no journey needs any more.

@@ -5,6 +5,8 @@ extension Sessions {
             do {
                 try await environment.clock.sleep(milliseconds: Self.sweepInterval)
             } catch {
+                // The store is there for a little longer: sessions come back as they were used.
+                try? await saveUses()
                 return
             }
             // What the store refuses now is tried again next time.
