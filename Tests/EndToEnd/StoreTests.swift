@@ -4,6 +4,7 @@ import JSONDocument
 import Sessions
 import Storage
 import Support
+import Synchronization
 import Testing
 
 @Suite("Sessions in a database")
@@ -77,6 +78,105 @@ struct StoreTests {
                 let answer = try await app.newSession().client.get(Paths.current)
                 #expect(answer.status == 200)
             }
+        }
+    }
+
+    @Test("a start reads no session, however many there are")
+    func quickStart() async throws {
+        try await Self.withDatabase { path in
+            try await Self.beginTour(in: path)
+            let names = try ServiceCatalog().services.map(\.name)
+            let sqlite = try SQLiteStore(path: path, services: names, idleTimeout: 1_800_000)
+            try await Self.fill(sqlite, with: 10_000)
+            let store = SteeredStore(sqlite)
+            let reads = Atomic<Int>(0)
+            store.before { call in
+                if call == .load || call == .list { reads.wrappingAdd(1, ordering: .relaxed) }
+            }
+            try await withApplication(flows: [Self.tour("a")], store: store) { _ in }
+            #expect(reads.load(ordering: .relaxed) == 0)
+            await sqlite.close()
+        }
+    }
+
+    @Test("journeys whose flow is gone, or is another under the same version, keep the server from starting")
+    func goneFlow() async throws {
+        try await Self.withDatabase { path in
+            let token = try await Self.beginTour(in: path)
+            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, []) }
+            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, [Self.tour("b")]) }
+            try await withApplication(flows: [Self.tour("a")]) {
+                $0.store = .sqlite(path)
+            } _: { app in
+                let ended = try await app.client().with(token: token).send("DELETE", Paths.current)
+                #expect(ended.status == 204)
+            }
+            try await Self.start(path, [])
+            // And by now it is forgotten that there ever was such a flow.
+            let names = try ServiceCatalog().services.map(\.name)
+            let store = try SQLiteStore(path: path, services: names, idleTimeout: 1_800_000)
+            #expect(try await store.usedFlows() == [])
+            await store.close()
+        }
+    }
+
+    @Test("a version that is used again after it was forgotten is remembered again")
+    func usedAgain() async throws {
+        try await Self.withDatabase { path in
+            let flows = [Self.tour("a"), Self.tour("a", id: "walk")]
+            for flow in ["tour", "walk"] {
+                try await withApplication(flows: flows) {
+                    $0.store = .sqlite(path)
+                } _: { app in
+                    let client = try await app.newSession().client
+                    let json = #"{"flow":"\#(flow)"}"#
+                    #expect(try await client.send("PUT", Paths.main, json: json).status == 201)
+                    #expect(try await client.send("DELETE", Paths.current).status == 204)
+                }
+            }
+            // One of them is gone, so that both are looked for, and neither is needed.
+            try await Self.beginTour(in: path)
+            await #expect(throws: OrphanedJourneysError.self) { try await Self.start(path, []) }
+        }
+    }
+
+    private static func tour(_ screen: String, id: String = "tour") -> String {
+        #"{"id":"\#(id)","version":1,"initial":"\#(screen)","states":{"\#(screen)":{"on":{"end":{"#
+            + #""target":"z"}}},"z":{"type":"final"}}}"#
+    }
+
+    private static func start(_ path: String, _ flows: [String]) async throws {
+        try await withApplication(flows: flows) {
+            $0.store = .sqlite(path)
+        } _: { _ in
+        }
+    }
+
+    /// - Returns: the token of the session whose journey it is.
+    @discardableResult
+    private static func beginTour(in path: String) async throws -> String {
+        try await withApplication(flows: [tour("a")]) {
+            $0.store = .sqlite(path)
+        } _: { app in
+            let (client, _, token) = try await app.newSession()
+            #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"tour"}"#).status == 201)
+            return token
+        }
+    }
+
+    private static func fill(_ store: SQLiteStore, with count: Int) async throws {
+        let now = SystemClock().now()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    let id = SessionID(random: SystemRandom())
+                    let record = SessionRecord(
+                        id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: now,
+                        expiresAt: now + 3_600_000, revision: 1, services: [], details: .none)
+                    try await store.create(StoredSession(record: record, lastUsedAt: now))
+                }
+            }
+            try await group.waitForAll()
         }
     }
 

@@ -101,6 +101,57 @@ struct SQLiteStoreTests {
         #expect(store.damagedRows == 2)
     }
 
+    @Test("how many sessions there are, and which flows were used, is known when the file is opened again")
+    func facts() async throws {
+        let file = try SQLiteFile()
+        let flow = UsedFlow(flow: "a", version: 1, states: "x ")
+        do {
+            let store = try file.store()
+            for _ in 0..<3 { try await store.create(session(SessionID(random: SystemRandom()))) }
+            try await store.create(session(id))
+            #expect(try await store.end(id))
+            try await store.replaceUsedFlows([flow])
+            await store.close()
+        }
+        let store = try file.store()
+        #expect(store.sessionCount == 3)
+        #expect(try await store.usedFlows() == [flow])
+    }
+
+    @Test("a file of the version before is counted, and of its flows nothing is known")
+    func earlierVersion() async throws {
+        let file = try SQLiteFile()
+        do {
+            let store = try file.store()
+            try await store.create(session(id))
+            await store.close()
+            try SQLiteConnection(file.path, .write).execute(
+                """
+                DROP TABLE facts; DROP TABLE flows; DROP TRIGGER count_created; DROP TRIGGER count_ended;
+                PRAGMA user_version = 1
+                """)
+        }
+        let store = try file.store()
+        #expect(store.sessionCount == 1)
+        #expect(try await store.usedFlows() == nil)
+        try await store.replaceUsedFlows([])
+        #expect(try await store.usedFlows() == [])
+    }
+
+    @Test("a damaged session is ended when its time is over")
+    func damagedExpiry() async throws {
+        let file = try SQLiteFile()
+        let store = try file.store()
+        try await store.create(session(id, services: [document(0, "{}")]))
+        let connection = try SQLiteConnection(file.path, .write)
+        try connection.execute("UPDATE sessions SET mode = 'neither'")
+        let query = ExpiryQuery(now: 120_000, idleTimeout: 1_800_000, limit: 10) { _ in false }
+        let expired = try await store.endExpired(query)
+        #expect(expired.count == 1 && expired.sessions.isEmpty && expired.looked == 1)
+        #expect(try connection.number("SELECT count(*) FROM services") == 0)
+        #expect(store.sessionCount == 0)
+    }
+
     @Test("a file that is not ours is refused in a sentence that says what to do, and stays as it is")
     func refused() throws {
         let file = try SQLiteFile()

@@ -170,6 +170,79 @@ import Testing
         #expect(found == ids.sorted())
     }
 
+    @Test("it knows how many sessions there are", arguments: stores)
+    func count(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        #expect(store.sessionCount == 0)
+        let ids = (0..<3).map { _ in SessionID(random: SystemRandom()) }
+        for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
+        _ = try? await store.create(StoredSession(record: Self.record(ids[0]), lastUsedAt: 11))
+        #expect(store.sessionCount == 3)
+        #expect(try await store.end(ids[0]))
+        #expect(try await !store.end(ids[0]))
+        #expect(store.sessionCount == 2)
+    }
+
+    @Test("what is over is ended, the first first, so many at a time; the others stay", arguments: stores)
+    func expiry(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        let minute: Int64 = 60_000
+        let ids = (0..<6).map { _ in SessionID(random: SystemRandom()) }
+        for (number, id) in ids.enumerated() {
+            // Their times are over minute by minute; that of the last one is over long after.
+            let record = SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, id.low)), createdAt: 10,
+                expiresAt: number == 5 ? 100 * minute : Int64(number + 1) * minute, revision: 1,
+                services: [
+                    ServiceDocument(
+                        service: 1, birth: 0, revision: 1, createdAt: 10, updatedAt: 10, bytes: Array("{}".utf8))
+                ], details: SessionDetails(userID: "u"))
+            try await store.create(StoredSession(record: record, lastUsedAt: 11))
+        }
+        func query(_ now: Int64, limit: Int = 10, idleTimeout: Int64 = 1_800_000) -> ExpiryQuery {
+            ExpiryQuery(now: now, idleTimeout: idleTimeout, limit: limit) { $0 == ids[1] }
+        }
+        #expect(try await store.endExpired(query(minute - 1)).count == 0)
+        let first = try await store.endExpired(query(5 * minute, limit: 1))
+        #expect(first.sessions.map(\.record.id) == [ids[0]] && first.count == 1 && first.looked == 1)
+        #expect(first.sessions.first?.record.services.map(\.service) == [1])
+        #expect(try await store.load(ids[0]) == nil)
+        // The second is in use and does not keep the others from their ends.
+        var ended: [SessionID] = []
+        for _ in 0..<4 { ended += try await store.endExpired(query(5 * minute, limit: 1)).sessions.map(\.record.id) }
+        #expect(ended == [ids[2], ids[3], ids[4]])
+        #expect(try await store.page(after: nil, limit: 10).map(\.record.id) == [ids[1], ids[5]].sorted())
+        #expect(try await store.sessions(ofUser: "u").count == 2)
+        #expect(store.sessionCount == 2)
+        // Used again, and by a longer timeout of today not over when it was to be looked at.
+        try await store.touch([SessionUse(id: ids[5], usedAt: 29 * minute)])
+        #expect(try await store.endExpired(query(60 * minute, idleTimeout: 60 * minute)).count == 0)
+        #expect(try await store.endExpired(query(89 * minute, idleTimeout: 60 * minute)).sessions.count == 1)
+    }
+
+    @Test("it remembers which versions of flows were used, or says that it does not", arguments: stores)
+    func usedFlows(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        guard let none = try await store.usedFlows() else { return }
+        #expect(none.isEmpty)
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        let old = UsedFlow(flow: "a", version: 1, states: "x y ")
+        let new = UsedFlow(flow: "a", version: 2, states: "x ")
+        var commit = Self.commit(Self.record(id, revision: 2), replacing: 1)
+        commit.newFlows = [old, new]
+        try await store.commit(commit)
+        #expect(Set(try await store.usedFlows() ?? []) == [old, new])
+        // A commit that is not done says nothing.
+        commit.newFlows = [UsedFlow(flow: "b", version: 1, states: "")]
+        try? await store.commit(commit)
+        #expect(try await store.usedFlows()?.count == 2)
+        try await store.replaceUsedFlows([new])
+        #expect(try await store.usedFlows() == [new])
+    }
+
     @Test("what is done at once is done, once, and from the revision that is there", arguments: promptStores)
     func atOnce(_ store: any PromptSessionStore) async throws {
         try store.createAtOnce(StoredSession(record: Self.record(id), lastUsedAt: 11))

@@ -43,6 +43,18 @@ package final class SteeredStore: SessionStore {
         try await inner.commit(commit)
     }
 
+    package var sessionCount: Int { inner.sessionCount }
+
+    package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        try await inner.endExpired(query)
+    }
+
+    package func usedFlows() async throws(StoreError) -> [UsedFlow]? { try await inner.usedFlows() }
+
+    package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {
+        try await inner.replaceUsedFlows(flows)
+    }
+
     package func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
 
     package func end(_ id: SessionID) async throws(StoreError) -> Bool {

@@ -73,7 +73,12 @@ package actor Application {
     @discardableResult
     package func start() async throws -> Addresses {
         precondition(running == nil, "an application starts once")
-        try await checkJourneys()
+        do {
+            try await checkJourneys()
+        } catch {
+            await store.close()
+            throw error
+        }
         let publicRoutes = try publicRoutes()
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
@@ -132,9 +137,11 @@ package actor Application {
 
     /// Looks whether the journeys in the store can go on with the flows that are loaded.
     private func checkJourneys() async throws {
-        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: try await sessions.runningJourneys())
-            .missing
-        guard !missing.isEmpty else { return }
+        // Most starts: nothing that journeys were ever on is missing, and no session is looked at.
+        guard try await sessions.needsCensus() else { return }
+        let census = try await sessions.runningJourneys()
+        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: census).missing
+        guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
         let error = OrphanedJourneysError(versions: missing)
         guard configuration.orphanedJourneys == .restart else { throw error }
         log.write(.warning, "orphaned_journeys") { json in

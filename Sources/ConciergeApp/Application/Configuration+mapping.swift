@@ -14,6 +14,7 @@ extension SessionSettings {
         touchInterval = configuration.touchInterval.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
+        maxResidentSessions = configuration.maxResidentSessions
         maxDocumentSize = configuration.limits.bodyBytes
     }
 }

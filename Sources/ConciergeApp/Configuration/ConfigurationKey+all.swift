@@ -44,6 +44,10 @@ extension ConfigurationKey {
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "With so many sessions alive no further ones are made (503)."),
+        .init(
+            "max_resident_sessions", .integer(1...100_000_000), \.maxResidentSessions,
+            "Most sessions that stay in memory; of more, those unused for longest are read from the store when they are "
+                + "used again. No effect with `memory`."),
 
         .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
         .init(

@@ -58,13 +58,14 @@ extension Sessions {
         let stored = StoredSession(record: record, lastUsedAt: now)
         let session = Session(stored, environment: environment)
         registry.insert(session, id: id, deadline: stored.deadline(settings))
+        makeRoom(near: id)
         return NewSession(session: session, token: token, stored: stored)
     }
 
     /// The store did not take it.
     private func withdraw(_ new: NewSession, _ error: StoreError) -> SessionError {
         new.session.markEnded()
-        registry.remove(new.stored.record.id)
+        if registry.remove(new.stored.record.id) != nil { registry.giveBack(1) }
         return SessionError(error)
     }
 

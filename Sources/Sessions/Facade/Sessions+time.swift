@@ -5,11 +5,19 @@ extension Sessions {
             do {
                 try await environment.clock.sleep(milliseconds: Self.sweepInterval)
             } catch {
+                // The store is there for a little longer: sessions come back as they were used.
+                try? await saveUses()
                 return
             }
             // What the store refuses now is tried again next time.
             while await sweep() == Self.sweepBatch, !Task.isCancelled { await Task.yield() }
-            try? await saveUses()
+            do {
+                try await saveUses()
+            } catch {
+                // Without its uses a session that has left memory looks older than it is.
+                continue
+            }
+            while await sweepStore(), !Task.isCancelled { await Task.yield() }
         }
     }
 
@@ -17,6 +25,9 @@ extension Sessions {
     private static let sweepInterval: Int64 = 1_000
     /// How much is done before others get their turn.
     private static let sweepBatch = 1_000
+    /// How many sessions that are not in memory are looked at in one transaction of the store, which writes of clients
+    /// may have to wait for.
+    package static let storeBatch = 128
     /// When a store has refused to end a session, it is asked again after so long.
     private static let retryInterval: Int64 = 1_000
 
@@ -42,14 +53,39 @@ extension Sessions {
         return overdue.count
     }
 
+    /// Ends sessions whose time is over and that are not in memory, some of them.
+    ///
+    /// - Returns: whether there may be more. What the store refuses is tried again next time.
+    @discardableResult
+    package func sweepStore(limit: Int = storeBatch) async -> Bool {
+        guard environment.store.outlivesProcess else { return false }
+        let query = ExpiryQuery(
+            now: environment.clock.now(), idleTimeout: environment.settings.idleTimeout, limit: limit,
+            isInUse: { [registry] in registry.isInUse($0) })
+        guard let expired = try? await environment.store.endExpired(query) else { return false }
+        registry.giveBack(expired.count)
+        endedCount.wrappingAdd(expired.count, ordering: .relaxed)
+        for session in expired.sessions {
+            let record = session.record
+            // Somebody may just have looked at it.
+            registry.remove(record.id)?.markEnded()
+            guard !environment.observers.isEmpty else { continue }
+            let removed = record.services.sorted { $0.birth > $1.birth }
+                .map { SessionChange.serviceRemoved(name: catalog.services[Int($0.service)].name) }
+            environment.notify(record.id, removed + [.ended(.expired)], revision: record.revision)
+        }
+        return expired.looked == limit
+    }
+
     /// Tells the store when sessions were last used, of those of which it is due.
     package func saveUses() async throws(SessionError) {
         let uses = registry.takeUses()
         guard !uses.isEmpty else { return }
         do {
             try await environment.store.touch(uses)
+            registry.finishSaving(uses, isDone: true)
         } catch {
-            // Nothing is lost but time: memory knows better, and the next use is told again.
+            registry.finishSaving(uses, isDone: false)
             throw SessionError(error)
         }
     }

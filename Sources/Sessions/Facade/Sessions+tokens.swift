@@ -7,11 +7,12 @@ extension Sessions {
     package func authenticate(_ token: PresentedToken?) async throws(SessionError) -> Session {
         guard let token else { throw .unauthenticated }
         if let session = try authenticateResident(token) { return session }
-        let resident = registry[token.sessionID]
-        let found = if let resident { resident } else { try await load(token.sessionID) }
-        guard let session = found else { throw .unauthenticated }
-        switch session.present(token.digest, now: environment.clock.now()) {
-        case .accepted: return session
+        guard let session = try await load(token.sessionID) else { throw .unauthenticated }
+        let now = environment.clock.now()
+        switch session.present(token.digest, now: now) {
+        case .accepted(let saveUse):
+            if saveUse { registry.noteUse(token.sessionID, at: now) }
+            return session
         case .refused: throw .unauthenticated
         case .stolen:
             // Its owner and the thief are both out. When the store cannot be told, they are so here at least, and the

@@ -73,10 +73,9 @@ extension Sessions {
         }
     }
 
-    /// What is in memory knows best when it was last used.
+    /// Memory knows best when it was last used.
     func current(_ stored: StoredSession) -> StoredSession {
-        guard let session = registry[stored.record.id] else { return stored }
-        return StoredSession(
-            record: stored.record, lastUsedAt: max(stored.lastUsedAt, session.stored.lastUsedAt))
+        guard let lastUse = registry.lastUse(of: stored.record.id) else { return stored }
+        return StoredSession(record: stored.record, lastUsedAt: max(stored.lastUsedAt, lastUse))
     }
 }

@@ -15,7 +15,7 @@ import Synchronization
 /// sessions whose time is over.
 package final class Sessions: Sendable {
     let environment: SessionEnvironment
-    let registry = SessionRegistry()
+    let registry: SessionRegistry
     let createdCount = Atomic<Int>(0)
     let endedCount = Atomic<Int>(0)
 
@@ -32,6 +32,9 @@ package final class Sessions: Sendable {
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
             observers: observers, journeys: journeys)
+        // A store that ends with the process holds what memory holds: nothing would be won.
+        registry = SessionRegistry(
+            residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
     }
 
     // The remembered sessions know the environment that they are remembered in.
@@ -45,13 +48,7 @@ package final class Sessions: Sendable {
 
     /// The session of that id, for who may look at any; nil when there is none, or its time is over. Not a use of it.
     package func session(_ id: SessionID) async throws(SessionError) -> Session? {
-        let session: Session?
-        if let resident = registry[id] {
-            session = resident
-        } else {
-            session = try await load(id)
-        }
-        guard let session, !session.isOver(now: environment.clock.now()) else { return nil }
+        guard let session = try await load(id), !session.isOver(now: environment.clock.now()) else { return nil }
         return session
     }
 
@@ -82,6 +79,7 @@ package final class Sessions: Sendable {
         }
         // Of several who end it at once, one takes it out; the others have nothing to tell.
         guard let removed = registry.remove(id) else { return }
+        registry.giveBack(1)
         // Somebody may just have loaded it once more.
         if removed !== session { removed.markEnded() }
         endedCount.wrappingAdd(1, ordering: .relaxed)
@@ -89,23 +87,5 @@ package final class Sessions: Sendable {
         let (services, revision) = session.remains
         environment.notify(
             id, services.map { .serviceRemoved(name: $0.name) } + [.ended(end)], revision: revision)
-    }
-
-    /// Brings a session back into memory.
-    func load(_ id: SessionID) async throws(SessionError) -> Session? {
-        registry.beginLoad(id)
-        let stored: StoredSession?
-        do {
-            stored = try await environment.store.load(id)
-        } catch {
-            _ = registry.finishLoad(id, nil, deadline: 0)
-            throw SessionError(error)
-        }
-        guard let stored else { return registry.finishLoad(id, nil, deadline: 0) }
-        let session = Session(stored, environment: environment)
-        let found = registry.finishLoad(id, session, deadline: stored.deadline(environment.settings))
-        // Takes what it counts of live services back.
-        if found !== session { session.markEnded() }
-        return found
     }
 }

@@ -30,10 +30,16 @@ struct ExpiryIndex: Sendable {
     /// Takes out the entry on top if its deadline is reached.
     mutating func popDue(now: Int64) -> SessionID? {
         guard let first = heap.first, first.deadline <= now else { return nil }
+        return popFirst()?.id
+    }
+
+    /// Takes out the entry on top.
+    mutating func popFirst() -> Entry? {
+        guard let first = heap.first else { return nil }
         heap.swapAt(0, heap.count - 1)
         heap.removeLast()
         sink(0)
-        return first.id
+        return first
     }
 
     /// Drops the entries of sessions that are gone. Takes time in proportion to the entries, so it is for when most of

@@ -61,7 +61,8 @@ extension Session {
     private func attempt<Result>(_ body: (inout PendingState) throws -> Result) throws -> Attempt<Result> {
         var pending = try pendingState()
         let result = try body(&pending)
-        let commit = pending.isRecordChanged ? pending.commit() : nil
+        var commit = pending.isRecordChanged ? pending.commit() : nil
+        if let made = commit { commit?.newFlows = environment.newFlows(in: made, pending) }
         return Attempt(result: result, commit: commit, pending: consume pending)
     }
 
@@ -85,6 +86,7 @@ extension Session {
     /// Shows to others what is committed now.
     private func publish<Result>(_ attempt: borrowing Attempt<Result>) {
         let record = attempt.commit?.record
+        if let flows = attempt.commit?.newFlows, !flows.isEmpty { environment.knowFlows(flows) }
         adopt(attempt.pending, record)
         guard let record, !environment.observers.isEmpty else { return }
         environment.notify(record.id, attempt.pending.sessionChanges, revision: record.revision)

@@ -22,6 +22,8 @@ final class SessionEnvironment: Sendable {
     let journeyCount = Atomic<Int>(0)
     /// Sessions that remember what looking at their journeys has brought out.
     let remembered = RememberedSessions()
+    /// The versions of flows that the store is known to have heard of.
+    let knownFlows = Mutex<[String: Set<Int>]>([:])
 
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,

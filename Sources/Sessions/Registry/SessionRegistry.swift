@@ -1,27 +1,54 @@
 import Synchronization
 
-/// The sessions in memory, by id.
+/// The sessions in memory, by id: all that there are, or the most recently used of those that a store has
+/// (``makeRoom(near:settings:)``).
 final class SessionRegistry: Sendable {
-    private let shards: [RegistryShard]
-    /// Counts sessions in all shards, and those that are just being made.
-    private let count = Atomic<Int>(0)
+    let shards: [RegistryShard]
+    /// More than so many do not stay in memory for long.
+    let residentLimit: Int
+    /// Sessions in all shards.
+    let residentCount = Atomic<Int>(0)
+    /// Sessions that there are, in memory or not, and those that are just being made.
+    private let totalCount: Atomic<Int>
 
-    init() {
-        shards = (0..<Self.shardCount).map { _ in RegistryShard() }
+    /// - Parameters:
+    ///   - residentLimit: how many may stay in memory.
+    ///   - stored: how many there are in the store, of which none is in memory.
+    init(residentLimit: Int = .max, stored: Int = 0) {
+        self.residentLimit = residentLimit
+        totalCount = Atomic(stored)
+        shards = (0..<Self.shardCount(for: residentLimit)).map { _ in RegistryShard() }
     }
 
-    /// Enough that threads seldom meet, and that the entries of one are gone through quickly.
-    private static let shardCount = 256
+    /// Enough that threads seldom meet, and that the entries of one are gone through quickly. Fewer where few sessions
+    /// may stay: the one that leaves is the least recently used of its shard, and of a handful that says little.
+    private static func shardCount(for residentLimit: Int) -> Int {
+        var count = 1
+        while count < 256, count * 2 * sessionsPerShard <= residentLimit { count *= 2 }
+        return count
+    }
 
-    var sessionCount: Int { count.load(ordering: .relaxed) }
+    private static let sessionsPerShard = 64
 
+    /// How many are in memory.
+    var sessionCount: Int { residentCount.load(ordering: .relaxed) }
+
+    /// How many there are, in memory or not.
+    var total: Int { totalCount.load(ordering: .relaxed) }
+
+    /// Who has got a session from here keeps it in memory for as long as he holds it.
     subscript(id: SessionID) -> Session? { shard(of: id).content.withLock { $0.sessions[id] } }
 
     /// Takes one of `limit` places; false when there is none.
     func reserve(limit: Int) -> Bool {
-        guard count.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
-        count.wrappingSubtract(1, ordering: .relaxed)
+        guard totalCount.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
+        giveBack(1)
         return false
+    }
+
+    /// So many sessions are no more.
+    func giveBack(_ places: Int) {
+        totalCount.wrappingSubtract(places, ordering: .relaxed)
     }
 
     /// Adds a new session, for which a place is reserved. It is not in the store yet, so that nobody can be loading it.
@@ -30,9 +57,11 @@ final class SessionRegistry: Sendable {
             content.sessions[id] = session
             content.expiry.insert(id, deadline: deadline)
         }
+        residentCount.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// Takes a session out, which makes loads of it that are under way fail.
+    /// Takes a session out that is no more, and makes a load of it that is under way fail. Its place is still to be given
+    /// back.
     @discardableResult
     func remove(_ id: SessionID) -> Session? {
         let session = shard(of: id).content.withLock { content in
@@ -41,47 +70,8 @@ final class SessionRegistry: Sendable {
             content.compactIfStale()
             return session
         }
-        if session != nil { count.wrappingSubtract(1, ordering: .relaxed) }
+        if session != nil { residentCount.wrappingSubtract(1, ordering: .relaxed) }
         return session
-    }
-
-    /// Says that the session is being loaded from the store; ``finishLoad(_:_:deadline:)`` has to follow.
-    func beginLoad(_ id: SessionID) {
-        shard(of: id).content.withLock { $0.loads[id, default: Load()].waiting += 1 }
-    }
-
-    /// Adds what was loaded, unless the session was removed in the meantime.
-    ///
-    /// - Returns: the session that is there now; another one when somebody else has loaded it, too.
-    func finishLoad(_ id: SessionID, _ session: Session?, deadline: Int64) -> Session? {
-        let (found, isAdded) = shard(of: id).content.withLock { content -> (Session?, Bool) in
-            let isCancelled = content.loads[id]?.isCancelled ?? true
-            content.loads[id]?.waiting -= 1
-            if content.loads[id]?.waiting == 0 { content.loads[id] = nil }
-            guard !isCancelled else { return (nil, false) }
-            if let other = content.sessions[id] { return (other, false) }
-            guard let session else { return (nil, false) }
-            content.sessions[id] = session
-            content.expiry.insert(id, deadline: deadline)
-            return (session, true)
-        }
-        if isAdded { count.wrappingAdd(1, ordering: .relaxed) }
-        return found
-    }
-
-    /// Remembers a use for ``takeUses()``.
-    func noteUse(_ id: SessionID, at time: Int64) {
-        shard(of: id).content.withLock { $0.uses.append(SessionUse(id: id, usedAt: time)) }
-    }
-
-    /// The uses of which the store is to be told.
-    func takeUses() -> [SessionUse] {
-        shards.flatMap { shard in
-            shard.content.withLock { content in
-                defer { content.uses = [] }
-                return content.uses
-            }
-        }
     }
 
     /// Takes out of the index at most `limit` sessions whose time is over. Those that were used in the meantime go
@@ -119,35 +109,7 @@ final class SessionRegistry: Sendable {
         shards.reduce(0) { $0 + $1.content.withLock { $0.expiry.count } }
     }
 
-    private func shard(of id: SessionID) -> RegistryShard {
-        shards[Int(truncatingIfNeeded: id.low) & (Self.shardCount - 1)]
-    }
-}
+    func place(of id: SessionID) -> Int { Int(truncatingIfNeeded: id.low) & (shards.count - 1) }
 
-/// A part of the registry.
-private final class RegistryShard: Sendable {
-    /// Guards look-ups and changes; nothing waits under it.
-    let content = Mutex(Content())
-
-    struct Content {
-        var sessions: [SessionID: Session] = [:]
-        var expiry = ExpiryIndex()
-        var uses: [SessionUse] = []
-        var loads: [SessionID: Load] = [:]
-
-        /// Ended sessions leave entries in the index: they go when they are the most.
-        mutating func compactIfStale() {
-            // So few are not worth it.
-            let tolerated = 64
-            guard expiry.count > 2 * sessions.count + tolerated else { return }
-            expiry.compact { sessions[$0] != nil }
-        }
-    }
-}
-
-/// Loads of one session that are under way.
-private struct Load {
-    var waiting = 0
-    /// The session was removed after they began: what they bring is out of date.
-    var isCancelled = false
+    func shard(of id: SessionID) -> RegistryShard { shards[place(of: id)] }
 }

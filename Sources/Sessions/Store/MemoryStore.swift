@@ -10,6 +10,8 @@ package final class MemoryStore: PromptSessionStore {
 
     package var outlivesProcess: Bool { false }
 
+    package var sessionCount: Int { shards.reduce(0) { $0 + $1.sessions.withLock(\.count) } }
+
     package init() {
         shards = (0..<256).map { _ in Shard() }
     }
@@ -62,6 +64,18 @@ package final class MemoryStore: PromptSessionStore {
             index(id, from: ended.record.userID, to: nil)
             return true
         }
+    }
+
+    /// Goes through all of them. Nobody asks: all sessions of this store are in memory, where their ends are known.
+    package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        let stored = shards.flatMap { Array($0.sessions.withLock(\.values)) }
+        let overdue = stored.map { (session: $0, deadline: query.deadline(of: $0)) }
+            .filter { $0.deadline <= query.now && !query.isInUse($0.session.record.id) }
+            .sorted { $0.deadline < $1.deadline }
+            .prefix(query.limit)
+        var ended: [StoredSession] = []
+        for (session, _) in overdue where try await end(session.record.id) { ended.append(session) }
+        return ExpiredSessions(sessions: ended, count: ended.count, looked: overdue.count)
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {

@@ -16,6 +16,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// something, the server is not ready. A store that can mend itself tries to when it is asked.
     var trouble: String? { get }
 
+    /// How many sessions there are. At once, however many: it is asked when the process starts.
+    var sessionCount: Int { get }
+
     /// Returns when everything that was asked before is done, and lets go of files and connections. What is asked
     /// later is refused.
     func close() async
@@ -37,6 +40,15 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Ends a session for good: no commit on its way can bring it back. Says whether there was one.
     func end(_ id: SessionID) async throws(StoreError) -> Bool
 
+    /// Ends sessions whose time is over, those first whose time was over first, in one step that takes little time.
+    func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
+
+    /// The versions of flows that commits have said are in use, and nobody has taken back; nil when it cannot say.
+    func usedFlows() async throws(StoreError) -> [UsedFlow]?
+
+    /// From now on these are in use and no others, until a commit says so.
+    func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError)
+
     /// The sessions to which a user is attached, in the order of their ids.
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession]
 
@@ -48,6 +60,8 @@ package protocol SessionStore: AnyObject, Sendable {
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var trouble: String? { nil }
+    package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
+    package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}
 }
 
@@ -86,6 +100,8 @@ package struct SessionCommit: Sendable {
     package let replacedRevision: UInt64
     /// The services whose documents are new, changed or gone in the record; a store need not look at the others.
     package let changedServices: [UInt16]
+    /// Versions of flows that journeys of the session run and that the store may not have heard of.
+    package var newFlows: [UsedFlow] = []
 
     package init(record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16]) {
         self.record = record

@@ -35,7 +35,25 @@ enum SQLiteSchema {
             checksum   INTEGER NOT NULL,             -- CRC-32 of the other columns
             PRIMARY KEY (session, name)
         ) STRICT, WITHOUT ROWID;
+        """,
         """
+        CREATE TABLE facts (
+            name       TEXT    NOT NULL PRIMARY KEY,
+            value      INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO facts SELECT 'sessions', count(*) FROM sessions; -- how many there are; counted by the triggers
+        CREATE TRIGGER count_created AFTER INSERT ON sessions
+            BEGIN UPDATE facts SET value = value + 1 WHERE name = 'sessions'; END;
+        CREATE TRIGGER count_ended AFTER DELETE ON sessions
+            BEGIN UPDATE facts SET value = value - 1 WHERE name = 'sessions'; END;
+        INSERT INTO facts SELECT 'flows_known', count(*) = 0 FROM sessions; -- whether flows has all that are in use
+        CREATE TABLE flows (                         -- versions of flows that journeys were ever on
+            flow       TEXT    NOT NULL,
+            version    INTEGER NOT NULL,
+            states     TEXT    NOT NULL,             -- the ids of its states then, sorted, with a blank after each
+            PRIMARY KEY (flow, version)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 
     /// Makes the tables, or brings them up to date, in one transaction.

@@ -13,6 +13,8 @@ package final class SQLiteStore: SessionStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let damage: DamageCount
+    /// As in the database when it was opened; then counted along.
+    private let count: Atomic<Int>
 
     /// Opens the database, or makes it.
     ///
@@ -32,12 +34,14 @@ package final class SQLiteStore: SessionStore {
         do {
             let connection = try SQLiteConnection(path, .write)
             try SQLiteSchema.prepare(connection, path: path)
+            count = Atomic(Int(try connection.number("SELECT value FROM facts WHERE name = 'sessions'") ?? 0))
             commits = try GroupCommit(
                 lock: lock,
                 open: { () throws(SQLiteError) in
                     let connection = try SQLiteConnection(path, .write)
                     for setting in Self.writerSettings { try connection.execute(setting) }
-                    let writer = try SessionWriter(connection, names: names, idleTimeout: idleTimeout)
+                    let writer = try SessionWriter(
+                        connection, names: names, idleTimeout: idleTimeout, report: damage.note)
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
@@ -64,6 +68,7 @@ package final class SQLiteStore: SessionStore {
         await commits.waitForEnd()
     }
 
+    package var sessionCount: Int { count.load(ordering: .relaxed) }
     package var trouble: String? { commits.trouble }
     /// Rows that could not be read.
     package var damagedRows: Int { damage.count }
@@ -85,6 +90,7 @@ package final class SQLiteStore: SessionStore {
     package func create(_ session: StoredSession) async throws(StoreError) {
         let isNew = try await write { writer throws(SQLiteError) in try writer.create(session) }
         guard isNew else { throw .conflict }
+        count.wrappingAdd(1, ordering: .relaxed)
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
@@ -103,7 +109,23 @@ package final class SQLiteStore: SessionStore {
     }
 
     package func end(_ id: SessionID) async throws(StoreError) -> Bool {
-        try await write { writer throws(SQLiteError) in try writer.end(id) }
+        let wasThere = try await write { writer throws(SQLiteError) in try writer.end(id) }
+        if wasThere { count.wrappingSubtract(1, ordering: .relaxed) }
+        return wasThere
+    }
+
+    package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        let expired = try await write { writer throws(SQLiteError) in try writer.endExpired(query) }
+        count.wrappingSubtract(expired.count, ordering: .relaxed)
+        return expired
+    }
+
+    package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
+        try await readers.read { reader throws(SQLiteError) in try reader.usedFlows() }
+    }
+
+    package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {
+        try await write { writer throws(SQLiteError) in try writer.replaceUsedFlows(flows) }
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {

@@ -29,13 +29,29 @@ struct SessionReader {
 
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
         do throws(SQLiteError) {
-            return try snapshot { () throws(SQLiteError) in
-                try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(1, blob: bytes) }
-                return try sessions(selectSession).first
-            }
+            return try snapshot { () throws(SQLiteError) in try current(id) }
         } catch  where error.primaryCode == SQLITE_CORRUPT {
             report("The pages that \(id) is on are damaged (\(error)); it is as if it were not there.")
             return nil
+        }
+    }
+
+    /// The same within a transaction that somebody else has begun.
+    func current(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
+        try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(1, blob: bytes) }
+        return try sessions(selectSession).first
+    }
+
+    /// Nil when it is not known of all sessions.
+    func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
+        try snapshot { () throws(SQLiteError) in
+            guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
+            let rows = try connection.prepare("SELECT flow, version, states FROM flows")
+            var flows: [UsedFlow] = []
+            while try rows.step() {
+                flows.append(UsedFlow(flow: rows.text(0), version: Int(rows.int64(1)), states: rows.text(2)))
+            }
+            return flows
         }
     }
 

@@ -13,10 +13,20 @@ struct SessionWriter {
     private let writeService: SQLiteStatement
     private let deleteService: SQLiteStatement
     private let deleteServices: SQLiteStatement
-    private let connection: SQLiteConnection
+    private let writeFlow: SQLiteStatement
+    let connection: SQLiteConnection
+    /// Reads within the writer's transaction.
+    let reader: SessionReader
+    let selectDue: SQLiteStatement
+    let moveDue: SQLiteStatement
 
-    init(_ connection: SQLiteConnection, names: ServiceNames, idleTimeout: Int64) throws(SQLiteError) {
+    /// - Parameter report: is told of each damaged row, in a sentence.
+    init(
+        _ connection: SQLiteConnection, names: ServiceNames, idleTimeout: Int64,
+        report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SQLiteError) {
         self.connection = connection
+        reader = try SessionReader(connection, names: names, report: report)
         self.names = names
         self.idleTimeout = idleTimeout
         insertSession = try connection.prepare(
@@ -44,6 +54,10 @@ struct SessionWriter {
             """)
         deleteService = try connection.prepare("DELETE FROM services WHERE session = ?1 AND name = ?2")
         deleteServices = try connection.prepare("DELETE FROM services WHERE session = ?1")
+        writeFlow = try connection.prepare("INSERT OR REPLACE INTO flows VALUES (?1, ?2, ?3)")
+        selectDue = try connection.prepare(
+            "SELECT id, used_at, expires_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
+        moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE id = ?1")
     }
 
     /// False when there is one of that id.
@@ -76,6 +90,7 @@ struct SessionWriter {
                 try deleteService.run()
             }
         }
+        for flow in commit.newFlows { try write(flow) }
         return nil
     }
 
@@ -89,12 +104,29 @@ struct SessionWriter {
 
     /// False when there was none.
     func end(_ id: SessionID) throws(SQLiteError) -> Bool {
-        try bind(id, to: deleteSession)
+        try end(key: id.withBytes { Array($0) })
+    }
+
+    /// - Parameter key: the column `id`, whatever is in it.
+    func end(key: [UInt8]) throws(SQLiteError) -> Bool {
+        try deleteSession.bind(1, blob: key)
         try deleteSession.run()
         guard connection.changes == 1 else { return false }
-        try bind(id, to: deleteServices)
+        try deleteServices.bind(1, blob: key)
         try deleteServices.run()
         return true
+    }
+
+    func replaceUsedFlows(_ flows: [UsedFlow]) throws(SQLiteError) {
+        try connection.execute("DELETE FROM flows; UPDATE facts SET value = 1 WHERE name = 'flows_known'")
+        for flow in flows { try write(flow) }
+    }
+
+    private func write(_ flow: UsedFlow) throws(SQLiteError) {
+        try writeFlow.bind(1, flow.flow)
+        try writeFlow.bind(2, Int64(flow.version))
+        try writeFlow.bind(3, flow.states)
+        try writeFlow.run()
     }
 
     // MARK: Parts
@@ -118,7 +150,7 @@ struct SessionWriter {
         try writeService.run()
     }
 
-    private func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
+    func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
         try id.withBytes { bytes throws(SQLiteError) in try statement.bind(1, blob: bytes) }
     }
 

@@ -87,8 +87,9 @@ final class Ear: SessionObserver {
         heard.withLock { $0 += changes.map { (id, $0) } }
     }
 
-    func changes(of session: Session) -> [SessionChange] {
-        let id = session.id
-        return heard.withLock { $0.filter { $0.0 == id }.map(\.1) }
+    func changes(of session: Session) -> [SessionChange] { changes(of: session.id) }
+
+    func changes(of id: SessionID) -> [SessionChange] {
+        heard.withLock { $0.filter { $0.0 == id }.map(\.1) }
     }
 }

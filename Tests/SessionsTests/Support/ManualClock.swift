@@ -7,7 +7,11 @@ final class ManualClock: SessionClock {
 
     func now() -> Int64 { time.withLock { $0.steady } }
     func wall(at steady: Int64) -> Int64 { time.withLock { steady + $0.offset } }
-    func sleep(milliseconds: Int64) async throws { advance(milliseconds) }
+    func sleep(milliseconds: Int64) async throws {
+        advance(milliseconds)
+        // Who sleeps in a loop lets others go on.
+        await Task.yield()
+    }
 
     /// Time goes by.
     func advance(_ milliseconds: Int64) { time.withLock { $0.steady += milliseconds } }

@@ -18,7 +18,15 @@ final class StoreWrapper: SessionStore {
         await afterCreate.withLock { $0 }?(session.record.id)
     }
 
+    /// Called before each load.
+    let beforeLoad = Mutex<(@Sendable (SessionID) async throws(StoreError) -> Void)?>(nil)
+    let touchFailure = Mutex<StoreError?>(nil)
+    let loadCount = Atomic<Int>(0)
+
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+        loadCount.wrappingAdd(1, ordering: .relaxed)
+        let before = beforeLoad.withLock { $0 }
+        try await before?(id)
         let session = try await inner.load(id)
         await afterLoad.withLock { $0 }?()
         return session
@@ -30,7 +38,16 @@ final class StoreWrapper: SessionStore {
         try await inner.commit(commit)
     }
 
-    func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
+    var sessionCount: Int { inner.sessionCount }
+
+    func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        try await inner.endExpired(query)
+    }
+
+    func touch(_ uses: [SessionUse]) async throws(StoreError) {
+        if let failure = touchFailure.withLock({ $0 }) { throw failure }
+        try await inner.touch(uses)
+    }
 
     func end(_ id: SessionID) async throws(StoreError) -> Bool {
         if let failure = endFailure.withLock({ $0 }) { throw failure }

@@ -1,0 +1,77 @@
+import Navigation
+
+extension Sessions {
+    /// Whether journeys in the store may need something of flows that is not loaded, so that it is worth going through
+    /// all of them: ``runningJourneys()``. Reads no session.
+    package func needsCensus() async throws(SessionError) -> Bool {
+        let used: [UsedFlow]?
+        do {
+            used = try await environment.store.usedFlows()
+        } catch {
+            throw SessionError(error)
+        }
+        guard let used else { return true }
+        let catalog = environment.journeys.engine.catalog
+        let unchanged = used.filter { catalog.usedFlow($0.flow, version: $0.version) == $0 }
+        guard unchanged.count == used.count else { return true }
+        environment.knowFlows(unchanged)
+        return false
+    }
+
+    /// Has the store forget the versions that no journey needs any more.
+    ///
+    /// - Parameter census: of all running journeys, made before any further one could be started.
+    package func keepFlows(of census: [JourneyCensusRow]) async throws(SessionError) {
+        let catalog = environment.journeys.engine.catalog
+        let needed = Set(
+            census.map { row in
+                // What is not loaded differs from anything that will be.
+                catalog.usedFlow(row.flow, version: row.version)
+                    ?? UsedFlow(flow: row.flow, version: row.version, states: "")
+            })
+        do {
+            try await environment.store.replaceUsedFlows(Array(needed))
+        } catch {
+            throw SessionError(error)
+        }
+        environment.knowFlows(needed.filter { !$0.states.isEmpty })
+    }
+}
+
+extension SessionEnvironment {
+    /// Versions that running journeys are on after a commit, and that the store may not have heard of.
+    func newFlows(in commit: SessionCommit, _ pending: borrowing PendingState) -> [UsedFlow] {
+        guard store.outlivesProcess, let coordinator = try? coordinator,
+            commit.changedServices.contains(coordinator.index),
+            let document = commit.record.document(of: coordinator.index),
+            let kept = pending.newMemory?.journeys(keptAs: document.bytes)
+                ?? (try? KeptJourneys(reading: document.bytes))
+        else { return [] }
+        let coordinators = kept.journeys.lazy.filter(\.isActive).flatMap(\.coordinators)
+        let catalog = journeys.engine.catalog
+        return knownFlows.withLock { known in
+            var new: Set<UsedFlow> = []
+            for coordinator in coordinators where known[coordinator.flow]?.contains(coordinator.version) != true {
+                // What is not loaded was loaded when the store heard of it.
+                if let flow = catalog.usedFlow(coordinator.flow, version: coordinator.version) { new.insert(flow) }
+            }
+            return Array(new)
+        }
+    }
+
+    func knowFlows(_ flows: [UsedFlow]) {
+        knownFlows.withLock { known in
+            for flow in flows { known[flow.flow, default: []].insert(flow.version) }
+        }
+    }
+}
+
+extension FlowCatalog {
+    fileprivate func usedFlow(_ id: String, version: Int) -> UsedFlow? {
+        flow(id, version: version).map { flow in
+            UsedFlow(
+                flow: flow.id, version: flow.version,
+                states: flow.states.map(\.id).sorted().reduce(into: "") { $0 += "\($1) " })
+        }
+    }
+}

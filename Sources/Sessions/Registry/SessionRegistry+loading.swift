@@ -1,0 +1,44 @@
+import Synchronization
+
+/// However many ask for a session that is not in memory, one of them loads it.
+extension SessionRegistry {
+    func claimLoad(_ id: SessionID) -> SessionLoad.Claim {
+        shard(of: id).content.withLock { content in
+            if let session = content.sessions[id] { return .resident(session) }
+            guard content.loads[id] == nil else { return .others }
+            content.loads[id] = SessionLoad()
+            return .mine(lastUse: content.unsavedUse(of: id))
+        }
+    }
+
+    func waitForLoad(_ id: SessionID, _ continuation: CheckedContinuation<SessionLoad.Outcome, Never>) {
+        let isUnderWay = shard(of: id).content.withLock { content in
+            content.loads[id]?.waiting.append(continuation) != nil
+        }
+        if !isUnderWay { continuation.resume(returning: .missed) }
+    }
+
+    /// Adds what was loaded, unless the session ended in the meantime, and gives it to all who wait.
+    ///
+    /// - Parameter result: nil when the store has none.
+    /// - Returns: the session that is there now.
+    func finishLoad(
+        _ id: SessionID, _ result: Result<Session?, SessionError>, deadline: Int64 = 0
+    ) -> Session? {
+        let (found, waiting, isAdded) = shard(of: id).content.withLock { content in
+            let load = content.loads.removeValue(forKey: id)
+            let waiting = load?.waiting ?? []
+            guard load?.isCancelled == false else { return (nil as Session?, waiting, false) }
+            if let other = content.sessions[id] { return (other, waiting, false) }
+            guard case .success(let session?) = result else { return (nil, waiting, false) }
+            content.sessions[id] = session
+            content.expiry.insert(id, deadline: deadline)
+            return (session, waiting, true)
+        }
+        if isAdded { residentCount.wrappingAdd(1, ordering: .relaxed) }
+        let outcome: SessionLoad.Outcome =
+            if case .failure(let error) = result { .failed(error) } else { .loaded(found) }
+        for continuation in waiting { continuation.resume(returning: outcome) }
+        return found
+    }
+}

@@ -1,0 +1,14 @@
+/// A version of a flow that journeys run, or have run.
+package struct UsedFlow: Sendable, Hashable {
+    package let flow: String
+    package let version: Int
+    /// The ids of its states as they were then, sorted, with a blank after each: a version should never change, and this
+    /// shows when one did.
+    package let states: String
+
+    package init(flow: String, version: Int, states: String) {
+        self.flow = flow
+        self.version = version
+        self.states = states
+    }
+}
