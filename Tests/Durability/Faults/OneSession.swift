@@ -20,7 +20,7 @@ struct OneSession: Sendable {
     /// Sends so many writes, of all kinds in turn; ends early when the connection does.
     mutating func write(_ count: Int, to port: UInt16) {
         guard let connection = try? Connection(port: port, token: token) else { return }
-        for _ in 0..<count {
+        for _ in 0..<count where !connection.isOver {
             writes += 1
             let actions: [SentRequest.Action] = [.put(.left, writes), .both(writes), .move(writes)]
             let action = actions[writes % actions.count]

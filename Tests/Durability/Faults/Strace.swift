@@ -14,9 +14,10 @@ enum Strace {
         return system("strace -f --seccomp-bpf -e trace=fdatasync -o /dev/null true >/dev/null 2>&1") == 0
     }()
 
-    /// The `number`th call kills the program before it is done.
+    /// The `number`th call kills the program before it is done. Without `--seccomp-bpf`: a signal is lost at the stops that
+    /// it makes.
     static func killing(at call: String, _ number: Int) -> [String] {
-        command + ["-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)", "-o", "/dev/null"]
+        slowCommand + ["-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)", "-o", "/dev/null"]
     }
 
     /// The `number`th call fails, and those after it do not.
@@ -29,5 +30,7 @@ enum Strace {
         command + ["-s", "200", "-e", "trace=\(calls.joined(separator: ","))", "-o", path]
     }
 
-    private static let command = ["/usr/bin/strace", "-D", "-f", "--seccomp-bpf", "-E", "PATH=/usr/bin:/bin"]
+    private static let slowCommand = ["/usr/bin/strace", "-D", "-f"]
+    /// Stops at the calls that are traced, and at no others.
+    private static let command = slowCommand + ["--seccomp-bpf"]
 }

@@ -14,6 +14,8 @@ final class Connection {
         let description: String
     }
 
+    /// A request got no answer: no further one will.
+    private(set) var isOver = false
     private let raw: RawConnection
     private let client: TestClient
 
@@ -60,7 +62,10 @@ final class Connection {
     /// Does it, and says what came of it.
     /// - Throws: ``Unexpected`` for an answer that no server should give to this.
     func outcome(of action: SentRequest.Action) throws -> SentRequest.Outcome {
-        guard let answer = try? response(to: action) else { return .unknown }
+        guard let answer = try? response(to: action) else {
+            isOver = true
+            return .unknown
+        }
         switch answer.status {
         case 401: return .sessionEnded
         // Refused, but a disk that failed may have kept it all the same.

@@ -18,6 +18,8 @@ struct Torture {
     private var chance: SeededGenerator
     private var sessions: [(token: String, state: SessionState)] = []
     private var writes = 0
+    /// Runs since the end of the last round. It is killed when nobody needs it.
+    private var checked: Server?
 
     init(folder: String, seed: UInt64, mostAcknowledgements: Int) {
         self.folder = folder
@@ -36,36 +38,43 @@ struct Torture {
 
     /// - Throws: ``Violation``, when something was lost; other errors when the server does not work at all.
     mutating func round() async throws {
-        try await killWhileStarting()
-        let server = try await Server(in: folder)
+        let server = try await startedServer()
         try await prepare(server)
         let moments = Moments(wanted: Int.random(in: 1...mostAcknowledgements, using: &chance))
         let clients = clients(server)
-        let port = server.port
-        let requests = try await withThrowingTaskGroup(of: (Int, [SentRequest]).self) { group in
+        let requests = try await withThrowingTaskGroup(of: (Int?, [SentRequest]).self) { group in
             for (session, client) in clients {
                 group.addTask { (session, try await blocking { try client.run(moments) }) }
             }
             group.addTask {
                 await moments.isTime.wait()
                 server.process.send(SIGKILL)
-                return (0, [])
+                return (nil, [])
             }
             var bySession: [Int: [SentRequest]] = [:]
             var running = clients.count
-            while let (session, requests) = try await group.next() {
+            // Whether nobody goes on, and too little was acknowledged, or a client got what no server should answer.
+            defer { moments.isTime.happen() }
+            while running > 0, let (session, requests) = try await group.next() {
+                guard let session else { continue }
                 bySession[session, default: []] += requests
                 running -= 1
-                // Nobody goes on, and too little was acknowledged: killed all the same.
-                if running == 0 { moments.isTime.happen() }
             }
             return bySession
         }
-        _ = (port, try await server.process.result())
+        _ = try await server.process.result()
         kills += 1
         acknowledgements += moments.acknowledged
         unknown += requests.values.joined().count { $0.outcome == .unknown }
+        try await killWhileStarting()
         try await check(requests)
+    }
+
+    /// The one that the sessions were looked at with, if there is one.
+    private mutating func startedServer() async throws -> Server {
+        defer { checked = nil }
+        if let checked { return checked }
+        return try await Server(in: folder)
     }
 
     /// Now and then it is killed before it listens: at whatever it does first with the database.
@@ -113,7 +122,7 @@ struct Torture {
         return clients
     }
 
-    /// Starts it again and looks at all sessions.
+    /// Starts it again, which goes on in the next round, and looks at all sessions.
     private mutating func check(_ requests: [Int: [SentRequest]]) async throws {
         let server = try await Server(in: folder)
         let port = server.port
@@ -130,7 +139,6 @@ struct Torture {
             }
             sessions[index].state = found[index]
         }
-        try await server.kill()
-        kills += 1
+        checked = server
     }
 }
