@@ -45,7 +45,9 @@ struct FaultTests {
         }
     }
 
-    static let failures = isLong ? Array(1...12) : [3]
+    /// Not the first two, which are of opening the file: then the program does not start and says why, or goes on with the
+    /// log as it was.
+    static let failures = isLong ? Array(3...12) : [3]
 
     @Test(
         "after a failed sync nothing is acknowledged that was not synced; it is unready, mends itself, and loses nothing",

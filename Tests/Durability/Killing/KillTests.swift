@@ -22,7 +22,7 @@ struct KillTests {
         let seed = Self.seed ?? .random(in: 0...UInt64.max)
         let end = ContinuousClock.now + .seconds(Self.seconds ?? 0)
         try await withFolder(Server.files) { _, folder in
-            var torture = Torture(folder: folder, seed: seed, mostAcknowledgements: 4_000)
+            var torture = Torture(folder: folder, seed: seed, mostAcknowledgements: 2_600)
             defer {
                 print(
                     "torture: \(torture.kills) kills, \(torture.acknowledgements) acknowledgements, "
