@@ -37,7 +37,7 @@ struct Server: Sendable {
     /// - Parameters:
     ///   - folder: has the ``files``.
     ///   - database: its path; in the folder when nil.
-    ///   - environment: on top of that of the tests' own planted bug, if there is one.
+    ///   - wrapper: see `ProgramProcess`.
     init(in folder: String, database: String? = nil, through wrapper: [String] = []) async throws {
         process = try Self.spawn(in: folder, database: database, through: wrapper)
         port = try await process.ports().publicPort
