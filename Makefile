@@ -16,7 +16,7 @@ STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.
 # Warnings fail the tests, not a newcomer's `make run` with a newer compiler.
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
 
-.PHONY: help run build test bench lint format image clean
+.PHONY: help run build test torture bench lint format image clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -35,6 +35,13 @@ test: ## format check, build without warnings, all tests
 	@swift build --build-tests $(STRICT)
 	@# All at once, each would wait for its turn longer than the times that some of them watch.
 	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT)
+
+# ARGS is for how many seconds it is killed; TORTURE_SEED=… begins with the same choices again.
+torture: ## kill the program over and over and look for what it lost: ten minutes (ARGS='60': one)
+	@scripts/setup test
+	@swift build --build-tests $(STRICT)
+	@TORTURE_SECONDS=$(or $(ARGS),500) swift test --skip-build --disable-xctest --filter '^Durability\.' \
+		--experimental-maximum-parallelization-width 4 $(STRICT)
 
 bench: ## measure against a bare libmicrohttpd server (ARGS='--quick', '--rows get,patch')
 	@scripts/setup bench

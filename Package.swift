@@ -5,6 +5,9 @@ import PackageDescription
 /// instead of asking for a switch of executors at each call and return.
 let onCallersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
+/// Bugs for `scripts/prove-durability`, which shows that tests find them.
+let plantedBugs: [SwiftSetting] = Context.environment["PLANTED_BUGS"] == nil ? [] : [.define("PLANTED_BUGS")]
+
 /// Every library from outside is Debian's; `scripts/setup` installs the packages named in `providers`.
 /// ARCHITECTURE.md says what each module may know of the others: the arrows below go one way only.
 let package = Package(
@@ -46,10 +49,10 @@ let package = Package(
         .target(name: "ServiceLocator"),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
-            swiftSettings: onCallersExecutor),
+            swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "Storage", dependencies: ["Sessions", "JSONDocument", "CSQLite", "CZlib"],
-            swiftSettings: onCallersExecutor),
+            swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",
             dependencies: [
@@ -76,6 +79,10 @@ let package = Package(
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
+        .testTarget(
+            name: "Durability",
+            dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument"],
+            exclude: ["README.md"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Storage", "Support", "HTTPTestClient"]),
     ],
     swiftLanguageModes: [.v6],

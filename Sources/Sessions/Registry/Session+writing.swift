@@ -13,6 +13,9 @@ extension Session {
         var retries = 0
         while true {
             let attempt = try attempt(body)
+            #if PLANTED_BUGS
+                if PlantedBug.uncommittedShown.isActive { publish(attempt) }
+            #endif
             if let commit = attempt.commit {
                 do {
                     try await environment.store.commit(commit)

@@ -1,6 +1,10 @@
 import CSQLite
 import Synchronization
 
+#if PLANTED_BUGS
+    import Sessions
+#endif
+
 /// Writes what waits in one transaction with one sync, however many sessions it belongs to. While the disk is busy with
 /// one group, the next one gathers.
 ///
@@ -80,6 +84,8 @@ final class GroupCommit: @unchecked Sendable {
             guard !jobs.isEmpty else { break }
             commit(jobs)
         }
+        // Closing does that only for the last connection, and a reader that is still there cannot.
+        try? current?.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         current = nil
         lock.release()
         let waiting = end.withLock { end in
@@ -98,6 +104,9 @@ final class GroupCommit: @unchecked Sendable {
             let (connection, writer) = try opened()
             try transaction(on: connection) { () throws(SQLiteError) in
                 for job in jobs { try job.apply(to: writer) }
+                #if PLANTED_BUGS
+                    if PlantedBug.answerBeforeCommit.isActive { for job in jobs { job.finish(nil) } }
+                #endif
             }
         } catch {
             failed(jobs, error)
@@ -105,10 +114,16 @@ final class GroupCommit: @unchecked Sendable {
         }
         failure.withLock { $0 = nil }
         committedGroups.wrappingAdd(1, ordering: .relaxed)
+        #if PLANTED_BUGS
+            if PlantedBug.answerBeforeCommit.isActive { return }
+        #endif
         for job in jobs { job.finish(nil) }
     }
 
     private func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {
+        #if PLANTED_BUGS
+            if failedWrongly(jobs, error) { return }
+        #endif
         switch error.primaryCode {
         case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_CORRUPT, SQLITE_NOTADB:
             // Of the file, not of one job. A full disk has harmed nothing that was written before.
@@ -123,6 +138,24 @@ final class GroupCommit: @unchecked Sendable {
             for job in jobs { commit([job]) }
         }
     }
+
+    #if PLANTED_BUGS
+        private func failedWrongly(_ jobs: [any WriteJob], _ error: SQLiteError) -> Bool {
+            let isFull = error.primaryCode == SQLITE_FULL
+            var told: SQLiteError? = error
+            if PlantedBug.failedCommitAnswered.isActive {
+                told = nil
+            } else if PlantedBug.fullDiskIsTrouble.isActive, isFull {
+                told = SQLiteError(code: SQLITE_IOERR, doing: "writing")
+            } else if PlantedBug.alwaysReady.isActive, !isFull {
+                current = nil
+            } else {
+                return false
+            }
+            for job in jobs { job.finish(told) }
+            return true
+        }
+    #endif
 
     private func transaction(
         on connection: SQLiteConnection, _ body: () throws(SQLiteError) -> Void

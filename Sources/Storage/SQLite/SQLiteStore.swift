@@ -40,6 +40,9 @@ package final class SQLiteStore: SessionStore {
                 open: { () throws(SQLiteError) in
                     let connection = try SQLiteConnection(path, .write)
                     for setting in Self.writerSettings { try connection.execute(setting) }
+                    #if PLANTED_BUGS
+                        if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
+                    #endif
                     let writer = try SessionWriter(
                         connection, names: names, idleTimeout: idleTimeout, report: damage.note)
                     return (connection, writer)

@@ -31,6 +31,9 @@ struct ServiceRow {
         createdAt = row.int64(3)
         updatedAt = row.int64(4)
         document = Array(row.bytes(5))
+        #if PLANTED_BUGS
+            if PlantedBug.uncheckedRows.isActive, birth >= 0, revision >= 0 { return }
+        #endif
         guard checksum == row.int64(6), birth >= 0, revision >= 0 else { return nil }
     }
 

@@ -79,9 +79,21 @@ struct SessionWriter {
         let record = commit.record
         try bind(SessionRow(record, usedAt: 0), to: updateSession)
         try updateSession.bind(12, Int64(clamping: commit.replacedRevision))
+        #if PLANTED_BUGS
+            if PlantedBug.noConflictCheck.isActive, let revision = try revision(of: record.id) {
+                try updateSession.bind(12, revision)
+            }
+            if PlantedBug.revivedSession.isActive, try !exists(record.id) {
+                return try create(StoredSession(record: record, lastUsedAt: record.createdAt)) ? nil : .conflict
+            }
+        #endif
         try updateSession.run()
         guard connection.changes == 1 else { return try exists(record.id) ? .conflict : .gone }
         for service in commit.changedServices {
+            #if PLANTED_BUGS
+                let isLast = service == commit.changedServices.last && commit.changedServices.count > 1
+                if PlantedBug.halfTransaction.isActive, isLast { continue }
+            #endif
             if let document = record.document(of: service) {
                 try write(document, of: record.id)
             } else {
@@ -104,7 +116,10 @@ struct SessionWriter {
 
     /// False when there was none.
     func end(_ id: SessionID) throws(SQLiteError) -> Bool {
-        try end(key: id.withBytes { Array($0) })
+        #if PLANTED_BUGS
+            if PlantedBug.endForgotten.isActive { return true }
+        #endif
+        return try end(key: id.withBytes { Array($0) })
     }
 
     /// - Parameter key: the column `id`, whatever is in it.
@@ -137,7 +152,23 @@ struct SessionWriter {
         return try findSession.step()
     }
 
+    #if PLANTED_BUGS
+        private func revision(of id: SessionID) throws(SQLiteError) -> Int64? {
+            let statement = try connection.prepare("SELECT revision FROM sessions WHERE id = ?1")
+            try bind(id, to: statement)
+            return try statement.step() ? statement.int64(0) : nil
+        }
+    #endif
+
     private func write(_ document: ServiceDocument, of session: SessionID) throws(SQLiteError) {
+        #if PLANTED_BUGS
+            var document = document
+            if PlantedBug.staleServiceRevision.isActive {
+                document = ServiceDocument(
+                    service: document.service, birth: document.birth, revision: document.revision - 1,
+                    createdAt: document.createdAt, updatedAt: document.updatedAt, bytes: document.bytes)
+            }
+        #endif
         let row = ServiceRow(document, named: names[document.service], of: session)
         try bind(session, to: writeService)
         try writeService.bind(2, row.name)

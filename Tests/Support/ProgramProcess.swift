@@ -1,37 +1,36 @@
 import Glibc
 import HTTPTestClient
 import JSONDocument
-import Support
 import Synchronization
 import Testing
 
 /// The built program as a process of its own.
-final class ProgramProcess: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+package final class ProgramProcess: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// How the process ended, and what it wrote.
-    struct Result: Sendable {
+    package struct Result: Sendable {
         /// Nil when a signal ended it.
-        let status: Int32?
-        let output: String
-        let complaints: String
+        package let status: Int32?
+        package let output: String
+        package let complaints: String
 
-        var lines: [Substring] { complaints.split(separator: "\n") }
+        package var lines: [Substring] { complaints.split(separator: "\n") }
     }
 
-    let identifier: pid_t
+    package let identifier: pid_t
     private let output: Stream
     private let complaints: Stream
     private let hasEnded = Mutex(false)
 
     /// The executable beside the tests; there is no way to test without it.
-    static func executable() throws -> String {
+    package static func executable() throws -> String {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/exe", &path, path.count)
         let own = String(decoding: path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let source = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        let source = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let candidates = [
             own.split(separator: "/").dropLast(), CommandLine.arguments[0].split(separator: "/").dropLast(),
             "\(source)/.build/debug".split(separator: "/"),
@@ -42,8 +41,12 @@ final class ProgramProcess: Sendable {
         return found
     }
 
-    init(_ arguments: [String], environment: [String: String] = [:]) throws {
-        let path = try Self.executable()
+    /// - Parameter wrapper: a program, by its path, and its arguments, that starts ours and becomes it, as `strace -D`.
+    package init(
+        _ arguments: [String], environment: [String: String] = [:], through wrapper: [String] = []
+    ) throws {
+        let command = wrapper + [try Self.executable()] + arguments
+        let path = command[0]
         output = try Stream()
         complaints = try Stream()
         var actions = posix_spawn_file_actions_t()
@@ -60,7 +63,7 @@ final class ProgramProcess: Sendable {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let words = ([path] + arguments).map { strdup($0) }
+        let words = command.map { strdup($0) }
         let variables = environment.map { strdup("\($0.key)=\($0.value)") }
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
@@ -91,12 +94,12 @@ final class ProgramProcess: Sendable {
     }
 
     /// Runs it to its end.
-    static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
+    package static func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
         try await ProgramProcess(arguments, environment: environment).result()
     }
 
     /// The processor time that it has used so far: utime and stime of proc(5), in ticks of 10 ms.
-    func processorTime() throws -> Duration {
+    package func processorTime() throws -> Duration {
         let file = try #require(fopen("/proc/\(identifier)/stat", "r"))
         defer { fclose(file) }
         var buffer = [UInt8](repeating: 0, count: 1024)
@@ -108,10 +111,10 @@ final class ProgramProcess: Sendable {
         return .milliseconds(10 * (ticks[0] + ticks[1]))
     }
 
-    func send(_ signal: Int32) { kill(identifier, signal) }
+    package func send(_ signal: Int32) { kill(identifier, signal) }
 
     /// The first line on standard error, from here on, that is of that event.
-    func line(of event: String) async throws -> JSONDocument {
+    package func line(of event: String) async throws -> JSONDocument {
         try await blocking { [complaints] in
             while let line = try complaints.nextLine() {
                 if let json = try? JSONDocument(parsing: line), json[string: "event"] == event { return json }
@@ -122,7 +125,7 @@ final class ProgramProcess: Sendable {
 
     /// Waits until it listens.
     /// - Returns: the ports of the public and the admin listener.
-    func ports() async throws -> (publicPort: UInt16, adminPort: UInt16) {
+    package func ports() async throws -> (publicPort: UInt16, adminPort: UInt16) {
         let line = try await line(of: "listening")
         func port(_ name: String) throws -> UInt16 {
             try #require(line[string: name]?.split(separator: ":").last.flatMap { UInt16($0) })
@@ -131,7 +134,7 @@ final class ProgramProcess: Sendable {
     }
 
     /// Waits for its end.
-    func result() async throws -> Result {
+    package func result() async throws -> Result {
         // Both at once: it could wait for one of them to be read.
         async let complaints = blocking { [complaints] in try complaints.readToEnd() }
         async let output = blocking { [output] in try output.readToEnd() }

@@ -1,0 +1,24 @@
+#if PLANTED_BUGS
+    import Glibc
+
+    /// Mistakes that a store could make, to show that the tests of durability find them: `scripts/prove-durability`. They
+    /// are in no other build.
+    package enum PlantedBug: String {
+        case answerBeforeCommit = "answer-before-commit"
+        case skippedSync = "skipped-sync"
+        case noConflictCheck = "no-conflict-check"
+        case staleServiceRevision = "stale-service-revision"
+        case revivedSession = "revived-session"
+        case halfTransaction = "half-transaction"
+        case failedCommitAnswered = "failed-commit-answered"
+        case uncommittedShown = "uncommitted-shown"
+        case alwaysReady = "always-ready"
+        case fullDiskIsTrouble = "full-disk-is-trouble"
+        case uncheckedRows = "unchecked-rows"
+        case endForgotten = "end-forgotten"
+
+        private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
+
+        package var isActive: Bool { self == Self.active }
+    }
+#endif

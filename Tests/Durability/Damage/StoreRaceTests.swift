@@ -1,0 +1,83 @@
+import Sessions
+import Storage
+import Support
+import Testing
+
+/// What a program alone on its database never does, since writers of a session take turns there: it is asked of the store.
+@Suite("Commits that meet in the store")
+struct StoreRaceTests {
+    private static func commit(_ id: SessionID, from revision: UInt64, _ number: Int) -> SessionCommit {
+        let document = ServiceDocument(
+            service: 0, birth: 0, revision: revision + 1, createdAt: 1, updatedAt: 2, bytes: Array("\(number)".utf8))
+        return SessionCommit(
+            record: SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 100_000,
+                revision: revision + 1, services: [document], details: .none),
+            replacedRevision: revision, changedServices: [0])
+    }
+
+    private static func withSession(_ body: (SQLiteStore, SessionID, String) async throws -> Void) async throws {
+        try await withFolder([:]) { _, folder in
+            let path = "\(folder)/sessions.db"
+            let store = try StoredFiles.open(path)
+            let id = SessionID(random: SystemRandom())
+            let record = SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 100_000, revision: 1,
+                services: [], details: .none)
+            try await store.create(StoredSession(record: record, lastUsedAt: 1))
+            try await body(store, id, path)
+            await store.close()
+        }
+    }
+
+    @Test("of several commits from one revision one is taken, and stays")
+    func oneWins() async throws {
+        try await Self.withSession { store, id, _ in
+            let winners = await withTaskGroup(of: Int?.self) { group in
+                for number in 1...16 {
+                    group.addTask {
+                        do throws(StoreError) {
+                            try await store.commit(Self.commit(id, from: 1, number))
+                            return number
+                        } catch {
+                            if case .conflict = error {} else { Issue.record(error) }
+                            return nil
+                        }
+                    }
+                }
+                return await group.reduce(into: [Int]()) { winners, number in
+                    if let number { winners.append(number) }
+                }
+            }
+            #expect(winners.count == 1)
+            let services = try #require(try await store.load(id)).record.services
+            #expect(services.map(\.bytes) == winners.map { Array("\($0)".utf8) })
+        }
+    }
+
+    @Test("a store that is closed leaves everything in the one file")
+    func closing() async throws {
+        try await Self.withSession { store, id, path in
+            try await store.commit(Self.commit(id, from: 1, 1))
+            await store.close()
+            let log = (try? FileBytes.read(path + "-wal")) ?? []
+            #expect(log.isEmpty)
+        }
+    }
+
+    @Test("a commit that comes after the end brings nothing back")
+    func staysEnded() async throws {
+        try await Self.withSession { store, id, _ in
+            let wasThere = try await store.end(id)
+            #expect(wasThere)
+            do throws(StoreError) {
+                try await store.commit(Self.commit(id, from: 1, 1))
+                Issue.record("a commit to a session that has ended was taken")
+            } catch {
+                if case .gone = error {} else { Issue.record(error) }
+            }
+            let left = try await store.load(id)
+            #expect(left == nil)
+        }
+    }
+}

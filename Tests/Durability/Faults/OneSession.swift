@@ -1,0 +1,41 @@
+import Glibc
+import Support
+
+/// One client that writes to one session, request by request, and what the session must be like afterwards.
+struct OneSession: Sendable {
+    let token: String
+    private(set) var start: SessionState
+    private(set) var requests: [SentRequest] = []
+    private(set) var writes = 0
+
+    init(token: String, state: SessionState) {
+        self.token = token
+        start = state
+    }
+
+    var acknowledged: Int {
+        requests.count { if case .acknowledged = $0.outcome { true } else { false } }
+    }
+
+    /// Sends so many writes, of all kinds in turn; ends early when the connection does.
+    mutating func write(_ count: Int, to port: UInt16) {
+        guard let connection = try? Connection(port: port, token: token) else { return }
+        for _ in 0..<count where !connection.isOver {
+            writes += 1
+            let actions: [SentRequest.Action] = [.put(.left, writes), .both(writes), .move(writes)]
+            let action = actions[writes % actions.count]
+            guard let outcome = try? connection.outcome(of: action) else { continue }
+            let isOpen = outcome == .unknown
+            requests.append(
+                SentRequest(
+                    client: 0, action: action, outcome: outcome, sentAt: 2 * writes,
+                    answeredAt: isOpen ? .max : 2 * writes + 1))
+        }
+    }
+
+    /// What is wrong with the session as it is now; nil when nothing is.
+    func violation(at port: UInt16) throws -> String? {
+        let found = try Connection(port: port).state(token: token)
+        return History(start: start, requests: requests, found: found).violation()
+    }
+}

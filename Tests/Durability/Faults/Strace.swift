@@ -1,0 +1,36 @@
+import Glibc
+import Testing
+
+/// strace(1) around the program: makes system calls fail or kill, and writes down which there were.
+///
+/// With `-D` the program itself is our child, so that it is killed and waited for as without it. Numbers of calls are
+/// counted for each thread.
+enum Strace {
+    static let missing: Comment = "strace is not installed, or may not trace here: scripts/setup test installs it"
+
+    /// Found out once, with a program that does nothing. Where `CI` is set a missing strace fails the tests.
+    static let isUsable: Bool = {
+        if getenv("CI") != nil { return true }
+        return system("strace -f --seccomp-bpf -e trace=fdatasync -o /dev/null true >/dev/null 2>&1") == 0
+    }()
+
+    /// The `number`th call kills the program before it is done. Without `--seccomp-bpf`: a signal is lost at the stops that
+    /// it makes.
+    static func killing(at call: String, _ number: Int) -> [String] {
+        slowCommand + ["-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)", "-o", "/dev/null"]
+    }
+
+    /// The `number`th call fails, and those after it do not.
+    static func failing(_ call: String, _ number: Int) -> [String] {
+        command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(number)", "-o", "/dev/null"]
+    }
+
+    /// Writes these calls into a file.
+    static func recording(_ calls: [String], to path: String) -> [String] {
+        command + ["-s", "200", "-e", "trace=\(calls.joined(separator: ","))", "-o", path]
+    }
+
+    private static let slowCommand = ["/usr/bin/strace", "-D", "-f"]
+    /// Stops at the calls that are traced, and at no others.
+    private static let command = slowCommand + ["--seccomp-bpf"]
+}

@@ -1,0 +1,70 @@
+import Glibc
+import HTTPTestClient
+import Support
+import Testing
+
+/// A kill shows nothing of a sync that was left out: what the program wrote is in the kernel, and stays. So the order of
+/// its system calls is looked at.
+@Suite("Each answer comes after the sync", .enabled(if: Strace.isUsable, Strace.missing))
+struct SyncOrderTests {
+    @Test("between a write to the log and the answer there is a sync of the log")
+    func order() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let calls = ["pwrite64", "fdatasync", "sendto", "sendmsg", "writev", "write"]
+            let server = try await Server(
+                in: folder, through: Strace.recording(calls, to: "\(folder)/calls"))
+            let port = server.port
+            let client = try await blocking {
+                let (token, state) = try Connection(port: port).newSession()
+                var client = OneSession(token: token, state: state)
+                client.write(30, to: port)
+                return client
+            }
+            #expect(client.acknowledged == 30)
+            try await server.kill()
+            let lines = try await Self.finishedLines(of: "\(folder)/calls")
+            var isUnsynced = false
+            var answers = 0
+            // Before that the program tries its own transport out.
+            for line in lines.drop(while: { !$0.contains("listening") }) {
+                if line.contains(" pwrite64(") { isUnsynced = true }
+                // Also one that was interrupted by another thread's call, and is shown in two lines.
+                if line.contains("fdatasync"), line.hasSuffix("= 0") { isUnsynced = false }
+                guard line.contains("\"HTTP/1.1 20") else { continue }
+                answers += 1
+                #expect(!isUnsynced, "answered before the sync: \(line)")
+            }
+            #expect(answers > 30)
+            #expect(lines.count { $0.contains("fdatasync") && $0.hasSuffix("= 0") } >= 30)
+        }
+    }
+
+    /// Strace writes its last lines when the program is gone: one for the end of each thread.
+    private static func finishedLines(of path: String) async throws -> [Substring] {
+        try await blocking {
+            let end = ContinuousClock.now + .seconds(10)
+            while true {
+                let text = try text(of: path)
+                let threads = Set(text.split(separator: "\n").compactMap { $0.split(separator: " ").first })
+                let ends = text.split(separator: "\n").count {
+                    $0.contains("+++ killed by") || $0.contains("+++ exited")
+                }
+                if ends > 0, ends >= threads.count { return text.split(separator: "\n") }
+                guard ContinuousClock.now < end else { return text.split(separator: "\n") }
+                usleep(5_000)
+            }
+        }
+    }
+
+    private static func text(of path: String) throws -> String {
+        let file = try #require(fopen(path, "r"))
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer[..<count]
+        }
+    }
+}

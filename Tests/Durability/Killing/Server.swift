@@ -1,0 +1,58 @@
+import HTTPTestClient
+import JSONDocument
+import Support
+
+/// The program, started on a database, with services and a flow made for these tests.
+struct Server: Sendable {
+    let process: ProgramProcess
+    let port: UInt16
+
+    /// The files that it is started with, for `withFolder`.
+    static let files = [
+        "services/left.json": #"{"name":"left","default":{"n":0},"schema":{"type":"object"}}"#,
+        "services/right.json": #"{"name":"right","default":{"n":0},"schema":{"type":"object"}}"#,
+        "services/trail.json": #"{"name":"trail","default":{"n":0},"schema":{"type":"object"}}"#,
+        // Each step writes the number that came with it.
+        "flows/walk.json": """
+        {"id": "walk", "version": 1, "initial": "here", "states": {
+           "here": {"on": {"move": {"target": "there", "actions": [
+             {"op": "add", "path": "/trail/n", "value": {"$from": "/event/n"}}]}}},
+           "there": {"on": {"move": {"target": "here", "actions": [
+             {"op": "add", "path": "/trail/n", "value": {"$from": "/event/n"}}]},
+             "stop": {"target": "end"}}},
+           "end": {"type": "final"}}}
+        """,
+    ]
+
+    static func arguments(in folder: String, database: String? = nil) -> [String] {
+        let database = database ?? "\(folder)/sessions.db"
+        return [
+            "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store",
+            "sqlite:\(database)", "--services", "\(folder)/services", "--flows", "\(folder)/flows", "--set",
+            "main_flow=walk", "--set", "log.requests=false",
+        ]
+    }
+
+    /// Starts it and waits until it listens.
+    /// - Parameters:
+    ///   - folder: has the ``files``.
+    ///   - database: its path; in the folder when nil.
+    ///   - wrapper: see `ProgramProcess`.
+    init(in folder: String, database: String? = nil, through wrapper: [String] = []) async throws {
+        process = try Self.spawn(in: folder, database: database, through: wrapper)
+        port = try await process.ports().publicPort
+    }
+
+    static func spawn(
+        in folder: String, database: String? = nil, through wrapper: [String] = []
+    ) throws -> ProgramProcess {
+        try ProgramProcess(
+            arguments(in: folder, database: database), environment: PlantedBug.environment, through: wrapper)
+    }
+
+    /// Ends it as a power cut would, as far as a process can tell.
+    func kill() async throws {
+        process.send(9)
+        _ = try await process.result()
+    }
+}
