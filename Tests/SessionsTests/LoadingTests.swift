@@ -13,7 +13,9 @@ struct LoadingTests {
 
     /// Returns when so many wait for somebody else's load.
     private static func waitForWaiting(_ count: Int, for id: SessionID, _ house: House) async {
-        while !Task.isCancelled, house.sessions.registry.shard(of: id).content.withLock({ $0.loads[id]?.waiting.count }) != count {
+        while !Task.isCancelled,
+            house.sessions.registry.shard(of: id).content.withLock({ $0.loads[id]?.waiting.count }) != count
+        {
             await Task.yield()
         }
     }
