@@ -192,7 +192,10 @@ extension APISchema {
                 "detail": ["type": "string"],
                 "code": ["type": "string", "enum": JSONDocument(codes)],
                 "request_id": ["type": "string"],
-                "errors": ["type": "array", "items": place, "description": "What is wrong, place by place."],
+                "errors": [
+                    "type": "array", "items": place,
+                    "description": "What is wrong, place by place; at most 32 places of one document.",
+                ],
                 "accepted": [
                     "type": "array", "items": ["type": "string"],
                     "description": "Of event_not_accepted: the events that would be.",

@@ -9,7 +9,9 @@ extension Session {
         guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id],
             let rule = environment.journeys.engine.catalog.flow(journey.flow)?.input
         else { return nil }
-        return rule.accepts(journey.inputToRestart) ? nil : rule.document
+        // Not a conditional expression: its nil would be the document `null`.
+        if rule.accepts(journey.inputToRestart) { return nil }
+        return rule.document
     }
 }
 

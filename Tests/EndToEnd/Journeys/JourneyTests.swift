@@ -11,7 +11,8 @@ struct JourneyTests {
         _ configure: (inout Configuration) -> Void = { _ in },
         _ body: (RunningApplication, TestClient) async throws -> Result
     ) async throws -> Result {
-        try await withApplication(flows: [TestFlows.wizard, TestFlows.order], clock: clock) { configuration in
+        let flows = [TestFlows.wizard, TestFlows.order, TestFlows.note]
+        return try await withApplication(flows: flows, clock: clock) { configuration in
             configuration.mainFlow = main
             configure(&configuration)
         } _: { app in
@@ -129,6 +130,18 @@ struct JourneyTests {
             #expect(restarted.status == 200)
             #expect(restarted.screen == "start")
             #expect(restarted.step == 5, "the step only grows")
+        }
+    }
+
+    @Test("a flow whose input is optional starts again without one")
+    func optionalInput() async throws {
+        try await Self.withWizard { _, client in
+            let journey = try await client.start("note", input: #"{"author":"Ada"}"#)
+            try await client.event("close", on: journey)
+            let gone = try await client.event("close", on: journey)
+            #expect(gone.status == 410)
+            #expect(gone[member: "start_again"]?.names == ["method", "href", "body"])
+            #expect(try await client.send("PUT", journey).status == 200)
         }
     }
 

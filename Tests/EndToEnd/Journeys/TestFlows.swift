@@ -48,6 +48,13 @@ enum TestFlows {
                    "properties": {"amount": {"type": "integer", "minimum": 1}}, "additionalProperties": false},
          "states": {"list": {"on": {"buy": {"target": "bought"}}}, "bought": {"type": "final"}}}
         """
+
+    /// It may be given an input, and needs none.
+    static let note = """
+        {"id": "note", "version": 1, "initial": "text",
+         "input": {"type": "object", "properties": {"author": {"type": "string"}}},
+         "states": {"text": {"on": {"close": {"target": "closed"}}}, "closed": {"type": "final"}}}
+        """
 }
 
 extension TestClient {
