@@ -67,21 +67,23 @@ let package = Package(
 
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
+        .target(name: "Chance", path: "Tests/Chance"),
         .target(
             name: "Support",
             dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
             path: "Tests/Support"),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient"]),
+        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient", "Chance"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
-        .testTarget(name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient"]),
-        .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator"]),
+        .testTarget(
+            name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
+        .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
         .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(
             name: "Durability",
-            dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument"],
+            dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "Chance"],
             exclude: ["README.md"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Storage", "Support", "HTTPTestClient"]),
     ],

@@ -1,3 +1,4 @@
+import Chance
 import ServiceLocator
 import Synchronization
 import Testing

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 
 /// Graphviz' `dot`, a program of its own, which lays out a graph and draws it.
 ///
@@ -34,7 +35,7 @@ package struct GraphvizTool: Sendable {
     package func svg(of dot: String) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             let drawing = GraphvizDrawing(path: path, arguments: arguments, input: Array(dot.utf8), limits: limits)
-            GraphvizThread.run {
+            DetachedThread.run {
                 continuation.resume(with: Result { Self.withoutProlog(try drawing.draw()) })
             }
         }

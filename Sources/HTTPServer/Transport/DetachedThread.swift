@@ -1,14 +1,14 @@
 import Glibc
 
 /// A thread of its own for something that blocks, which would starve the concurrency pool.
-enum DetachedThread {
+package enum DetachedThread {
     private final class Work {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
     /// Runs `body` on a new thread, or, when there can be none, right here.
-    static func run(_ body: @escaping @Sendable () -> Void) {
+    package static func run(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let work = Unmanaged.passRetained(Work(body))
         let failure = pthread_create(

@@ -1,3 +1,4 @@
+import Chance
 import HTTPTestClient
 
 /// One client of one session, which sends a request when the one before is answered, until the server is gone.

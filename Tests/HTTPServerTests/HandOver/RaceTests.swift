@@ -1,3 +1,4 @@
+import Chance
 import HTTPServer
 import HTTPTestClient
 import Synchronization

@@ -1,3 +1,4 @@
+import Chance
 import Navigation
 
 /// Sets of flows at random, made so that they pass the checks: every state can be reached, every screen has a way on,
