@@ -1,7 +1,6 @@
 // One request: collected, handed over, answered.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 
 #include "internal.h"
 
@@ -153,7 +152,6 @@ void cmhd_resume(cmhd_connection *connection) {
     atomic_fetch_add(&w->resuming, 1);
     MHD_resume_connection(connection->mhd);
     // Marking is all that the library does: with an external loop it has no channel to wake it by.
-    atomic_store(&w->resumed, true);
-    if (atomic_exchange(&w->sleeping, false)) eventfd_write(w->wake, 1);
+    cmhd_wake(w);
     atomic_fetch_sub(&w->resuming, 1);
 }

@@ -29,7 +29,7 @@ typedef enum {
 /// What the next call of the access handler means.
 typedef enum { STEP_HEAD, STEP_BODY, STEP_WAITING, STEP_ANSWERED } step;
 
-typedef struct worker worker;
+typedef cmhd_worker worker;
 
 /// One client connection, from accept to close. Touched on its worker's thread only.
 struct cmhd_connection {
@@ -81,7 +81,7 @@ typedef struct lingering {
 /// Bytes of a Date field, with the end of its line.
 enum { CMHD_DATE_LINE = 37 };
 
-struct worker {
+struct cmhd_worker {
     cmhd_server *server;
     unsigned index;
     struct MHD_Daemon *daemon;
@@ -94,11 +94,12 @@ struct worker {
     atomic_uint connections;
     atomic_uint resuming;           ///< threads inside `cmhd_resume`
     int epoll;                      ///< the daemon's
-    /// An eventfd that wakes the loop: when the server begins to drain, and when a connection was marked to
-    /// resume while the loop slept. The loop says `sleeping` before it looks at `resumed`, and whoever resumes
-    /// says `resumed` before looking at `sleeping`: one of them sees the other.
+    /// An eventfd that wakes the loop: when the server begins to drain, and when there is something to do while the
+    /// loop sleeps. The loop says `sleeping` before it looks at `awaited`, and whoever wants something of it says
+    /// `awaited` before looking at `sleeping`: one of them sees the other.
     int wake;
-    atomic_bool sleeping, resumed;
+    atomic_bool sleeping, awaited;
+    atomic_bool called;             ///< see `cmhd_call_worker`
     int listener;                   ///< once quiesced; -1 before
     bool closed;                    ///< a connection was, since the last turn
     bool quiesced;
@@ -135,6 +136,9 @@ int64_t cmhd_now(void);
 
 /// Starts a daemon over a descriptor that is listening, or over none (-1), with the callbacks of this bridge.
 struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener);
+
+/// Sees to it that the worker's loop takes a turn.
+void cmhd_wake(worker *w);
 
 void cmhd_enter(cmhd_connection *connection, phase next);
 void cmhd_close_socket(cmhd_connection *connection);

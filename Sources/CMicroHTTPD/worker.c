@@ -253,11 +253,22 @@ static bool has_no_descriptor_left(void) {
     return fd < 0;
 }
 
+void cmhd_wake(worker *w) {
+    atomic_store(&w->awaited, true);
+    if (atomic_exchange(&w->sleeping, false)) eventfd_write(w->wake, 1);
+}
+
+void cmhd_call_worker(worker *w) {
+    atomic_store(&w->called, true);
+    cmhd_wake(w);
+}
+
 /// Waits for something to do, and does it.
 ///
 /// The library's own waiting (MHD_run_wait with a time) asks epoll again whenever it got exactly as many events
 /// as it has room for, 128, and waits anew with those in its hands. So the waiting is done here.
 static void turn(worker *w, int64_t sleep) {
+    cmhd_callbacks *callbacks = &w->server->callbacks;
     MHD_UNSIGNED_LONG_LONG pending = 0;
     if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
     // At the limit of connections the library looks at its listening socket again only when it is run.
@@ -266,13 +277,14 @@ static void turn(worker *w, int64_t sleep) {
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
     if (sleep > 0) {
         atomic_store(&w->sleeping, true);
-        if (!atomic_load(&w->resumed)) poll(ready, 2, (int)sleep);
+        if (!atomic_load(&w->awaited)) poll(ready, 2, (int)sleep);
         atomic_store(&w->sleeping, false);
         eventfd_t count;
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
     }
-    atomic_store(&w->resumed, false);
+    atomic_store(&w->awaited, false);
     w->now = cmhd_now();
+    if (atomic_exchange(&w->called, false)) callbacks->worker_called(callbacks->context, w->index);
     bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
     MHD_run_wait(w->daemon, 0);
     // With no connection of its own the library goes on trying to accept when there are no descriptors.
@@ -293,8 +305,10 @@ static void forbid_cancelling(void) {
 void *cmhd_worker_run(void *context) {
     worker *w = context;
     cmhd_begin_worker(w);
+    cmhd_callbacks *callbacks = &w->server->callbacks;
     int64_t look_at = 0;
     forbid_cancelling();
+    callbacks->worker_began(callbacks->context, w->index, w);
     for (;;) {
         int64_t now = w->now = cmhd_now();
         int64_t sleep = check_deadlines(w, now);
@@ -312,6 +326,7 @@ void *cmhd_worker_run(void *context) {
         }
         turn(w, sleep);
     }
+    callbacks->worker_ended(callbacks->context, w->index);
     while (atomic_load_explicit(&w->resuming, memory_order_acquire) > 0) sched_yield();
     MHD_stop_daemon(w->daemon);
     w->daemon = NULL;

@@ -42,7 +42,9 @@ public final class HTTPServer: @unchecked Sendable {
                 description: "libmicrohttpd \(Self.libraryVersion) cannot be used safely: \(String(cString: problem))")
         }
         core = .passRetained(
-            ServerCore(router: router, errors: errors, observer: observer, commonFields: configuration.commonFields))
+            ServerCore(
+                router: router, errors: errors, observer: observer, commonFields: configuration.commonFields,
+                workers: max(1, configuration.workers)))
         var callbacks = Self.callbacks
         callbacks.context = core.toOpaque()
         var message = [CChar](repeating: 0, count: 256)
@@ -144,7 +146,17 @@ public final class HTTPServer: @unchecked Sendable {
                 guard let exchange else { return }
                 Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
                     .end(reason == CMHD_END_STOPPING ? .stopping : .deadline)
-            })
+            },
+            worker_began: { context, index, worker in
+                guard let worker else { return }
+                HTTPServer.executor(context, index)?.began(worker)
+            },
+            worker_called: { context, index in HTTPServer.executor(context, index)?.run() },
+            worker_ended: { context, index in HTTPServer.executor(context, index)?.ended() })
+    }
+
+    private static func executor(_ context: UnsafeMutableRawPointer?, _ index: UInt32) -> WorkerExecutor? {
+        context.map { Unmanaged<ServerCore>.fromOpaque($0).takeUnretainedValue().executors[Int(index)] }
     }
 }
 

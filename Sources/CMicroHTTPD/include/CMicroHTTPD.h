@@ -17,6 +17,7 @@
 
 typedef struct cmhd_server cmhd_server;
 typedef struct cmhd_connection cmhd_connection;
+typedef struct cmhd_worker cmhd_worker;
 
 /// Why a request is refused before anybody looks at what it wants.
 typedef enum {
@@ -139,6 +140,12 @@ typedef struct {
     void (*abandoned)(void *context, void *exchange);
     /// The waiting request has to come to an end: it must see to it that it is resumed soon.
     void (*end)(void *context, void *exchange, cmhd_end reason);
+    /// A worker's loop begins: from now on it may be called.
+    void (*worker_began)(void *context, unsigned index, cmhd_worker *worker);
+    /// The worker was called, see `cmhd_call_worker`.
+    void (*worker_called)(void *context, unsigned index);
+    /// The loop is over, all its connections are closed. When this returns the worker may not be called any more.
+    void (*worker_ended)(void *context, unsigned index);
 } cmhd_callbacks;
 
 /// Limits and deadlines. Milliseconds and bytes.
@@ -192,5 +199,8 @@ bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
 /// Wakes a suspended connection, from any thread, exactly once for each suspension.
 void cmhd_resume(cmhd_connection *connection);
+
+/// Has the worker call `worker_called` soon, once for any number of calls, from any thread.
+void cmhd_call_worker(cmhd_worker *worker);
 
 #endif

@@ -26,7 +26,7 @@ final class Exchange: @unchecked Sendable {
     /// Starts the handler right here: one that never waits is done when this returns, and its answer is
     /// returned. Otherwise the answer comes later, and the connection is to be suspended.
     func start(_ handler: @escaping HTTPHandler) -> HTTPResponse? {
-        task = Task.immediate { [self] in
+        task = Task.immediate(executorPreference: core.executors[request.worker]) { [self] in
             let response = await core.respond(to: request, with: handler)
             finish(response)
         }

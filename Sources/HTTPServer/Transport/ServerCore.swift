@@ -9,10 +9,14 @@ final class ServerCore: Sendable {
     /// What every answer's head ends with: `commonFields`, then the request's id, whose value is still to come.
     private let lastFields: [UInt8]
     private let ids = RequestIDs()
+    /// One for each worker.
+    let executors: [WorkerExecutor]
 
     init(
-        router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields
+        router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields,
+        workers: Int
     ) {
+        executors = (0..<workers).map { _ in WorkerExecutor() }
         self.router = router
         self.errors = errors
         self.observer = observer

@@ -38,6 +38,13 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while jobs.isEmpty, !isClosed { pthread_cond_wait(arrival, lock) }
+        var seen = 0
+        while limit > 1, seen < jobs.count, !isClosed {
+            seen = jobs.count
+            pthread_mutex_unlock(lock)
+            sched_yield()
+            pthread_mutex_lock(lock)
+        }
         guard jobs.count > limit else {
             let taken = jobs
             jobs = []
