@@ -30,7 +30,8 @@ let package = Package(
             name: "CSQLite", path: "Sources/SystemLibraries/sqlite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
-            name: "CZlib", path: "Sources/SystemLibraries/zlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+            name: "CDeflate", path: "Sources/SystemLibraries/libdeflate", pkgConfig: "libdeflate",
+            providers: [.apt(["libdeflate-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         .target(name: "CPrefetch"),
@@ -51,7 +52,7 @@ let package = Package(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
-            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CSQLite", "CZlib"],
+            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CSQLite", "CDeflate"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",

@@ -138,6 +138,18 @@ struct SQLiteStoreTests {
         #expect(try await store.usedFlows() == [])
     }
 
+    @Test("an id that begins like another one's is another one's: its session cannot be there as well")
+    func sameKey() async throws {
+        let file = try SQLiteFile()
+        let store = try file.store()
+        try await store.create(session(id, services: [document(0, "{}")]))
+        let other = SessionID(high: id.high, low: id.low ^ 1)
+        await #expect(throws: StoreError.self) { try await store.create(session(other)) }
+        #expect(try await store.load(other) == nil)
+        #expect(try await !store.end(other))
+        #expect(try await store.load(id)?.record.services.count == 1)
+    }
+
     @Test("a damaged session is ended when its time is over")
     func damagedExpiry() async throws {
         let file = try SQLiteFile()

@@ -157,8 +157,9 @@ import Testing
     func pages(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
-        // Some share their first byte.
-        let ids = (0..<40).map { SessionID(high: UInt64($0 % 7) << 56, low: UInt64($0)) }
+        // Some share their first byte; the first and the last that there can be are among them.
+        var ids = (0..<40).map { SessionID(high: UInt64($0 % 7) << 56 | UInt64($0), low: UInt64($0)) }
+        ids += [SessionID(high: .max, low: 0), SessionID(high: 1 << 63, low: 1), SessionID(high: 1 << 63 - 1, low: 2)]
         for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
         var found: [SessionID] = []
         while true {

@@ -100,13 +100,18 @@ package struct SessionCommit: Sendable {
     package let replacedRevision: UInt64
     /// The services whose documents are new, changed or gone in the record; a store need not look at the others.
     package let changedServices: [UInt16]
+    /// Whether the rest of the record, but for the revision, is as it was; a store need not look at that, either.
+    package let changesServicesOnly: Bool
     /// Versions of flows that journeys of the session run and that the store may not have heard of.
     package var newFlows: [UsedFlow] = []
 
-    package init(record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16]) {
+    package init(
+        record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16], changesServicesOnly: Bool = false
+    ) {
         self.record = record
         self.replacedRevision = replacedRevision
         self.changedServices = changedServices
+        self.changesServicesOnly = changesServicesOnly
     }
 }
 

@@ -182,7 +182,9 @@ struct PendingState: Sendable {
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
         }
-        return SessionCommit(record: record, replacedRevision: base.revision, changedServices: changed)
+        return SessionCommit(
+            record: record, replacedRevision: base.revision, changedServices: changed,
+            changesServicesOnly: changedDetails == nil && token == base.token)
     }
 }
 

@@ -1,9 +1,9 @@
-import CZlib
+import CDeflate
 
 /// The CRC-32 of a row's columns, kept in the row: SQLite sees that a page has been damaged only where its structure
 /// suffers, and a flipped bit in a document is not a matter of structure.
 struct RowChecksum {
-    private var state = crc32_z(0, nil, 0)
+    private var state = libdeflate_crc32(0, nil, 0)
 
     var value: Int64 { Int64(state) }
 
@@ -19,6 +19,6 @@ struct RowChecksum {
 
     private mutating func addPart(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress else { return }
-        state = crc32_z(state, start.assumingMemoryBound(to: UInt8.self), bytes.count)
+        state = libdeflate_crc32(state, start, bytes.count)
     }
 }

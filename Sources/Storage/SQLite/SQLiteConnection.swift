@@ -11,9 +11,12 @@ final class SQLiteConnection {
     }
 
     private let handle: OpaquePointer
+    /// SQLite's answer to being set up, once for the process; it would do without.
+    private static let configured = csqlite_forgo_memory_statistics()
 
     /// - Throws: ``SQLiteError`` when the file cannot be opened. Whether it is a database is seen at its first use.
     init(_ path: String, _ access: Access) throws(SQLiteError) {
+        _ = Self.configured
         var handle: OpaquePointer?
         let mode = access == .write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)

@@ -9,7 +9,8 @@ enum SQLiteSchema {
     static let migrations = [
         """
         CREATE TABLE sessions (
-            id         BLOB    NOT NULL PRIMARY KEY, -- 16 bytes, big-endian: ordered as session ids are
+            key        INTEGER PRIMARY KEY,          -- the first half of the id, ordered as ids are
+            id         BLOB    NOT NULL,             -- 16 bytes, big-endian
             token      BLOB    NOT NULL,             -- SHA-256 of the token's text
             revision   INTEGER NOT NULL,
             created_at INTEGER NOT NULL,             -- milliseconds since 1970, like every time here
@@ -20,19 +21,19 @@ enum SQLiteSchema {
             user_id    TEXT,
             labels     TEXT,                         -- a JSON object of strings; NULL for none
             retired    BLOB,                         -- for each earlier token its digest and three times
-            checksum   INTEGER NOT NULL              -- CRC-32 of all but used_at and due_at
-        ) STRICT, WITHOUT ROWID;
+            checksum   INTEGER NOT NULL              -- CRC-32 of all but key, used_at and due_at
+        ) STRICT;
         CREATE INDEX sessions_by_user ON sessions (user_id) WHERE user_id IS NOT NULL;
         CREATE INDEX sessions_by_due ON sessions (due_at);
         CREATE TABLE services (
-            session    BLOB    NOT NULL,
+            session    INTEGER NOT NULL,             -- its key
             name       TEXT    NOT NULL,
             birth      INTEGER NOT NULL,             -- grows with every instance made in a session
             revision   INTEGER NOT NULL,             -- the session's at the last write
             created_at INTEGER NOT NULL,
             updated_at INTEGER NOT NULL,
             document   TEXT    NOT NULL,
-            checksum   INTEGER NOT NULL,             -- CRC-32 of the other columns
+            checksum   INTEGER NOT NULL,             -- CRC-32 of the other columns, with the whole id
             PRIMARY KEY (session, name)
         ) STRICT, WITHOUT ROWID;
         """,

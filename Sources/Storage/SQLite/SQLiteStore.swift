@@ -101,7 +101,7 @@ package final class SQLiteStore: SessionStore {
     }
 
     package func commit(_ commit: SessionCommit) async throws(StoreError) {
-        let failure = try await write { writer throws(SQLiteError) in try writer.commit(commit) }
+        let failure = await withUnsafeContinuation { commits.append(CommitJob(commit, $0)) }
         if let failure { throw failure }
     }
 

@@ -18,13 +18,13 @@ struct SessionReader {
         self.connection = connection
         self.names = names
         self.report = report
-        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE id = ?1")
+        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND id = ?2")
         selectServices = try connection.prepare(
             "SELECT \(ServiceRow.columns) FROM services WHERE session = ?1 ORDER BY birth")
         selectUser = try connection.prepare(
-            "SELECT \(SessionRow.columns) FROM sessions WHERE user_id = ?1 ORDER BY id")
+            "SELECT \(SessionRow.columns) FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare(
-            "SELECT \(SessionRow.columns) FROM sessions WHERE id > ?1 ORDER BY id LIMIT ?2")
+            "SELECT \(SessionRow.columns) FROM sessions WHERE key >= ?1 ORDER BY key")
     }
 
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
@@ -38,7 +38,8 @@ struct SessionReader {
 
     /// The same within a transaction that somebody else has begun.
     func current(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
-        try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(1, blob: bytes) }
+        try selectSession.bind(1, id.key)
+        try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(2, blob: bytes) }
         return try sessions(selectSession).first
     }
 
@@ -65,13 +66,10 @@ struct SessionReader {
     /// Damaged ones are left out and others take their places: an empty page is the end.
     func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> [StoredSession] {
         try snapshot { () throws(SQLiteError) in
-            if let id {
-                try id.withBytes { bytes throws(SQLiteError) in try selectPage.bind(1, blob: bytes) }
-            } else {
-                try selectPage.bind(1, blob: UnsafeRawBufferPointer(start: nil, count: 0))
-            }
-            // Not the limit of the statement: damaged rows count there, too.
-            try selectPage.bind(2, -1)
+            let (first, isOverflow) = id.map { $0.key.addingReportingOverflow(1) } ?? (.min, false)
+            guard !isOverflow else { return [] }
+            try selectPage.bind(1, first)
+            // The limit is not the statement's: damaged rows would count there.
             return try sessions(selectPage, limit: limit)
         }
     }
@@ -99,7 +97,7 @@ struct SessionReader {
 
     private func services(of session: SessionID) throws(SQLiteError) -> [ServiceDocument] {
         defer { selectServices.reset() }
-        try session.withBytes { bytes throws(SQLiteError) in try selectServices.bind(1, blob: bytes) }
+        try selectServices.bind(1, session.key)
         var documents: [ServiceDocument] = []
         while try selectServices.step() {
             guard let row = ServiceRow(selectServices, of: session) else {

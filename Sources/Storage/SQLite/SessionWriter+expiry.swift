@@ -7,14 +7,14 @@ extension SessionWriter {
         var ended: [StoredSession] = []
         var count = 0
         for row in due {
-            // A key that is none belongs to a damaged row, which nobody can use.
-            guard let id = row.key.withUnsafeBytes({ SessionID(bytes: $0) }) else {
+            // An id that is none belongs to a damaged row, which nobody can use.
+            guard let id = row.id, id.key == row.key else {
                 if try end(key: row.key) { count += 1 }
                 continue
             }
             let deadline = min(row.usedAt + query.idleTimeout, row.expiresAt)
             guard deadline <= query.now, !query.isInUse(id) else {
-                try look(at: id, again: max(deadline, query.now + 1))
+                try look(at: row.key, again: max(deadline, query.now + 1))
                 continue
             }
             // Read before it is gone: it is told what it had.
@@ -26,7 +26,9 @@ extension SessionWriter {
 
     /// What an expiry is decided by; columns that a damaged row has as well.
     private struct DueRow {
-        let key: [UInt8]
+        let key: Int64
+        /// Nil when it is none.
+        let id: SessionID?
         let usedAt: Int64
         let expiresAt: Int64
     }
@@ -39,13 +41,15 @@ extension SessionWriter {
         var rows: [DueRow] = []
         while try selectDue.step() {
             rows.append(
-                DueRow(key: Array(selectDue.bytes(0)), usedAt: selectDue.int64(1), expiresAt: selectDue.int64(2)))
+                DueRow(
+                    key: selectDue.int64(0), id: SessionID(bytes: selectDue.bytes(1)), usedAt: selectDue.int64(2),
+                    expiresAt: selectDue.int64(3)))
         }
         return rows
     }
 
-    private func look(at id: SessionID, again time: Int64) throws(SQLiteError) {
-        try bind(id, to: moveDue)
+    private func look(at key: Int64, again time: Int64) throws(SQLiteError) {
+        try moveDue.bind(1, key)
         try moveDue.bind(2, (time + 59_999) / 60_000 * 60_000)
         try moveDue.run()
     }

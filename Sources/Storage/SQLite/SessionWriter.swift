@@ -7,10 +7,13 @@ struct SessionWriter {
     private let idleTimeout: Int64
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
+    /// What most commits change of a session's own row.
+    private let updateRevision: SQLiteStatement
     private let findSession: SQLiteStatement
     private let deleteSession: SQLiteStatement
     private let touchSession: SQLiteStatement
-    private let writeService: SQLiteStatement
+    private let updateService: SQLiteStatement
+    private let insertService: SQLiteStatement
     private let deleteService: SQLiteStatement
     private let deleteServices: SQLiteStatement
     private let writeFlow: SQLiteStatement
@@ -31,63 +34,81 @@ struct SessionWriter {
         self.idleTimeout = idleTimeout
         insertSession = try connection.prepare(
             """
-            INSERT OR IGNORE INTO sessions (\(SessionRow.columns), due_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 
-                    \(Self.due(used: "?6", timeout: "?12", expires: "?5")))
+            INSERT OR IGNORE INTO sessions (key, \(SessionRow.columns), due_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+                    \(Self.due(used: "?7", timeout: "?13", expires: "?6")))
             """)
         updateSession = try connection.prepare(
             """
-            UPDATE sessions SET token = ?2, revision = ?3, mode = ?7, user_id = ?8, labels = ?9, retired = ?10,
-            checksum = ?11 WHERE id = ?1 AND revision = ?12
+            UPDATE sessions SET token = ?3, revision = ?4, mode = ?8, user_id = ?9, labels = ?10, retired = ?11,
+            checksum = ?12 WHERE key = ?1 AND id = ?2 AND revision = ?13
             """)
-        findSession = try connection.prepare("SELECT 1 FROM sessions WHERE id = ?1")
-        deleteSession = try connection.prepare("DELETE FROM sessions WHERE id = ?1")
+        updateRevision = try connection.prepare(
+            "UPDATE sessions SET revision = ?4, checksum = ?12 WHERE key = ?1 AND id = ?2 AND revision = ?13")
+        findSession = try connection.prepare("SELECT 1 FROM sessions WHERE key = ?1 AND id = ?2")
+        deleteSession = try connection.prepare("DELETE FROM sessions WHERE key = ?1 AND (?2 IS NULL OR id = ?2)")
         touchSession = try connection.prepare(
             """
-            UPDATE sessions SET used_at = ?2, due_at = \(Self.due(used: "?2", timeout: "?3", expires: "expires_at"))
-            WHERE id = ?1 AND used_at < ?2
+            UPDATE sessions SET used_at = ?3, due_at = \(Self.due(used: "?3", timeout: "?4", expires: "expires_at"))
+            WHERE key = ?1 AND id = ?2 AND used_at < ?3
             """)
-        writeService = try connection.prepare(
+        updateService = try connection.prepare(
             """
-            INSERT OR REPLACE INTO services (session, \(ServiceRow.columns))
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            UPDATE services SET birth = ?3, revision = ?4, created_at = ?5, updated_at = ?6, document = ?7, checksum = ?8
+            WHERE session = ?1 AND name = ?2
+            """)
+        insertService = try connection.prepare(
+            """
+            INSERT INTO services (session, \(ServiceRow.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             """)
         deleteService = try connection.prepare("DELETE FROM services WHERE session = ?1 AND name = ?2")
         deleteServices = try connection.prepare("DELETE FROM services WHERE session = ?1")
         writeFlow = try connection.prepare("INSERT OR REPLACE INTO flows VALUES (?1, ?2, ?3)")
         selectDue = try connection.prepare(
-            "SELECT id, used_at, expires_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
-        moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE id = ?1")
+            "SELECT key, id, used_at, expires_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
+        moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE key = ?1")
     }
 
     /// False when there is one of that id.
     func create(_ session: StoredSession) throws(SQLiteError) -> Bool {
         let row = SessionRow(session.record, usedAt: session.lastUsedAt)
         try bind(row, to: insertSession)
-        try insertSession.bind(4, row.createdAt)
-        try insertSession.bind(5, row.expiresAt)
-        try insertSession.bind(6, row.usedAt)
-        try insertSession.bind(12, idleTimeout)
+        try insertSession.bind(5, row.createdAt)
+        try insertSession.bind(6, row.expiresAt)
+        try insertSession.bind(7, row.usedAt)
+        try insertSession.bind(13, idleTimeout)
         try insertSession.run()
         guard connection.changes == 1 else { return false }
-        for document in session.record.services { try write(document, of: row.id) }
+        for document in session.record.services {
+            let row = ServiceRow(document, named: names[document.service], of: row.id)
+            try bind(row, to: insertService)
+            try insertService.run()
+        }
         return true
     }
 
     /// Nil when it is done. A row is only ever updated, never put back: no commit revives a session that has ended.
     func commit(_ commit: SessionCommit) throws(SQLiteError) -> StoreError? {
         let record = commit.record
-        try bind(SessionRow(record, usedAt: 0), to: updateSession)
-        try updateSession.bind(12, Int64(clamping: commit.replacedRevision))
+        let row = SessionRow(record, usedAt: 0)
+        let update = commit.changesServicesOnly ? updateRevision : updateSession
+        if commit.changesServicesOnly {
+            try bind(row.id, to: update)
+            try update.bind(4, row.revision)
+            try update.bind(12, row.checksum)
+        } else {
+            try bind(row, to: update)
+        }
+        try update.bind(13, Int64(clamping: commit.replacedRevision))
         #if PLANTED_BUGS
             if PlantedBug.noConflictCheck.isActive, let revision = try revision(of: record.id) {
-                try updateSession.bind(12, revision)
+                try update.bind(13, revision)
             }
             if PlantedBug.revivedSession.isActive, try !exists(record.id) {
                 return try create(StoredSession(record: record, lastUsedAt: record.createdAt)) ? nil : .conflict
             }
         #endif
-        try updateSession.run()
+        try update.run()
         guard connection.changes == 1 else { return try exists(record.id) ? .conflict : .gone }
         for service in commit.changedServices {
             #if PLANTED_BUGS
@@ -97,7 +118,7 @@ struct SessionWriter {
             if let document = record.document(of: service) {
                 try write(document, of: record.id)
             } else {
-                try bind(record.id, to: deleteService)
+                try deleteService.bind(1, record.id.key)
                 try deleteService.bind(2, names[service])
                 try deleteService.run()
             }
@@ -109,8 +130,8 @@ struct SessionWriter {
     /// Never moves a time backwards.
     func touch(_ use: SessionUse) throws(SQLiteError) {
         try bind(use.id, to: touchSession)
-        try touchSession.bind(2, use.usedAt)
-        try touchSession.bind(3, idleTimeout)
+        try touchSession.bind(3, use.usedAt)
+        try touchSession.bind(4, idleTimeout)
         try touchSession.run()
     }
 
@@ -119,15 +140,21 @@ struct SessionWriter {
         #if PLANTED_BUGS
             if PlantedBug.endForgotten.isActive { return true }
         #endif
-        return try end(key: id.withBytes { Array($0) })
+        try bind(id, to: deleteSession)
+        return try end(bound: id.key)
     }
 
-    /// - Parameter key: the column `id`, whatever is in it.
-    func end(key: [UInt8]) throws(SQLiteError) -> Bool {
-        try deleteSession.bind(1, blob: key)
+    /// Ends the session with this key, whatever its column `id` says.
+    func end(key: Int64) throws(SQLiteError) -> Bool {
+        try deleteSession.bind(1, key)
+        try deleteSession.bindNull(2)
+        return try end(bound: key)
+    }
+
+    private func end(bound key: Int64) throws(SQLiteError) -> Bool {
         try deleteSession.run()
         guard connection.changes == 1 else { return false }
-        try deleteServices.bind(1, blob: key)
+        try deleteServices.bind(1, key)
         try deleteServices.run()
         return true
     }
@@ -154,7 +181,7 @@ struct SessionWriter {
 
     #if PLANTED_BUGS
         private func revision(of id: SessionID) throws(SQLiteError) -> Int64? {
-            let statement = try connection.prepare("SELECT revision FROM sessions WHERE id = ?1")
+            let statement = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND id = ?2")
             try bind(id, to: statement)
             return try statement.step() ? statement.int64(0) : nil
         }
@@ -170,31 +197,41 @@ struct SessionWriter {
             }
         #endif
         let row = ServiceRow(document, named: names[document.service], of: session)
-        try bind(session, to: writeService)
-        try writeService.bind(2, row.name)
-        try writeService.bind(3, row.birth)
-        try writeService.bind(4, row.revision)
-        try writeService.bind(5, row.createdAt)
-        try writeService.bind(6, row.updatedAt)
-        try writeService.bind(7, text: row.document)
-        try writeService.bind(8, row.checksum)
-        try writeService.run()
+        // Most are there: only the first write finds none.
+        try bind(row, to: updateService)
+        try updateService.run()
+        guard connection.changes == 0 else { return }
+        try bind(row, to: insertService)
+        try insertService.run()
     }
 
-    func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
-        try id.withBytes { bytes throws(SQLiteError) in try statement.bind(1, blob: bytes) }
+    private func bind(_ row: ServiceRow, to statement: SQLiteStatement) throws(SQLiteError) {
+        try statement.bind(1, row.session.key)
+        try statement.bind(2, row.name)
+        try statement.bind(3, row.birth)
+        try statement.bind(4, row.revision)
+        try statement.bind(5, row.createdAt)
+        try statement.bind(6, row.updatedAt)
+        try statement.bind(7, text: row.document)
+        try statement.bind(8, row.checksum)
+    }
+
+    /// The key and the whole id.
+    private func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
+        try statement.bind(1, id.key)
+        try id.withBytes { bytes throws(SQLiteError) in try statement.bind(2, blob: bytes) }
     }
 
     /// What both making and changing a session write.
     private func bind(_ row: SessionRow, to statement: SQLiteStatement) throws(SQLiteError) {
         try bind(row.id, to: statement)
-        try statement.bind(2, blob: row.token)
-        try statement.bind(3, row.revision)
-        try statement.bind(7, row.mode)
-        if let userID = row.userID { try statement.bind(8, userID) } else { try statement.bindNull(8) }
-        if let labels = row.labels { try statement.bind(9, text: labels) } else { try statement.bindNull(9) }
-        if let retired = row.retired { try statement.bind(10, blob: retired) } else { try statement.bindNull(10) }
-        try statement.bind(11, row.checksum)
+        try statement.bind(3, blob: row.token)
+        try statement.bind(4, row.revision)
+        try statement.bind(8, row.mode)
+        if let userID = row.userID { try statement.bind(9, userID) } else { try statement.bindNull(9) }
+        if let labels = row.labels { try statement.bind(10, text: labels) } else { try statement.bindNull(10) }
+        if let retired = row.retired { try statement.bind(11, blob: retired) } else { try statement.bindNull(11) }
+        try statement.bind(12, row.checksum)
     }
 
     /// SQL for when to look whether a session has expired. Rounded up to a minute: so most uses leave the index of these
