@@ -3,7 +3,10 @@
  * The same library, the same options and the same shape of answer, with nothing behind it: no session is looked up,
  * nothing is parsed, nothing is kept. What Concierge costs beyond this is Concierge's.
  *
- *   bare [--port N] [--threads N] [--memory BYTES] [--connections N] [--etag VALUE] [--body JSON] [--created JSON]
+ *   bare [--port N] [--threads N] [--idle N] [--memory BYTES] [--connections N] [--etag VALUE] [--body JSON] [--created JSON]
+ *
+ * --threads is how many loops there are, --idle how many threads beside them that only wait: the kernel and the C library
+ * do more for each system call of a process that has several threads.
  *
  * GET answers the body (304 when If-None-Match is the ETag); PUT and PATCH collect what is sent and answer the body;
  * POST collects and answers 201 with the "created" body. Like Concierge it writes one line on standard error once it
@@ -99,6 +102,14 @@ static void completed(void *cls, struct MHD_Connection *connection, void **con_c
     *con_cls = NULL;
 }
 
+static void *wait_forever(void *nothing) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);  // signals are for the loops
+    for (;;) pause();
+    return nothing;
+}
+
 static void stop(int signal_number) {
     (void)signal_number;
     ending = 1;
@@ -154,7 +165,7 @@ static void *run(void *argument) {
 
 int main(int argc, char **argv) {
     uint16_t port = 0;
-    unsigned threads = 1;
+    unsigned threads = 1, idle = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--version") == 0) {
             puts(MHD_get_version());
@@ -167,6 +178,7 @@ int main(int argc, char **argv) {
         const char *name = argv[i++], *value = argv[i];
         if (strcmp(name, "--port") == 0) port = (uint16_t)atoi(value);
         else if (strcmp(name, "--threads") == 0) threads = (unsigned)atoi(value);
+        else if (strcmp(name, "--idle") == 0) idle = (unsigned)atoi(value);
         else if (strcmp(name, "--memory") == 0) memory_limit = (unsigned)atoi(value);
         else if (strcmp(name, "--connections") == 0) connection_limit = (unsigned)atoi(value);
         else if (strcmp(name, "--etag") == 0) etag = value;
@@ -192,6 +204,10 @@ int main(int argc, char **argv) {
     pthread_t loops[64];
     for (unsigned i = 1; i < threads; i++)
         if (pthread_create(&loops[i], NULL, run, (void *)(intptr_t)descriptors[i]) != 0) fail("pthread_create");
+    for (; idle > 0; idle--) {
+        pthread_t waiting;
+        if (pthread_create(&waiting, NULL, wait_forever, NULL) != 0) fail("pthread_create");
+    }
     run((void *)(intptr_t)descriptors[0]);
     for (unsigned i = 1; i < threads; i++) pthread_join(loops[i], NULL);
     return 0;

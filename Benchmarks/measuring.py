@@ -29,6 +29,7 @@ class Bench:
         self.most_sessions = 100_000 if options.quick else 1_000_000
         self.bare_program = compile_c("bare.c", folder, "bare", "-lmicrohttpd", "-lpthread")
         self.bare_answers = []  # options that make its answers as long as ours
+        self.idle_threads = 0  # beside its loop, so that it has as many threads as ours
         self.table = []
         self.notes = []
         self.repeat_budget = REPEAT_BUDGET
@@ -45,8 +46,8 @@ class Bench:
         return Server(command, self.server_core, self.folder, environment)
 
     def bare(self, environment=None, port=0, words=()):
-        command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory), *self.bare_answers,
-                   *words]
+        command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory),
+                   "--idle", str(self.idle_threads), *self.bare_answers, *words]
         return Server(command, self.server_core, self.folder, environment)
 
     def tokens(self, server, count, name):
@@ -54,7 +55,7 @@ class Bench:
         return write_tokens(os.path.join(self.folder, name), fill(server, 0, count, 300))
 
     def match_answers(self):
-        """Asks ours once for everything, and makes the bare server answer in as many bytes."""
+        """Asks ours once for everything, and makes the bare server answer in as many bytes, with as many threads."""
         with self.ours() as server:
             token = fill(server, 0, 1, 30)[0]
             status, created_head, created = server.ask(request("POST", "/v1/sessions"))
@@ -66,9 +67,11 @@ class Bench:
                 raise Failed("GET profile has no ETag")
             status, not_modified, _ = server.ask(request("GET", PROFILE, token, extra=f"If-None-Match: {etag}\r\n"))
             expect(status, 304, "GET profile with If-None-Match")
+            self.idle_threads = 0 if self.options.itself else server.threads() - 1
         self.bare_answers = ["--body", body.decode(), "--created", created.decode(), "--etag", etag]
         with self.bare() as server:
             _, bare_head, bare_body = server.ask(request("GET", PROFILE, token))
+        self.notes.append(f"the bare server has one loop and {self.idle_threads} threads that wait, as many as ours")
         ours, bare = len(head) + 4 + len(body), len(bare_head) + 4 + len(bare_body)
         self.add("bytes of a GET answer", number(ours), number(bare), ours / bare)
 

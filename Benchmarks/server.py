@@ -100,6 +100,9 @@ class Server:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICK
 
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
     def resident(self):
         """Resident bytes."""
         with open(f"/proc/{self.pid}/smaps_rollup") as rollup:

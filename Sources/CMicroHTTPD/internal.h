@@ -62,6 +62,10 @@ struct cmhd_connection {
     size_t body_length, body_capacity;
     uint64_t content_length;
     void *exchange;                 ///< the caller's, between `request` and `resumed`
+
+    struct MHD_Response *kept_answer;       ///< the last one's, for the next while that comes soon; or NULL
+    struct cmhd_answer_block *kept_block;   ///< what it is made of
+    size_t kept_length;                     ///< of its body
 };
 
 typedef struct {
@@ -130,6 +134,9 @@ struct cmhd_server {
 
 /// The Date field of an answer that is made now, with the end of its line. Until the next call.
 const char *cmhd_date_line(worker *w);
+
+/// Frees what a connection keeps of its last answer for the next.
+void cmhd_forget_answer(cmhd_connection *connection);
 
 /// Monotonic milliseconds, to the kernel's tick: a deadline needs no more, and it costs nanoseconds.
 int64_t cmhd_now(void);
