@@ -18,6 +18,7 @@ struct SessionWriter {
     /// Reads within the writer's transaction.
     let reader: SessionReader
     let selectDue: SQLiteStatement
+    let selectDueTooLate: SQLiteStatement
     let moveDue: SQLiteStatement
 
     /// - Parameter report: is told of each damaged row, in a sentence.
@@ -57,6 +58,8 @@ struct SessionWriter {
         writeFlow = try connection.prepare("INSERT OR REPLACE INTO flows VALUES (?1, ?2, ?3)")
         selectDue = try connection.prepare(
             "SELECT id, used_at, expires_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
+        selectDueTooLate = try connection.prepare(
+            "SELECT id, used_at, expires_at FROM sessions WHERE due_at > ?1 ORDER BY due_at DESC LIMIT ?2")
         moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE id = ?1")
     }
 
