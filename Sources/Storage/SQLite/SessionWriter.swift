@@ -96,6 +96,7 @@ struct SessionWriter {
             #if PLANTED_BUGS
                 let isLast = service == commit.changedServices.last && commit.changedServices.count > 1
                 if PlantedBug.halfTransaction.isActive, isLast { continue }
+                if PlantedBug.lostService.isActive, record.revision.isMultiple(of: 32) { continue }
             #endif
             if let document = record.document(of: service) {
                 try write(document, of: record.id)

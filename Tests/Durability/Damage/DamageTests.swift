@@ -8,8 +8,6 @@ import Testing
 /// shows is right.
 @Suite("Damaged files")
 struct DamageTests {
-    /// From place to place, in bytes.
-    private static let distance = getenv("TORTURE_SECONDS") == nil ? 1_021 : 61
     private static let tail = 64 << 10
 
     enum Harm: String, CaseIterable, Sendable { case cut, flip }
@@ -28,7 +26,8 @@ struct DamageTests {
     func log(_ harm: Harm) async throws {
         let files = try await StoredFiles.make(sessions: 12, commits: 60, inLog: 40)
         #expect(files.log.count > Self.tail)
-        for place in Self.places(files.log) {
+        var places = Places(in: files.log.count, tail: Self.tail)
+        while let place = places.next() {
             var damaged = files
             Self.damage(&damaged.log, at: place, harm)
             let found = try await Self.read(damaged)
@@ -43,6 +42,7 @@ struct DamageTests {
             #expect(found.sessions.mapValues(Self.number) == expected, "\(harm) at \(place)")
             for session in found.sessions.values { #expect(Self.isWhole(session), "\(harm) at \(place)") }
         }
+        places.report("log, \(harm)")
     }
 
     @Test(
@@ -54,8 +54,8 @@ struct DamageTests {
         var latest: [SessionID: Int] = [:]
         for commit in files.commits { latest[commit.session] = commit.number }
         var untold = 0
-        let places = Self.places(files.database)
-        for place in places {
+        var places = Places(in: files.database.count, tail: Self.tail)
+        while let place = places.next() {
             var damaged = files
             Self.damage(&damaged.database, at: place, harm)
             let found = try await Self.read(damaged)
@@ -74,10 +74,7 @@ struct DamageTests {
         // some, and so do the zeros that SQLite reads behind the end of a cut page: something is missing and nothing says
         // so. What is shown is right even then.
         #expect(untold * 10 <= places.count, "\(untold) of \(places.count)")
-    }
-
-    private static func places(_ bytes: [UInt8]) -> [Int] {
-        Array(stride(from: bytes.count - 1, through: max(0, bytes.count - tail), by: -distance))
+        places.report("database, \(harm)")
     }
 
     private static func damage(_ bytes: inout [UInt8], at place: Int, _ harm: Harm) {
