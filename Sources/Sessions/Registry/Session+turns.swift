@@ -26,6 +26,8 @@ extension Session {
     ///
     /// - Returns: false when the session has ended by then, and there is no turn.
     nonisolated(nonsending) func takeLastTurn() async -> Bool {
+        guard let isFree = try? takeTurnIfFree() else { return false }
+        guard !isFree else { return true }
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
                 guard state.isWriting else {

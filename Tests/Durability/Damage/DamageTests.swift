@@ -32,15 +32,17 @@ struct DamageTests {
             Self.damage(&damaged.log, at: place, harm)
             let found = try await Self.read(damaged)
             guard found.refusal == nil else {
-                Issue.record("\(harm) at \(place): \(found.refusal ?? "")")
+                Issue.record("\(harm) at \(place), seed \(files.seed): \(found.refusal ?? "")")
                 continue
             }
             #expect(found.damagedRows == 0)
             let last = found.sessions.values.map(Self.number).max() ?? 0
             var expected: [SessionID: Int] = [:]
             for commit in files.commits where commit.number <= last { expected[commit.session] = commit.number }
-            #expect(found.sessions.mapValues(Self.number) == expected, "\(harm) at \(place)")
-            for session in found.sessions.values { #expect(Self.isWhole(session), "\(harm) at \(place)") }
+            #expect(found.sessions.mapValues(Self.number) == expected, "\(harm) at \(place), seed \(files.seed)")
+            for session in found.sessions.values {
+                #expect(Self.isWhole(session), "\(harm) at \(place), seed \(files.seed)")
+            }
         }
         places.report("log, \(harm)")
     }
@@ -63,7 +65,7 @@ struct DamageTests {
                 let right = latest[session.record.id].map(StoredFiles.document)
                 #expect(
                     session.record.services.allSatisfy { $0.bytes == right },
-                    "\(harm) at \(place): \(session.record.id)")
+                    "\(harm) at \(place), seed \(files.seed): \(session.record.id)")
             }
             let isComplete = found.sessions.count == latest.count && found.sessions.values.allSatisfy(Self.isWhole)
             if !isComplete, found.damagedRows == 0, found.refusal == nil {
@@ -73,7 +75,7 @@ struct DamageTests {
         // A bit in a row's key takes the row to another place, where nobody looks for it, one in a page's count of rows hides
         // some, and so do the zeros that SQLite reads behind the end of a cut page: something is missing and nothing says
         // so. What is shown is right even then.
-        #expect(untold * 10 <= places.count, "\(untold) of \(places.count)")
+        #expect(untold * 10 <= places.count, "\(untold) of \(places.count), seed \(files.seed)")
         places.report("database, \(harm)")
     }
 

@@ -50,6 +50,7 @@ struct FaultTests {
             process.send(SIGTERM)
             let wasKilled = try await process.result().status == nil
             Self.beyond.withLock { $0[fault.call] = wasKilled ? 0 : $0[fault.call, default: 0] + 1 }
+            if !wasKilled, Self.isLong { print("faults: no thread comes to \(fault)") }
             #expect(wasKilled || Self.isLong, "it was to be killed, and was not")
             let server = try await Server(in: folder)
             let port = server.port
@@ -100,7 +101,9 @@ struct FaultTests {
         }
     }
 
-    @Test("when a sync fails while it starts, it does not, and says why; or it does, and nothing is lost", arguments: [1, 2])
+    @Test(
+        "when a sync fails while it starts, it does not, and says why; or it does, and nothing is lost",
+        arguments: [1, 2])
     func failedStart(_ number: Int) async throws {
         try await withFolder(Server.files) { _, folder in
             var client = OneSession(try await Self.newSession(in: folder))

@@ -18,12 +18,12 @@ struct Torture {
     private(set) var acknowledgements = 0
     private(set) var unknown = 0
     private var chance: SeededGenerator
-    private var sessions: [KnownSession] = []
+    var sessions: [KnownSession] = []
     /// Users that were attached in the last round.
-    private var users: Set<Int> = []
+    var users: Set<Int> = []
     private var writes = 0
     /// Runs since the end of the last round. It is killed when nobody needs it.
-    private var checked: Server?
+    var checked: Server?
 
     init(folder: String, seed: UInt64, mostAcknowledgements: Int) {
         self.folder = folder
@@ -50,7 +50,8 @@ struct Torture {
         let moments = Moments(
             wanted: Int.random(in: 1...mostAcknowledgements, using: &chance), atFirstEnd: looksForEnds ? kill : nil)
         let clients = clients(server)
-        let reports: [Int: [RoundClient.Report]] = try await withThrowingTaskGroup(of: (Int?, RoundClient.Report).self) { group in
+        let reports: [Int: [RoundClient.Report]] = try await withThrowingTaskGroup(of: (Int?, RoundClient.Report).self)
+        { group in
             for (session, client) in clients {
                 group.addTask { (session, try await blocking { try client.run(moments) }) }
             }
@@ -85,7 +86,7 @@ struct Torture {
         return try await freshServer()
     }
 
-    private mutating func freshServer() async throws -> Server {
+    mutating func freshServer() async throws -> Server {
         let residents = [2, 8, 100_000].randomElement(using: &chance) ?? 2
         return try await Server(in: folder, settings: ["max_resident_sessions=\(residents)"])
     }
@@ -134,54 +135,5 @@ struct Torture {
             }
         }
         return clients
-    }
-
-    /// Starts it again, which goes on in the next round, and looks at all sessions.
-    private mutating func check(_ reports: [Int: [RoundClient.Report]]) async throws {
-        let server = try await freshServer()
-        let port = server.port
-        for (session, reports) in reports {
-            sessions[session].token = reports.count == 1 ? reports[0].token ?? "" : sessions[session].token
-        }
-        let tokens = sessions.map(\.token)
-        let found = try await blocking {
-            let connection = try Connection(port: port)
-            return try tokens.map { $0.isEmpty ? nil : try connection.state(token: $0) }
-        }
-        for index in sessions.indices {
-            // A fresh token that may have been given and did not come: nobody can look any more.
-            guard let state = found[index] else { continue }
-            let requests = (reports[index] ?? []).flatMap(\.requests)
-            let history = History(start: sessions[index].state, requests: requests, found: state)
-            if let violation = history.violation() {
-                throw Violation(description: "seed \(seed), kill \(kills): \(violation)")
-            }
-            sessions[index].state = state
-        }
-        sessions.removeAll(where: \.token.isEmpty)
-        users = Set(reports.values.joined().compactMap(\.user))
-        try await checkUsers(server)
-        checked = server
-    }
-
-    /// Under each user there is the session that says so, and nobody else's.
-    private func checkUsers(_ server: Server) async throws {
-        let (sessions, port) = (sessions, server.adminPort)
-        let attached = sessions.filter { !$0.state.isEnded && $0.state[.user].write != 0 }
-        let users = users.union(attached.map { $0.state[.user].write })
-        let listed = try await blocking {
-            let connection = try Connection(port: port)
-            return try users.map { user in
-                (user, try connection.send("GET", "/v1/users/u-\(user)/sessions").items.compactMap { $0[string: "id"] })
-            }
-        }
-        for (user, ids) in listed {
-            let expected = attached.filter { $0.state[.user].write == user }.map(\.id)
-            // One whose token is not known any more may be in the list as well.
-            let known = ids.filter { id in sessions.contains { $0.id == id } }
-            guard known != expected else { continue }
-            throw Violation(
-                description: "seed \(seed), kill \(kills): user u-\(user) is listed with \(ids), and is of \(expected)")
-        }
     }
 }
