@@ -3,29 +3,34 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// The moment between the decision that a session ends and its end in the database, which a random kill seldom meets: it
-/// is made long by a lock on the database.
-@Suite("Nobody is told of an end that a kill can undo")
+/// The moment between the decision that a session ends, or is written to, and the time when the database has it, which a
+/// random kill seldom meets: it is made long by a lock on the database.
+@Suite("Nobody is told of what a kill can undo")
 struct EndTests {
     enum Way: String, CaseIterable, Sendable {
-        case client, admin, theft, user
+        case write, client, admin, theft, user
+
+        var isAdmins: Bool { self == .admin || self == .user }
+        var action: SentRequest.Action { self == .write ? .put(.left, 7) : .end }
     }
 
-    @Test("killed while an end waits for the disk: whoever asked meanwhile was told the truth", arguments: Way.allCases)
+    @Test(
+        "killed while an end or a write waits for the disk: whoever asked meanwhile was told the truth",
+        arguments: Way.allCases)
     func undone(_ way: Way) async throws {
         try await withFolder(Server.files) { _, folder in
             let server = try await Server(in: folder)
             let (session, start, requests) = try await blocking {
                 let connection = try Connection(port: server.port)
                 var session = try connection.newSession()
-                let ender = try Connection(port: way == .client || way == .theft ? server.port : server.adminPort)
+                let ender = try Connection(port: way.isAdmins ? server.adminPort : server.port)
                 let end = try Self.prepared(way, &session, server)
                 let start = try connection.state(token: session.token)
                 let block = try WriteBlock("\(folder)/sessions.db")
                 defer { withExtendedLifetime(block) {} }
-                try ender.sendOnly(end.method, end.path, token: end.token)
+                try ender.sendOnly(end.method, end.path, end.json, token: end.token)
                 var requests = [
-                    SentRequest(client: 0, action: .end, outcome: .unknown, sentAt: 1, answeredAt: .max)
+                    SentRequest(client: 0, action: way.action, outcome: .unknown, sentAt: 1, answeredAt: .max)
                 ]
                 let reader = try Connection(port: server.port, token: session.token)
                 // So many take far longer than the other request needs to arrive.
@@ -43,7 +48,7 @@ struct EndTests {
             _ = try await server.process.result()
             let next = try await Server(in: folder)
             let found = try await blocking { try Connection(port: next.port).state(token: session.token) }
-            #expect(!found.isEnded, "the end was to wait for the database, and did not")
+            #expect(!found.isEnded, "it was to wait for the database, and did not")
             #expect(History(start: start, requests: requests, found: found).violation() == nil)
             try await next.kill()
         }
@@ -52,20 +57,21 @@ struct EndTests {
     /// What ends the session, when all that it needs was done before.
     private static func prepared(
         _ way: Way, _ session: inout KnownSession, _ server: Server
-    ) throws -> (method: String, path: String, token: String?) {
+    ) throws -> (method: String, path: String, json: String?, token: String?) {
         let client = try Connection(
             port: server.port, token: session.token, admin: (server.adminPort, session.id))
         switch way {
-        case .client: return ("DELETE", Connection.Session.path, session.token)
-        case .admin: return ("DELETE", "/v1/sessions/\(session.id)", nil)
+        case .write: return ("PUT", Connection.Session.service(.left), #"{"n":7}"#, session.token)
+        case .client: return ("DELETE", Connection.Session.path, nil, session.token)
+        case .admin: return ("DELETE", "/v1/sessions/\(session.id)", nil, nil)
         case .theft:
             _ = try client.outcome(of: .rotate)
             let old = session.token
             session.token = client.token ?? old
-            return ("GET", Connection.Session.path, old)
+            return ("GET", Connection.Session.path, nil, old)
         case .user:
             _ = try client.outcome(of: .put(.user, 1))
-            return ("DELETE", "/v1/users/u-1/sessions", nil)
+            return ("DELETE", "/v1/users/u-1/sessions", nil, nil)
         }
     }
 
