@@ -84,7 +84,7 @@ let package = Package(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(
             name: "Durability",
-            dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "Chance"],
+            dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "Chance", "CSQLite"],
             exclude: ["README.md"]),
         .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Storage", "Support", "HTTPTestClient"]),
     ],

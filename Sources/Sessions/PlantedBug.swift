@@ -16,6 +16,8 @@
         case fullDiskIsTrouble = "full-disk-is-trouble"
         case uncheckedRows = "unchecked-rows"
         case endForgotten = "end-forgotten"
+        case endShownEarly = "end-shown-early"
+        case lostService = "lost-service"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

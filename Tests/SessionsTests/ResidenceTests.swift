@@ -77,15 +77,15 @@ import Testing
         #expect(try house.get("counter", back).document == ["count": 1])
     }
 
-    @Test("one that is marked ended stays until the store knows")
+    @Test("one that is to end stays until the store knows")
     func ended() async throws {
         let store = StoreWrapper()
         let house = try House(store: store) { $0.maxResidentSessions = 3 }
         let (id, token) = try await Self.make(house)
-        house.sessions.registry[id]?.markEnded()
+        house.sessions.registry[id]?.hold()
         for _ in 0..<20 { _ = try await Self.make(house) }
         #expect(Self.isResident(id, house))
-        #expect(try await !house.isAuthenticated(token))
+        await #expect(throws: SessionError.self) { try await house.isAuthenticated(token) }
     }
 
     @Test("whoever works with a session sees what was written last, while others come and go")

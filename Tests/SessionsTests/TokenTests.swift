@@ -113,23 +113,6 @@ import Testing
         }
     }
 
-    @Test("a stolen token is refused also when the store does not answer, and the end is made up for")
-    func theftWithoutStore() async throws {
-        let store = StoreWrapper()
-        let house = try House(store: store)
-        let (session, old) = try await house.sessions.create()
-        let fresh = try await house.sessions.rotate(session)
-        house.clock.advance(60_000)
-        store.endFailure.withLock { $0 = .unavailable("") }
-        #expect(try await !house.isAuthenticated(old))
-        #expect(try await !house.isAuthenticated(fresh))
-        #expect(try await store.load(session.id) != nil)
-        store.endFailure.withLock { $0 = nil }
-        await house.sessions.sweep()
-        #expect(try await store.load(session.id) == nil)
-        #expect(house.sessions.statistics.live == 0)
-    }
-
     @Test("an ended session's token is dead for good, its services are gone, newest first")
     func end() async throws {
         let (session, token) = try await house.sessions.create()
@@ -179,20 +162,6 @@ import Testing
             #expect(try await house.store.load(session.id) == nil)
         }
         #expect(house.sessions.statistics.live == 0)
-        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
-    }
-
-    @Test("an update that is being committed while its session ends does not bring it back")
-    func endDuringCommit() async throws {
-        let store = StoreWrapper()
-        let house = try House(store: store)
-        let (session, token) = try await house.sessions.create()
-        store.beforeCommit.withLock { $0 = { _ in _ = try? await house.sessions.end(session) } }
-        await #expect(throws: SessionError.ended) {
-            try await house.perform(.put(["count": 1]), on: "counter", session)
-        }
-        #expect(try await !house.isAuthenticated(token))
-        #expect(try await store.load(session.id) == nil)
         #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 

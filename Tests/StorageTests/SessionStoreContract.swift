@@ -223,6 +223,33 @@ import Testing
         #expect(try await store.endExpired(query(89 * minute, idleTimeout: 60 * minute)).sessions.count == 1)
     }
 
+    @Test("a timeout that is shorter today holds for sessions that were written under a longer one", arguments: stores)
+    func shorterTimeout(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        let minute: Int64 = 60_000
+        let ids = (0..<5).map { _ in SessionID(random: SystemRandom()) }
+        for (index, id) in ids.enumerated() {
+            let record = SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, id.low)), createdAt: 10,
+                expiresAt: index == 4 ? 4 * minute : 600 * minute, revision: 1, services: [], details: .none)
+            // Written when it was half an hour.
+            try await store.create(StoredSession(record: record, lastUsedAt: Int64(10 + index) * minute))
+        }
+        func ended(at now: Int64) async throws -> Set<SessionID> {
+            var ended: Set<SessionID> = []
+            // More than needed: none of them is to be looked at for ever.
+            for _ in 0..<8 {
+                let query = ExpiryQuery(now: now, idleTimeout: minute, limit: 2) { _ in false }
+                ended.formUnion(try await store.endExpired(query).sessions.map(\.record.id))
+            }
+            return ended
+        }
+        #expect(try await ended(at: 13 * minute) == [ids[0], ids[1], ids[2], ids[4]])
+        #expect(try await ended(at: 14 * minute) == [ids[3]])
+        #expect(store.sessionCount == 0)
+    }
+
     @Test("it remembers which versions of flows were used, or says that it does not", arguments: stores)
     func usedFlows(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()

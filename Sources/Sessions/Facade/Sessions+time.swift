@@ -39,13 +39,14 @@ extension Sessions {
         let now = environment.clock.now()
         let overdue = registry.takeOverdue(now: now, limit: limit, settings: environment.settings)
         for session in overdue {
-            guard session.markExpired(now: now) else {
+            let isExpired = session.markExpired(now: now)
+            guard isExpired || session.isHeld else {
                 // Used at the last moment.
                 registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
                 continue
             }
             do {
-                try await finish(session, .expired)
+                if isExpired { try await finish(session, .expired) } else { _ = try await end(session, .tokenReused) }
             } catch {
                 registry.reconsider(session.id, at: now + Self.retryInterval)
             }

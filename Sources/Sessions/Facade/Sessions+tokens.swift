@@ -14,13 +14,14 @@ extension Sessions {
             if saveUse { registry.noteUse(token.sessionID, at: now) }
             return session
         case .refused: throw .unauthenticated
+        case .held: throw Self.held
         case .stolen:
-            // Its owner and the thief are both out. When the store cannot be told, they are so here at least, and the
+            // Its owner and the thief are both out. When the store cannot be told, nobody gets in here at least, and the
             // sweeper tells it later.
-            guard session.markEnded() else { throw .unauthenticated }
             do {
-                try await finish(session, .tokenReused)
+                _ = try await end(session, .tokenReused)
             } catch {
+                session.hold()
                 registry.reconsider(token.sessionID, at: environment.clock.now())
             }
             throw .unauthenticated
@@ -38,9 +39,14 @@ extension Sessions {
             if saveUse { registry.noteUse(token.sessionID, at: now) }
             return session
         case .refused: throw .unauthenticated
+        case .held: throw Self.held
         case .stolen: return nil
         }
     }
+
+    /// Not that it has ended: that is only said when it will be so after a crash as well.
+    private static let held = SessionError.storeUnavailable(reason: heldReason)
+    static let heldReason = "It could not be told that a session has ended."
 
     /// A fresh token. The one before still works for ``SessionSettings/rotationGrace``; whoever uses it after that
     /// ends the session.

@@ -53,23 +53,28 @@ package final class Sessions: Sendable {
     }
 
     /// Ends a session: its services are removed, newest first, then the session. Its tokens are dead from the moment
-    /// this is called, and nothing that is being written can bring it back.
+    /// that the store has its end; until then it is there for everybody, and writes wait. Nothing that is being written
+    /// can bring it back.
     ///
     /// - Returns: whether it was not over before.
     /// - Throws: what the store says. Then the session has not ended.
     @discardableResult
     package func end(_ session: Session) async throws(SessionError) -> Bool {
-        guard session.markEnded() else { return false }
-        do {
-            try await finish(session, .requested)
-        } catch {
-            if registry[session.id] === session { session.unmarkEnded() }
-            throw error
-        }
+        try await end(session, .requested)
+    }
+
+    /// Like a unit of work an end has its turn: what is being written is done before, and what waits finds it ended.
+    func end(_ session: Session, _ end: SessionEnd) async throws(SessionError) -> Bool {
+        guard await session.takeLastTurn() else { return false }
+        defer { session.endTurn() }
+        #if PLANTED_BUGS
+            if PlantedBug.endShownEarly.isActive { session.markEnded() }
+        #endif
+        try await finish(session, end)
         return true
     }
 
-    /// What is left to do when a session is marked ended.
+    /// Tells the store that a session has ended, and then everybody else.
     func finish(_ session: Session, _ end: SessionEnd) async throws(SessionError) {
         let id = session.id
         do {
@@ -77,6 +82,7 @@ package final class Sessions: Sendable {
         } catch {
             throw SessionError(error)
         }
+        session.markEnded()
         // Of several who end it at once, one takes it out; the others have nothing to tell.
         guard let removed = registry.remove(id) else { return }
         registry.giveBack(1)

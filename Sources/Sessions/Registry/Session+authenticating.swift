@@ -4,6 +4,8 @@ extension Session {
         /// - saveUse: whether it is time to tell the store of it.
         case accepted(saveUse: Bool)
         case refused
+        /// Good or not, nobody gets in until the store knows that the session has ended.
+        case held
         /// It was replaced long enough ago that its owner has no more use for it.
         case stolen
     }
@@ -12,7 +14,9 @@ extension Session {
     func present(_ token: TokenDigest, now: Int64) -> Verdict {
         state.withLock { state in
             // Also before the sweeper comes by.
-            guard !state.isEnded, now < state.deadline(environment.settings) else { return .refused }
+            guard state.stage == .open, now < state.deadline(environment.settings) else {
+                return state.stage == .held ? .held : .refused
+            }
             if token != state.record.token {
                 guard let retired = state.record.details.retiredTokens.first(where: { $0.digest == token }) else {
                     return .refused

@@ -1,5 +1,6 @@
 extension Session {
-    /// Marks it ended; from now on nobody gets in, and what is being committed is the last.
+    /// Marks it ended; from now on nobody gets in. Not before the store knows: who is told that a session has ended has
+    /// to find it so after a crash as well.
     ///
     /// - Returns: whether it was not ended before.
     @discardableResult
@@ -19,6 +20,7 @@ extension Session {
         let settings = environment.settings
         let (isToBeFinished, last) = state.withLock { state -> (Bool, Last?) in
             guard !state.isEnded else { return (true, nil) }
+            // Tokens are refused by the time alone, whatever the store says, now and after a crash.
             guard now >= state.deadline(settings) else { return (false, nil) }
             return (true, state.end(environment.catalog))
         }
@@ -34,15 +36,14 @@ extension Session {
         if last.memory != nil { environment.remembered.remove(self, last.record.id) }
     }
 
-    /// The store could not be told that it ended: it goes on.
-    func unmarkEnded() {
-        let record = state.withLock { state in
-            state.isEnded = false
-            state.countLive(1, environment.catalog)
-            return state.record
+    /// Lets nobody in any more, though the store could not be told that it is to end.
+    func hold() {
+        state.withLock { state in
+            if state.stage == .open { state.stage = .held }
         }
-        environment.countJourneys(of: record, 1)
     }
+
+    var isHeld: Bool { state.withLock { $0.stage == .held } }
 
     /// Everything that lives, newest first, and the revision.
     var remains: (services: [RegisteredService], revision: UInt64) {
@@ -55,7 +56,7 @@ extension Session {
 
 extension Session.State {
     fileprivate mutating func end(_ catalog: ServiceCatalog) -> Session.Last {
-        isEnded = true
+        stage = .ended
         countLive(-1, catalog)
         defer { memory = nil }
         return (record, memory)

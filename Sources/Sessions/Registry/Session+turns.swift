@@ -21,6 +21,29 @@ extension Session {
         }
     }
 
+    /// Waits for a turn before all others who wait: nothing is won by writing what is about to end. ``endTurn()`` has to
+    /// follow.
+    ///
+    /// - Returns: false when the session has ended by then, and there is no turn.
+    nonisolated(nonsending) func takeLastTurn() async -> Bool {
+        guard let isFree = try? takeTurnIfFree() else { return false }
+        guard !isFree else { return true }
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.isWriting else {
+                    state.isWriting = true
+                    return true
+                }
+                state.waitingWriters.insert(continuation, at: 0)
+                return false
+            }
+            if isFree { continuation.resume() }
+        }
+        guard state.withLock(\.isEnded) else { return true }
+        endTurn()
+        return false
+    }
+
     /// Takes a turn if nobody has it. Then ``endTurn()`` has to follow.
     ///
     /// - Throws: ``SessionError/ended``.

@@ -23,8 +23,15 @@ package final class Session: Sendable {
         /// Milliseconds of use that the store was not told of.
         var unsavedUse: UInt32 = 0
         var isWriting = false
+        var stage = Stage.open
+    }
+
+    enum Stage: UInt8 {
+        case open
+        /// It is to end, and the store could not be told yet: nobody gets in, and nobody is told that it has ended.
+        case held
         /// No token opens it and nothing changes it any more.
-        var isEnded = false
+        case ended
     }
 
     init(_ stored: StoredSession, environment: SessionEnvironment) {
@@ -43,6 +50,8 @@ package final class Session: Sendable {
 }
 
 extension Session.State {
+    var isEnded: Bool { stage == .ended }
+
     /// When the session expires, unless it is used before.
     func deadline(_ settings: SessionSettings) -> Int64 {
         min(lastUsedAt + settings.idleTimeout, record.expiresAt)

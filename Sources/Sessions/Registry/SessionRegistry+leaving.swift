@@ -75,8 +75,8 @@ extension RegistryShard.Content {
 }
 
 extension Session.State {
-    /// One that was marked ended has to stay until the store knows that it is.
-    fileprivate var canLeave: Bool { !isEnded && !isWriting && waitingWriters.isEmpty }
+    /// One that is to end has to stay until the store knows that it has.
+    fileprivate var canLeave: Bool { stage == .open && !isWriting && waitingWriters.isEmpty }
 
     /// The last use, if the store was not told of it.
     fileprivate var unsavedUseTime: Int64? { unsavedUse > 0 ? lastUsedAt : nil }

@@ -74,7 +74,7 @@ final class SessionRegistry: Sendable {
         return session
     }
 
-    /// Takes out of the index at most `limit` sessions whose time is over. Those that were used in the meantime go
+    /// Takes out of the index at most `limit` sessions whose time is over, or that are held. Those that were used in the meantime go
     /// back into it. The sessions stay here until they are removed.
     func takeOverdue(now: Int64, limit: Int, settings: SessionSettings) -> [Session] {
         var overdue: [Session] = []
@@ -84,8 +84,8 @@ final class SessionRegistry: Sendable {
                 while overdue.count < limit, let id = content.expiry.popDue(now: now) {
                     guard let session = content.sessions[id] else { continue }
                     // A shard's lock is taken before a session's, never the other way round.
-                    let (deadline, isEnded) = session.state.withLock { ($0.deadline(settings), $0.isEnded) }
-                    if deadline > now, !isEnded {
+                    let (deadline, isOpen) = session.state.withLock { ($0.deadline(settings), $0.stage == .open) }
+                    if deadline > now, isOpen {
                         content.expiry.insert(id, deadline: deadline)
                     } else {
                         overdue.append(session)

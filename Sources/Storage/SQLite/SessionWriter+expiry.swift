@@ -3,7 +3,8 @@ import Sessions
 extension SessionWriter {
     /// Ends sessions whose time is over. What is not over yet, or in use, is looked at again when it is due.
     func endExpired(_ query: ExpiryQuery) throws(SQLiteError) -> ExpiredSessions {
-        let due = try dueRows(query)
+        let late = try moveUp(query)
+        let due = try rows(selectDue, from: query.now, limit: query.limit)
         var ended: [StoredSession] = []
         var count = 0
         for row in due {
@@ -21,7 +22,24 @@ extension SessionWriter {
             if let session = try reader.current(id) { ended.append(session) }
             if try end(id) { count += 1 }
         }
-        return ExpiredSessions(sessions: ended, count: count, looked: due.count)
+        return ExpiredSessions(sessions: ended, count: count, looked: max(due.count, late))
+    }
+
+    /// Brings forward what was to be looked at later than any session can last: it was written when the timeout was longer.
+    ///
+    /// What is due sooner than that may be late as well, and nobody can tell; so after a timeout was made shorter a session
+    /// is still looked at within the new one.
+    ///
+    /// - Returns: how many.
+    private func moveUp(_ query: ExpiryQuery) throws(SQLiteError) -> Int {
+        let late = try rows(
+            selectDueTooLate, from: Self.rounded(query.now + query.idleTimeout), limit: query.limit)
+        for row in late {
+            // The clock may have been set back.
+            let deadline = min(min(row.usedAt, query.now) + query.idleTimeout, row.expiresAt)
+            try look(at: row.key, again: deadline)
+        }
+        return late.count
     }
 
     /// What an expiry is decided by; columns that a damaged row has as well.
@@ -34,23 +52,26 @@ extension SessionWriter {
     }
 
     /// All of them before the first is changed, which would change what the statement goes through.
-    private func dueRows(_ query: ExpiryQuery) throws(SQLiteError) -> [DueRow] {
-        try selectDue.bind(1, query.now)
-        try selectDue.bind(2, Int64(query.limit))
-        defer { selectDue.reset() }
+    private func rows(_ statement: SQLiteStatement, from time: Int64, limit: Int) throws(SQLiteError) -> [DueRow] {
+        try statement.bind(1, time)
+        try statement.bind(2, Int64(limit))
+        defer { statement.reset() }
         var rows: [DueRow] = []
-        while try selectDue.step() {
+        while try statement.step() {
             rows.append(
                 DueRow(
-                    key: selectDue.int64(0), id: SessionID(bytes: selectDue.bytes(1)), usedAt: selectDue.int64(2),
-                    expiresAt: selectDue.int64(3)))
+                    key: statement.int64(0), id: SessionID(bytes: statement.bytes(1)), usedAt: statement.int64(2),
+                    expiresAt: statement.int64(3)))
         }
         return rows
     }
 
     private func look(at key: Int64, again time: Int64) throws(SQLiteError) {
         try moveDue.bind(1, key)
-        try moveDue.bind(2, (time + 59_999) / 60_000 * 60_000)
+        try moveDue.bind(2, Self.rounded(time))
         try moveDue.run()
     }
+
+    /// As ``due(used:timeout:expires:)`` does it.
+    private static func rounded(_ time: Int64) -> Int64 { (time + 59_999) / 60_000 * 60_000 }
 }

@@ -21,6 +21,7 @@ struct SessionWriter {
     /// Reads within the writer's transaction.
     let reader: SessionReader
     let selectDue: SQLiteStatement
+    let selectDueTooLate: SQLiteStatement
     let moveDue: SQLiteStatement
 
     /// - Parameter report: is told of each damaged row, in a sentence.
@@ -66,6 +67,8 @@ struct SessionWriter {
         writeFlow = try connection.prepare("INSERT OR REPLACE INTO flows VALUES (?1, ?2, ?3)")
         selectDue = try connection.prepare(
             "SELECT key, id, used_at, expires_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
+        selectDueTooLate = try connection.prepare(
+            "SELECT key, id, used_at, expires_at FROM sessions WHERE due_at > ?1 ORDER BY due_at DESC LIMIT ?2")
         moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE key = ?1")
     }
 
@@ -114,6 +117,7 @@ struct SessionWriter {
             #if PLANTED_BUGS
                 let isLast = service == commit.changedServices.last && commit.changedServices.count > 1
                 if PlantedBug.halfTransaction.isActive, isLast { continue }
+                if PlantedBug.lostService.isActive, record.revision.isMultiple(of: 32) { continue }
             #endif
             if let document = record.document(of: service) {
                 try write(document, of: record.id)

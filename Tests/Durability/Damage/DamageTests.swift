@@ -8,8 +8,6 @@ import Testing
 /// shows is right.
 @Suite("Damaged files")
 struct DamageTests {
-    /// From place to place, in bytes.
-    private static let distance = getenv("TORTURE_SECONDS") == nil ? 1_021 : 61
     private static let tail = 64 << 10
 
     enum Harm: String, CaseIterable, Sendable { case cut, flip }
@@ -28,21 +26,25 @@ struct DamageTests {
     func log(_ harm: Harm) async throws {
         let files = try await StoredFiles.make(sessions: 12, commits: 60, inLog: 40)
         #expect(files.log.count > Self.tail)
-        for place in Self.places(files.log) {
+        var places = Places(in: files.log.count, tail: Self.tail)
+        while let place = places.next() {
             var damaged = files
             Self.damage(&damaged.log, at: place, harm)
             let found = try await Self.read(damaged)
             guard found.refusal == nil else {
-                Issue.record("\(harm) at \(place): \(found.refusal ?? "")")
+                Issue.record("\(harm) at \(place), seed \(files.seed): \(found.refusal ?? "")")
                 continue
             }
             #expect(found.damagedRows == 0)
             let last = found.sessions.values.map(Self.number).max() ?? 0
             var expected: [SessionID: Int] = [:]
             for commit in files.commits where commit.number <= last { expected[commit.session] = commit.number }
-            #expect(found.sessions.mapValues(Self.number) == expected, "\(harm) at \(place)")
-            for session in found.sessions.values { #expect(Self.isWhole(session), "\(harm) at \(place)") }
+            #expect(found.sessions.mapValues(Self.number) == expected, "\(harm) at \(place), seed \(files.seed)")
+            for session in found.sessions.values {
+                #expect(Self.isWhole(session), "\(harm) at \(place), seed \(files.seed)")
+            }
         }
+        places.report("log, \(harm)")
     }
 
     @Test(
@@ -54,8 +56,8 @@ struct DamageTests {
         var latest: [SessionID: Int] = [:]
         for commit in files.commits { latest[commit.session] = commit.number }
         var untold = 0
-        let places = Self.places(files.database)
-        for place in places {
+        var places = Places(in: files.database.count, tail: Self.tail)
+        while let place = places.next() {
             var damaged = files
             Self.damage(&damaged.database, at: place, harm)
             let found = try await Self.read(damaged)
@@ -63,7 +65,7 @@ struct DamageTests {
                 let right = latest[session.record.id].map(StoredFiles.document)
                 #expect(
                     session.record.services.allSatisfy { $0.bytes == right },
-                    "\(harm) at \(place): \(session.record.id)")
+                    "\(harm) at \(place), seed \(files.seed): \(session.record.id)")
             }
             let isComplete = found.sessions.count == latest.count && found.sessions.values.allSatisfy(Self.isWhole)
             if !isComplete, found.damagedRows == 0, found.refusal == nil {
@@ -73,11 +75,8 @@ struct DamageTests {
         // A bit in a row's key takes the row to another place, where nobody looks for it, one in a page's count of rows hides
         // some, and so do the zeros that SQLite reads behind the end of a cut page: something is missing and nothing says
         // so. What is shown is right even then.
-        #expect(untold * 10 <= places.count, "\(untold) of \(places.count)")
-    }
-
-    private static func places(_ bytes: [UInt8]) -> [Int] {
-        Array(stride(from: bytes.count - 1, through: max(0, bytes.count - tail), by: -distance))
+        #expect(untold * 10 <= places.count, "\(untold) of \(places.count), seed \(files.seed)")
+        places.report("database, \(harm)")
     }
 
     private static func damage(_ bytes: inout [UInt8], at place: Int, _ harm: Harm) {

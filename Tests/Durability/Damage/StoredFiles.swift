@@ -1,3 +1,4 @@
+import Chance
 import Glibc
 import Sessions
 import Storage
@@ -9,6 +10,8 @@ struct StoredFiles: Sendable {
     var log: [UInt8]
     /// Every commit in its order: to which session, and the number that it wrote into both of its services.
     let commits: [(session: SessionID, number: Int)]
+    /// Of the ids, which say where on which page a session is: `TORTURE_SEED` makes the same files again.
+    let seed: UInt64
 
     static let services = ["left", "right"]
 
@@ -16,7 +19,9 @@ struct StoredFiles: Sendable {
     static func make(sessions count: Int, commits total: Int, inLog: Int) async throws -> StoredFiles {
         try await withFolder([:]) { _, folder in
             let path = "\(folder)/sessions.db"
-            let ids = (0..<count).map { _ in SessionID(random: SystemRandom()) }
+            let seed = getenv("TORTURE_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0...UInt64.max)
+            var chance = SeededGenerator(seed: seed)
+            let ids = (0..<count).map { _ in SessionID(high: chance.next(), low: chance.next()) }
             var commits: [(session: SessionID, number: Int)] = []
             var store = try open(path)
             for id in ids {
@@ -42,7 +47,7 @@ struct StoredFiles: Sendable {
             defer { withExtendedLifetime(store) {} }
             return StoredFiles(
                 database: try FileBytes.read(path), log: inLog == 0 ? [] : try FileBytes.read(path + "-wal"),
-                commits: commits)
+                commits: commits, seed: seed)
         }
     }
 

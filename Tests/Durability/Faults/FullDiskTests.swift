@@ -17,8 +17,9 @@ struct FullDiskTests {
             let port = server.port
             let client = try await blocking {
                 let connection = try Connection(port: port)
-                let (token, state) = try connection.newSession()
-                var client = OneSession(token: token, state: state)
+                let session = try connection.newSession()
+                let token = session.token
+                var client = OneSession(session)
                 client.write(10, to: port)
                 #expect(client.acknowledged == 10)
                 try disk.fill()

@@ -8,9 +8,9 @@ struct OneSession: Sendable {
     private(set) var requests: [SentRequest] = []
     private(set) var writes = 0
 
-    init(token: String, state: SessionState) {
-        self.token = token
-        start = state
+    init(_ session: KnownSession) {
+        token = session.token
+        start = session.state
     }
 
     var acknowledged: Int {

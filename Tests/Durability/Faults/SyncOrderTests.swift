@@ -15,8 +15,7 @@ struct SyncOrderTests {
                 in: folder, through: Strace.recording(calls, to: "\(folder)/calls"))
             let port = server.port
             let client = try await blocking {
-                let (token, state) = try Connection(port: port).newSession()
-                var client = OneSession(token: token, state: state)
+                var client = OneSession(try Connection(port: port).newSession())
                 client.write(30, to: port)
                 return client
             }

@@ -23,20 +23,14 @@ struct History: Sendable {
     }
 
     /// What need not have happened, and was seen by nobody, is left out: it can neither explain nor contradict anything.
-    ///
-    /// Neither is a 401 where an end got no answer: who asks while a session is being ended is told so a moment before the
-    /// store has it, and the kill may come in between.
     private func matters(_ request: SentRequest) -> Bool {
-        if request.outcome == .sessionEnded, isEndOpen { return false }
         guard request.isForgiven || request.outcome == .unknown else { return true }
         switch (request.action, request.outcome) {
         case (_, .shown), (_, .sessionEnded), (.read, _): return false
         case (.put(_, let number), _), (.both(let number), _): return wasSeen(number)
-        case (.move, _), (.end, _): return true
+        case (.move, _), (.end, _), (.rotate, _), (.reuse, _), (.endOfUser, _): return true
         }
     }
-
-    private var isEndOpen: Bool { requests.contains { $0.action == .end && $0.outcome == .unknown } }
 
     private func wasSeen(_ number: Int) -> Bool {
         found.contents.contains { $0.write == number }

@@ -100,6 +100,25 @@ struct HistoryTests {
                 SentRequest(client: 0, action: .end, outcome: .acknowledged(nil), sentAt: 1, answeredAt: 2)
             ], found: state(revision: 1), isPossible: false),
         Case(
+            testDescription: "somebody was told of an end that is not there afterwards, though it never got an answer",
+            requests: [
+                SentRequest(client: 0, action: .end, outcome: .unknown, sentAt: 1, answeredAt: .max),
+                SentRequest(client: 1, action: .read(.left), outcome: .sessionEnded, sentAt: 2, answeredAt: 3),
+            ], found: state(revision: 1), isPossible: false),
+        Case(
+            testDescription: "somebody was told of an end that got no answer, and it is there",
+            requests: [
+                SentRequest(client: 0, action: .end, outcome: .unknown, sentAt: 1, answeredAt: .max),
+                SentRequest(client: 1, action: .read(.left), outcome: .sessionEnded, sentAt: 2, answeredAt: 3),
+            ], found: ended, isPossible: true),
+        Case(
+            testDescription: "a session is used after its token was used again",
+            requests: [
+                SentRequest(client: 0, action: .rotate, outcome: .acknowledged(nil), sentAt: 1, answeredAt: 2),
+                SentRequest(client: 0, action: .reuse, outcome: .acknowledged(nil), sentAt: 3, answeredAt: 4),
+                put(7, .acknowledged(3), client: 1, from: 5, to: 6),
+            ], found: ended, isPossible: false),
+        Case(
             testDescription: "a session is gone that nobody ended",
             requests: [put(7, .acknowledged(1), from: 1, to: 2)],
             found: ended, isPossible: false),

@@ -9,6 +9,12 @@ struct SentRequest: Sendable {
         /// The journey's next step, which writes it into `trail`.
         case move(Int)
         case end
+        /// Asks for a fresh token; from then on the one before is a sign of theft.
+        case rotate
+        /// Presents the token before, which ends the session.
+        case reuse
+        /// Ends all sessions of the user of that write, which is this one.
+        case endOfUser(Int)
     }
 
     enum Outcome: Hashable, Sendable {
@@ -68,7 +74,8 @@ extension SentRequest {
         if !isForgiven { next.revision += 1 }
         switch action {
         case .read: return state
-        case .end: next.isEnded = true
+        case .end, .reuse, .endOfUser: next.isEnded = true
+        case .rotate: break
         case .move(let number):
             next.step += 1
             if let tag, tag != next.step { return nil }
@@ -89,14 +96,14 @@ extension SentRequest {
         case .put(let service, _): [service]
         case .both: [.left, .right]
         case .move: [.trail]
-        case .read, .end: []
+        case .read, .end, .rotate, .reuse, .endOfUser: []
         }
     }
 
     private var number: Int {
         switch action {
         case .put(_, let number), .both(let number), .move(let number): number
-        case .read, .end: 0
+        case .read, .end, .rotate, .reuse, .endOfUser: 0
         }
     }
 }

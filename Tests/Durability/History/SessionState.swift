@@ -14,6 +14,8 @@ struct SessionState: Hashable, Sendable {
         case left, right
         /// Written by the journey alone, with each of its steps.
         case trail
+        /// The attached user, written by an admin: `u-` and the number of the write. By it the session is found.
+        case user
 
         var name: String { "\(self)" }
     }

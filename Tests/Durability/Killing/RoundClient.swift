@@ -4,45 +4,83 @@ import HTTPTestClient
 /// One client of one session, which sends a request when the one before is answered, until the server is gone.
 struct RoundClient: Sendable {
     let number: Int
-    let token: String
+    let session: KnownSession
     let port: UInt16
+    let adminPort: UInt16
     let seed: UInt64
     /// Writes are numbered from here on: no other client comes that far.
     let firstWrite: Int
-    /// One client of a session may end it.
-    let mayEnd: Bool
+    /// It has the session for itself: then it also does what others of the session could not go on after, or not explain.
+    let isAlone: Bool
     /// So that a server that does not die, or does nothing, ends the round as well.
     var maxRequests = 2_000
 
-    /// - Returns: what it sent and what came of it.
-    /// - Throws: ``Connection/Unexpected``.
-    func run(_ moments: Moments) throws -> [SentRequest] {
-        var chance = SeededGenerator(seed: seed)
-        // Killed before it was reached: nothing has happened.
-        guard let connection = try? Connection(port: port, token: token) else { return [] }
+    /// What it sent and what came of it.
+    struct Report: Sendable {
         var requests: [SentRequest] = []
+        /// Opens the session afterwards; nil when a fresh one may have been given that never came.
+        var token: String?
+        /// The write that attached a user, the last one that was answered.
+        var user: Int?
+    }
+
+    /// - Throws: ``Connection/Unexpected``.
+    func run(_ moments: Moments) throws -> Report {
+        var chance = SeededGenerator(seed: seed)
+        var report = Report(token: session.token)
+        // Killed before it was reached: nothing has happened.
+        guard
+            let connection = try? Connection(
+                port: port, token: session.token, admin: (adminPort, session.id))
+        else { return report }
         for count in 0..<maxRequests {
-            let action = action(firstWrite + count, &chance)
+            var action = action(firstWrite + count, &chance, endsOften: moments.looksForEnds)
+            if isAlone, let special = special(&chance, report.user, hasFormer: connection.formerToken != nil) {
+                action = special
+            }
             let sentAt = moments.next()
             let outcome = try connection.outcome(of: action)
             let answeredAt = outcome == .unknown ? Int.max : moments.next()
-            requests.append(
+            report.requests.append(
                 SentRequest(client: number, action: action, outcome: outcome, sentAt: sentAt, answeredAt: answeredAt))
-            if case .acknowledged = outcome { moments.acknowledge() }
-            if outcome == .unknown || outcome == .sessionEnded || action == .end { break }
+            report.token = action == .rotate && outcome == .unknown ? nil : connection.token
+            if case .acknowledged = outcome {
+                moments.acknowledge()
+                if case .put(.user, let user) = action { report.user = user }
+            }
+            if outcome == .sessionEnded { moments.seeEnd() }
+            if outcome == .unknown || outcome == .sessionEnded || Self.ends.contains(action) { break }
+            if case .endOfUser = action { break }
         }
-        return requests
+        return report
     }
 
-    private func action(_ write: Int, _ chance: inout SeededGenerator) -> SentRequest.Action {
-        switch Int.random(in: 0..<400, using: &chance) {
-        case 0 where mayEnd: .end
-        case 0..<140: .put(.left, write)
-        case 140..<200: .put(.right, write)
-        case 200..<280: .both(write)
-        case 280..<360: .move(write)
+    private static let ends: Set<SentRequest.Action> = [.end, .reuse]
+
+    private func action(_ write: Int, _ chance: inout SeededGenerator, endsOften: Bool) -> SentRequest.Action {
+        // One client of a session may end it.
+        let mayEnd = number == 0 && (endsOften || Bool.random(using: &chance))
+        switch Int.random(in: 0..<(endsOften ? 100 : 200), using: &chance) {
+        case 0 where mayEnd: return .end
+        default: break
+        }
+        return switch Int.random(in: 0..<400, using: &chance) {
+        case 0..<120: .put(.left, write)
+        case 120..<180: .put(.right, write)
+        case 180..<260: .both(write)
+        case 260..<330: .move(write)
+        case 330..<360: .put(.user, write)
         case 360..<380: .read(.left)
         default: .read(.trail)
+        }
+    }
+
+    private func special(_ chance: inout SeededGenerator, _ user: Int?, hasFormer: Bool) -> SentRequest.Action? {
+        switch Int.random(in: 0..<400, using: &chance) {
+        case 0..<8: .rotate
+        case 8 where hasFormer: .reuse
+        case 9: user.map { .endOfUser($0) }
+        default: nil
         }
     }
 }

@@ -6,6 +6,7 @@ import Support
 struct Server: Sendable {
     let process: ProgramProcess
     let port: UInt16
+    let adminPort: UInt16
 
     /// The files that it is started with, for `withFolder`.
     static let files = [
@@ -24,13 +25,15 @@ struct Server: Sendable {
         """,
     ]
 
-    static func arguments(in folder: String, database: String? = nil) -> [String] {
+    /// - Parameter settings: of the configuration, `name=value`.
+    static func arguments(in folder: String, database: String? = nil, settings: [String] = []) -> [String] {
         let database = database ?? "\(folder)/sessions.db"
         return [
             "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store",
-            "sqlite:\(database)", "--services", "\(folder)/services", "--flows", "\(folder)/flows", "--set",
-            "main_flow=walk", "--set", "log.requests=false",
+            "sqlite:\(database)", "--services", "\(folder)/services", "--flows", "\(folder)/flows",
         ]
+            // Without a grace, a token that was replaced is a sign of theft at once.
+            + (["main_flow=walk", "log.requests=false", "rotation_grace=0s"] + settings).flatMap { ["--set", $0] }
     }
 
     /// Starts it and waits until it listens.
@@ -38,16 +41,19 @@ struct Server: Sendable {
     ///   - folder: has the ``files``.
     ///   - database: its path; in the folder when nil.
     ///   - wrapper: see `ProgramProcess`.
-    init(in folder: String, database: String? = nil, through wrapper: [String] = []) async throws {
-        process = try Self.spawn(in: folder, database: database, through: wrapper)
-        port = try await process.ports().publicPort
+    init(
+        in folder: String, database: String? = nil, settings: [String] = [], through wrapper: [String] = []
+    ) async throws {
+        process = try Self.spawn(in: folder, database: database, settings: settings, through: wrapper)
+        (port, adminPort) = try await process.ports()
     }
 
     static func spawn(
-        in folder: String, database: String? = nil, through wrapper: [String] = []
+        in folder: String, database: String? = nil, settings: [String] = [], through wrapper: [String] = []
     ) throws -> ProgramProcess {
         try ProgramProcess(
-            arguments(in: folder, database: database), environment: PlantedBug.environment, through: wrapper)
+            arguments(in: folder, database: database, settings: settings), environment: PlantedBug.environment,
+            through: wrapper)
     }
 
     /// Ends it as a power cut would, as far as a process can tell.

@@ -131,7 +131,7 @@ struct JourneyMemoryTests {
         #expect(remembered() == [0, 1, 2, 4])
     }
 
-    @Test("a session that ends is let go of, and one that goes on after all is remembered again")
+    @Test("a session that ends is let go of")
     func ended() async throws {
         let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
         let session = try await signedIn(house)
@@ -139,9 +139,6 @@ struct JourneyMemoryTests {
         #expect(remembered.count == 1)
         #expect(session.markEnded())
         #expect(self.memory(of: session) == nil && remembered.count == 0)
-        session.unmarkEnded()
-        #expect(try session.sendAtOnce("next", toJourney: "main") != nil)
-        #expect(memory(of: session) != nil && remembered.count == 1)
     }
 
     @Test("a session keeps no more room for its journeys than they take")

@@ -10,6 +10,8 @@ final class StoreWrapper: SessionStore {
     /// Called when a session is in the store and its maker does not know yet.
     let afterCreate = Mutex<(@Sendable (SessionID) async -> Void)?>(nil)
     let endFailure = Mutex<StoreError?>(nil)
+    /// Called before each end.
+    let beforeEnd = Mutex<(@Sendable () async -> Void)?>(nil)
     let afterLoad = Mutex<(@Sendable () async -> Void)?>(nil)
 
     func create(_ session: StoredSession) async throws(StoreError) {
@@ -51,6 +53,7 @@ final class StoreWrapper: SessionStore {
 
     func end(_ id: SessionID) async throws(StoreError) -> Bool {
         if let failure = endFailure.withLock({ $0 }) { throw failure }
+        await beforeEnd.withLock { $0 }?()
         return try await inner.end(id)
     }
 

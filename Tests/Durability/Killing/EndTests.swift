@@ -1,0 +1,134 @@
+import Glibc
+import HTTPTestClient
+import Support
+import Testing
+
+/// The moment between the decision that a session ends, or is written to, and the time when the database has it, which a
+/// random kill seldom meets: it is made long by a lock on the database.
+@Suite("Nobody is told of what a kill can undo")
+struct EndTests {
+    enum Way: String, CaseIterable, Sendable {
+        case write, client, admin, theft, user
+
+        var isAdmins: Bool { self == .admin || self == .user }
+        var action: SentRequest.Action { self == .write ? .put(.left, 7) : .end }
+    }
+
+    @Test(
+        "killed while an end or a write waits for the disk: whoever asked meanwhile was told the truth",
+        arguments: Way.allCases)
+    func undone(_ way: Way) async throws {
+        try await withFolder(Server.files) { _, folder in
+            let server = try await Server(in: folder)
+            let (session, start, requests) = try await blocking {
+                let connection = try Connection(port: server.port)
+                var session = try connection.newSession()
+                let ender = try Connection(port: way.isAdmins ? server.adminPort : server.port)
+                let end = try Self.prepared(way, &session, server)
+                let start = try connection.state(token: session.token)
+                let block = try WriteBlock("\(folder)/sessions.db")
+                defer { withExtendedLifetime(block) {} }
+                try ender.sendOnly(end.method, end.path, end.json, token: end.token)
+                var requests = [
+                    SentRequest(client: 0, action: way.action, outcome: .unknown, sentAt: 1, answeredAt: .max)
+                ]
+                let reader = try Connection(port: server.port, token: session.token)
+                // So many take far longer than the other request needs to arrive.
+                for number in 1...500 {
+                    let outcome = try reader.outcome(of: .read(.left))
+                    requests.append(
+                        SentRequest(
+                            client: 1, action: .read(.left), outcome: outcome, sentAt: 2 * number,
+                            answeredAt: 2 * number + 1))
+                    if outcome == .sessionEnded { break }
+                }
+                server.process.send(SIGKILL)
+                return (session, start, requests)
+            }
+            _ = try await server.process.result()
+            let next = try await Server(in: folder)
+            let found = try await blocking { try Connection(port: next.port).state(token: session.token) }
+            #expect(!found.isEnded, "it was to wait for the database, and did not")
+            #expect(History(start: start, requests: requests, found: found).violation() == nil)
+            try await next.kill()
+        }
+    }
+
+    /// What ends the session, when all that it needs was done before.
+    private static func prepared(
+        _ way: Way, _ session: inout KnownSession, _ server: Server
+    ) throws -> (method: String, path: String, json: String?, token: String?) {
+        let client = try Connection(
+            port: server.port, token: session.token, admin: (server.adminPort, session.id))
+        switch way {
+        case .write: return ("PUT", Connection.Session.service(.left), #"{"n":7}"#, session.token)
+        case .client: return ("DELETE", Connection.Session.path, nil, session.token)
+        case .admin: return ("DELETE", "/v1/sessions/\(session.id)", nil, nil)
+        case .theft:
+            _ = try client.outcome(of: .rotate)
+            let old = session.token
+            session.token = client.token ?? old
+            return ("GET", Connection.Session.path, nil, old)
+        case .user:
+            _ = try client.outcome(of: .put(.user, 1))
+            return ("DELETE", "/v1/users/u-1/sessions", nil, nil)
+        }
+    }
+
+    @Test("what has expired stays so, whatever of it was deleted by the time of the kill")
+    func expired() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let settings = ["session_idle_timeout=1s", "touch_interval=0s", "max_resident_sessions=4"]
+            let server = try await Server(in: folder, settings: settings)
+            let port = server.port
+            let tokens = try await blocking {
+                let connection = try Connection(port: port)
+                let tokens = try (0..<24).map { _ in try connection.newSession().token }
+                let keptAlive = tokens[0]
+                // Each look at one is a use of it: so the others are left alone until their time is over.
+                let end = ContinuousClock.now + .milliseconds(1_050)
+                while ContinuousClock.now < end {
+                    #expect(try connection.send("GET", Connection.Session.path, token: keptAlive).status == 200)
+                }
+                // The sweeper is at it by now.
+                for token in tokens.dropFirst() {
+                    #expect(try connection.send("GET", Connection.Session.path, token: token).status == 401)
+                }
+                server.process.send(SIGKILL)
+                return tokens
+            }
+            _ = try await server.process.result()
+            let next = try await Server(in: folder, settings: settings)
+            let nextPort = next.port
+            try await blocking {
+                let connection = try Connection(port: nextPort)
+                for token in tokens.dropFirst() {
+                    #expect(try connection.send("GET", Connection.Session.path, token: token).status == 401)
+                }
+            }
+            try await next.kill()
+        }
+    }
+
+    @Test("a timeout that is shorter after the restart holds for the sessions that were there before")
+    func shorterTimeout() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let server = try await Server(in: folder)
+            let port = server.port
+            let sessions = try await blocking {
+                let connection = try Connection(port: port)
+                return try (0..<3).map { _ in try connection.newSession() }
+            }
+            try await server.kill()
+            try await blocking { _ = usleep(1_050_000) }
+            let settings = ["session_idle_timeout=1s", "touch_interval=0s"]
+            let next = try await Server(in: folder, settings: settings)
+            let nextPort = next.port
+            try await blocking {
+                let connection = try Connection(port: nextPort)
+                for session in sessions { #expect(try connection.state(token: session.token).isEnded) }
+            }
+            try await next.kill()
+        }
+    }
+}

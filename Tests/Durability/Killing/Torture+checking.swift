@@ -1,0 +1,54 @@
+import HTTPTestClient
+import Support
+
+/// What is found after a kill, and whether it can be so.
+extension Torture {
+    /// Starts it again, which goes on in the next round, and looks at all sessions.
+    mutating func check(_ reports: [Int: [RoundClient.Report]]) async throws {
+        let server = try await freshServer()
+        let port = server.port
+        for (session, reports) in reports {
+            sessions[session].token = reports.count == 1 ? reports[0].token ?? "" : sessions[session].token
+        }
+        let tokens = sessions.map(\.token)
+        let found = try await blocking {
+            let connection = try Connection(port: port)
+            return try tokens.map { $0.isEmpty ? nil : try connection.state(token: $0) }
+        }
+        for index in sessions.indices {
+            // A fresh token that may have been given and did not come: nobody can look any more.
+            guard let state = found[index] else { continue }
+            let requests = (reports[index] ?? []).flatMap(\.requests)
+            let history = History(start: sessions[index].state, requests: requests, found: state)
+            if let violation = history.violation() {
+                throw Violation(description: "seed \(seed), kill \(kills): \(violation)")
+            }
+            sessions[index].state = state
+        }
+        sessions.removeAll(where: \.token.isEmpty)
+        users = Set(reports.values.joined().compactMap(\.user))
+        try await checkUsers(server)
+        checked = server
+    }
+
+    /// Under each user there is the session that says so, and nobody else's.
+    private func checkUsers(_ server: Server) async throws {
+        let (sessions, port) = (sessions, server.adminPort)
+        let attached = sessions.filter { !$0.state.isEnded && $0.state[.user].write != 0 }
+        let users = users.union(attached.map { $0.state[.user].write })
+        let listed = try await blocking {
+            let connection = try Connection(port: port)
+            return try users.map { user in
+                (user, try connection.send("GET", "/v1/users/u-\(user)/sessions").items.compactMap { $0[string: "id"] })
+            }
+        }
+        for (user, ids) in listed {
+            let expected = attached.filter { $0.state[.user].write == user }.map(\.id)
+            // One whose token is not known any more may be in the list as well.
+            let known = ids.filter { id in sessions.contains { $0.id == id } }
+            guard known != expected else { continue }
+            throw Violation(
+                description: "seed \(seed), kill \(kills): user u-\(user) is listed with \(ids), and is of \(expected)")
+        }
+    }
+}
