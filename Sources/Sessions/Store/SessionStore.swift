@@ -43,6 +43,10 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Ends sessions whose time is over, those first whose time was over first, in one step that takes little time.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
+    /// Gives room that what ended has left back to the system, so much of it that nobody has to wait for long; nil when
+    /// the store does not keep any. A store does so by itself where there is much; this is for who wants all of it.
+    func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack?
+
     /// The versions of flows that commits have said are in use, and nobody has taken back; nil when it cannot say.
     func usedFlows() async throws(StoreError) -> [UsedFlow]?
 
@@ -60,6 +64,7 @@ package protocol SessionStore: AnyObject, Sendable {
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var trouble: String? { nil }
+    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}

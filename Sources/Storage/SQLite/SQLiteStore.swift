@@ -118,9 +118,20 @@ package final class SQLiteStore: SessionStore {
     }
 
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        let expired = try await write { writer throws(SQLiteError) in try writer.endExpired(query) }
+        let expired = try await write { writer throws(SQLiteError) in
+            let expired = try writer.endExpired(query)
+            try writer.giveBackSurplus()
+            return expired
+        }
         count.wrappingSubtract(expired.count, ordering: .relaxed)
         return expired
+    }
+
+    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? {
+        let space = try await write { writer throws(SQLiteError) in try writer.giveBack(atMost: pages) }
+        // The file itself ends sooner only when the log was written back to it.
+        if space.left == 0 { commits.checkpointSoon() }
+        return space
     }
 
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
