@@ -1,3 +1,4 @@
+import CPageSeals
 import CSQLite
 
 /// A connection to a database file, which closes with its owner.
@@ -16,7 +17,8 @@ final class SQLiteConnection {
     init(_ path: String, _ access: Access) throws(SQLiteError) {
         var handle: OpaquePointer?
         let mode = access == .write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
-        let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let code = sqlite3_open_v2(
+            path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, cpageseals_file_system())
         guard code == SQLITE_OK, let handle else {
             let error = SQLiteError(code: code, doing: "opening \(path)", handle: handle)
             // sqlite3_open(3): also a connection that could not be opened has to be closed.

@@ -63,8 +63,10 @@ enum SQLiteSchema {
     ///
     /// - Throws: ``StoreOpeningError`` for a file of another program or of a newer version of this one, `SQLiteError`.
     static func prepare(_ connection: SQLiteConnection, path: String) throws {
-        // Only heeded before there is a table: a file that was made without stays so until it is rewritten as a whole,
-        // which a step cannot do (VACUUM runs in no transaction, and takes as long as there is to copy).
+        // Both only heeded before there is a table: a file that was made without stays so until it is rewritten as a
+        // whole, which a step cannot do (VACUUM runs in no transaction, and takes as long as there is to copy). The second
+        // makes page 1, as which all others will be.
+        try connection.reserveSeals()
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.execute("BEGIN IMMEDIATE")
         do {

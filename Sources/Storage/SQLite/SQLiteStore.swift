@@ -44,11 +44,13 @@ package final class SQLiteStore: SessionStore {
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
                     let writer = try SessionWriter(
-                        connection, names: names, idleTimeout: idleTimeout, report: damage.note)
+                        connection, names: names, idleTimeout: idleTimeout, report: damage.note, reportPage: damage.note
+                    )
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
-                try SessionReader(try SQLiteConnection(path, .read), names: names, report: damage.note)
+                try SessionReader(
+                    try SQLiteConnection(path, .read), names: names, report: damage.note, reportPage: damage.note)
             }
         } catch let error as SQLiteError {
             throw StoreOpeningError.unusable(path, reason: error.description)
@@ -75,6 +77,8 @@ package final class SQLiteStore: SessionStore {
     package var trouble: String? { commits.trouble }
     /// Rows that could not be read.
     package var damagedRows: Int { damage.count }
+    /// Pages that did not fit their checksums when they were read, each counted once. What was on them may be missing.
+    package var damagedPages: Int { damage.pageCount }
 
     static let writerSettings = [
         // Stays in the file; the answer is the mode that is in force.
@@ -121,6 +125,7 @@ package final class SQLiteStore: SessionStore {
         let expired = try await write { writer throws(SQLiteError) in
             let expired = try writer.endExpired(query)
             try writer.giveBackSurplus()
+            writer.reader.noteDamagedPages()
             return expired
         }
         count.wrappingSubtract(expired.count, ordering: .relaxed)
@@ -155,20 +160,5 @@ package final class SQLiteStore: SessionStore {
     ) async throws(StoreError) -> Result {
         let outcome = await withCheckedContinuation { continuation in commits.append(Write(body, continuation)) }
         return try outcome.get()
-    }
-}
-
-/// Counts damaged rows and tells of them.
-private final class DamageCount: Sendable {
-    private let counter = Atomic<Int>(0)
-    private let report: @Sendable (String) -> Void
-
-    init(report: @escaping @Sendable (String) -> Void) { self.report = report }
-
-    var count: Int { counter.load(ordering: .relaxed) }
-
-    func note(_ sentence: String) {
-        counter.wrappingAdd(1, ordering: .relaxed)
-        report(sentence)
     }
 }

@@ -29,6 +29,9 @@ package struct StoreBackup {
             let copy = try SQLiteConnection(draft.path, .write)
             // Whoever is interrupted begins anew: nothing to undo, and one sync at the end.
             try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+            if try source.connection.hasSeals {
+                try copy.expectSeals(pageSize: Int(try source.connection.number("PRAGMA page_size") ?? 0))
+            }
             pages = try Self.copy(source.connection, to: copy, pagesAtOnce, afterStep)
             try? source.connection.execute("ROLLBACK")
         } catch {

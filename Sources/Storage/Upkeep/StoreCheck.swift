@@ -31,6 +31,8 @@ package struct StoreCheck {
         part("the sessions") { (check) throws(SQLiteError) in try check.checkSessions(connection) }
         part("the services") { (check) throws(SQLiteError) in try check.checkServices(connection) }
         part("how they belong together") { (check) throws(SQLiteError) in try check.checkRelations(connection) }
+        // By now every page that anything is on was read, as far as its place is known.
+        for page in connection.takeDamagedPages().sorted() { found("page \(page): it does not fit its checksum") }
     }
 
     /// What cannot be read to its end is one finding; the other parts are looked at even so.

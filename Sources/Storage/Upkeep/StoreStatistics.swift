@@ -15,6 +15,8 @@ package struct StoreStatistics: Sendable {
     package let freePages: Int
     /// Whether free pages can be given back while a server has the file.
     package let isIncremental: Bool
+    /// Whether pages have checksums.
+    package let isSealed: Bool
     package let schemaVersion: Int
     package let sessions: Int
     /// Those to which a user is attached.
@@ -44,6 +46,7 @@ package struct StoreStatistics: Sendable {
             pages = try number("PRAGMA page_count")
             freePages = try number("PRAGMA freelist_count")
             isIncremental = try connection.number("PRAGMA auto_vacuum") == SQLiteSchema.incrementalVacuum
+            isSealed = try connection.hasSeals
             let rows = try connection.prepare(
                 "SELECT count(*), count(user_id), min(created_at), max(created_at), max(used_at) FROM sessions")
             _ = try rows.step()

@@ -7,7 +7,10 @@ extension StoreStatistics {
         var lines = [
             ("file", "\(path), \(fileBytes.inBinaryUnits)"),
             ("log", logBytes.inBinaryUnits),
-            ("pages", "\(pages) of \(pageBytes) bytes, \(freePages) of them free"),
+            (
+                "pages",
+                "\(pages) of \(pageBytes) bytes, \(freePages) of them free, with\(isSealed ? "" : "out") checksums"
+            ),
             ("vacuum", isIncremental ? "while the server runs" : "only while no server runs"),
             ("tables", "version \(schemaVersion)"),
             ("sessions", "\(sessions), \(sessionsOfUsers) of them with a user; no tombstones, which it does not need"),
@@ -47,6 +50,8 @@ extension StoreStatistics {
         }
         json.name("incremental_vacuum")
         json.bool(isIncremental)
+        json.name("page_checksums")
+        json.bool(isSealed)
         for (name, time) in [("oldest", oldest), ("newest", newest), ("last_use", lastUsed)] {
             json.name(name)
             if let time { json.string(Self.time(time)) } else { json.null() }
