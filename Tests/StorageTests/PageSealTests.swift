@@ -96,9 +96,9 @@ struct PageSealTests {
             for id in ids where try await store.load(id)?.record.services.count != 2 { missing += 1 }
         }
         #expect(missing > 0)
-        #expect(store.damagedPages > 3 && store.damagedPages <= damaged)
+        #expect(store.damage.pages > 3 && store.damage.pages <= damaged)
         let lines = log.lines.withLock(\.self).filter { $0.contains("does not fit its checksum; what was on it") }
-        #expect(lines.count == store.damagedPages)
+        #expect(lines.count == store.damage.pages)
         await store.close()
     }
 

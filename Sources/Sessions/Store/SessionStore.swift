@@ -16,6 +16,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// something, the server is not ready. A store that can mend itself tries to when it is asked.
     var trouble: String? { get }
 
+    /// What of it is damaged, as far as anybody has come upon it.
+    var damage: StoreDamage { get }
+
     /// How many sessions there are. At once, however many: it is asked when the process starts.
     var sessionCount: Int { get }
 
@@ -64,6 +67,7 @@ package protocol SessionStore: AnyObject, Sendable {
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var trouble: String? { nil }
+    package var damage: StoreDamage { StoreDamage() }
     package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}

@@ -9,7 +9,7 @@ final class DamageCount: Sendable {
 
     init(report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-    var count: Int { rows.load(ordering: .relaxed) }
+    var rowCount: Int { rows.load(ordering: .relaxed) }
     var pageCount: Int { pages.withLock(\.count) }
 
     /// A row, in a sentence.

@@ -12,7 +12,7 @@ import Synchronization
 package final class SQLiteStore: SessionStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
-    private let damage: DamageCount
+    private let damaged: DamageCount
     /// As in the database when it was opened; then counted along.
     private let count: Atomic<Int>
 
@@ -28,8 +28,8 @@ package final class SQLiteStore: SessionStore {
         path: String, services: [String], idleTimeout: Int64, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let lock = try FileLock(besides: path)
-        let damage = DamageCount(report: report)
-        self.damage = damage
+        let damaged = DamageCount(report: report)
+        self.damaged = damaged
         let names = ServiceNames(services)
         do {
             let connection = try SQLiteConnection(path, .write)
@@ -44,13 +44,14 @@ package final class SQLiteStore: SessionStore {
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
                     let writer = try SessionWriter(
-                        connection, names: names, idleTimeout: idleTimeout, report: damage.note, reportPage: damage.note
+                        connection, names: names, idleTimeout: idleTimeout, report: damaged.note,
+                        reportPage: damaged.note
                     )
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
                 try SessionReader(
-                    try SQLiteConnection(path, .read), names: names, report: damage.note, reportPage: damage.note)
+                    try SQLiteConnection(path, .read), names: names, report: damaged.note, reportPage: damaged.note)
             }
         } catch let error as SQLiteError {
             throw StoreOpeningError.unusable(path, reason: error.description)
@@ -75,10 +76,7 @@ package final class SQLiteStore: SessionStore {
 
     package var sessionCount: Int { count.load(ordering: .relaxed) }
     package var trouble: String? { commits.trouble }
-    /// Rows that could not be read.
-    package var damagedRows: Int { damage.count }
-    /// Pages that did not fit their checksums when they were read, each counted once. What was on them may be missing.
-    package var damagedPages: Int { damage.pageCount }
+    package var damage: StoreDamage { StoreDamage(rows: damaged.rowCount, pages: damaged.pageCount) }
 
     static let writerSettings = [
         // Stays in the file; the answer is the mode that is in force.

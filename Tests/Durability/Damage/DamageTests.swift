@@ -115,8 +115,8 @@ struct DamageTests {
                     if let session = try? await store.load(id) { found.sessions[id] = session }
                 }
             }
-            found.damagedRows = store.damagedRows
-            found.damagedPages = store.damagedPages
+            found.damagedRows = store.damage.rows
+            found.damagedPages = store.damage.pages
             await store.close()
             return found
         }
