@@ -35,6 +35,7 @@ let package = Package(
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         .target(name: "CPrefetch"),
+        .target(name: "CPageSeals", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev and libvalijson-dev, which are headers only, and libpcre2-dev.
         .target(
             name: "CJSON",
@@ -52,7 +53,7 @@ let package = Package(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
-            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CSQLite", "CDeflate"],
+            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageSeals", "CSQLite", "CDeflate"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",
@@ -78,7 +79,7 @@ let package = Package(
         .testTarget(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
-        .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions", "CSQLite"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),

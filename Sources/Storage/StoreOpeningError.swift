@@ -2,6 +2,10 @@
 package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     /// Some other program's database.
     case foreign(String)
+    /// There is no such file.
+    case missing(String)
+    /// Written by an older version of this program, and not brought up to date yet.
+    case older(String, version: Int, known: Int)
     /// Written by a newer version of this program.
     case newer(String, version: Int, known: Int)
     /// Another process has it.
@@ -15,6 +19,11 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
         switch self {
         case .foreign(let path):
             "\(path) is a database of another program: name another file, or one that does not exist yet."
+        case .missing(let path):
+            "\(path) is not there: nothing was ever stored in it, or another file is meant."
+        case .older(let path, let version, let known):
+            "\(path) has version \(version) of the tables, and this program wants \(known): start the server on it once, "
+                + "which brings it up to date."
         case .newer(let path, let version, let known):
             "\(path) has version \(version) of the tables, and this program knows up to \(known): use a newer program, "
                 + "or another file."

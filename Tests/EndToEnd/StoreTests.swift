@@ -1,4 +1,5 @@
 import ConciergeApp
+import Glibc
 import HTTPTestClient
 import JSONDocument
 import Sessions
@@ -216,6 +217,56 @@ struct StoreTests {
             store.fail(nil)
             #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
             #expect(try await app.client().get("/health/ready").status == 200)
+        }
+    }
+
+    @Test("rows that a damaged page hides are counted and told of when somebody asks for them")
+    func damagedPages() async throws {
+        try await Self.withDatabase { path in
+            let tokens = try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                var tokens: [String] = []
+                for _ in 0..<8 {
+                    let (client, _, token) = try await app.newSession()
+                    try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+                    tokens.append(token)
+                }
+                return tokens
+            }
+            try Self.hideRows(path)
+            let log = try LogFile()
+            try await withApplication(log: log.log) {
+                $0.store = .sqlite(path)
+            } _: { app in
+                var named = 0
+                for token in tokens {
+                    let profile = try await app.client().with(token: token).get(Paths.profile)
+                    if profile[member: "name"] == "Ada" { named += 1 }
+                }
+                #expect(named > 0 && named < tokens.count, "what is left is shown")
+                let metrics = try await app.admin().get("/metrics").text
+                let line = try #require(
+                    metrics.split(separator: "\n").first { $0.hasPrefix("concierge_store_damaged_pages_total ") })
+                #expect(!line.hasSuffix(" 0"))
+            }
+            #expect(log.lines().contains { $0.contains(#""event":"store""#) && $0.contains("fit its checksum") })
+        }
+    }
+
+    /// Takes the last row from each leaf of the tables, which are pages of kind 10: byte 4 has how many there are.
+    private static func hideRows(_ path: String) throws {
+        let file = open(path, O_RDWR)
+        try #require(file >= 0)
+        defer { close(file) }
+        var head = [UInt8](repeating: 0, count: 5)
+        var place = 4_096
+        while pread(file, &head, head.count, place) == head.count {
+            if head[0] == 10, head[4] > 1 {
+                head[4] -= 1
+                #expect(pwrite(file, head, head.count, place) == head.count)
+            }
+            place += 4_096
         }
     }
 }

@@ -92,13 +92,13 @@ struct SQLiteStoreTests {
         try connection.execute("UPDATE services SET document = '{\"a\":3}' WHERE name = 'profile'")
         var store = try file.store()
         #expect(try await store.load(id)?.record.services.map(\.service) == [1])
-        #expect(store.damagedRows == 1)
+        #expect(store.damage.rows == 1)
         await store.close()
         try connection.execute("UPDATE sessions SET expires_at = expires_at + 1 WHERE hex(id) = '\(hex(id))'")
         store = try file.store()
         #expect(try await store.load(id) == nil)
         #expect(try await store.page(after: nil, limit: 10).map(\.record.id) == [other])
-        #expect(store.damagedRows == 2)
+        #expect(store.damage.rows == 2)
     }
 
     @Test("how many sessions there are, and which flows were used, is known when the file is opened again")

@@ -194,6 +194,7 @@ package actor Application {
                 writesAtOnce: false
             ).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
+            StoreEndpoints(sessions: sessions).add(to: &routes)
             InsightEndpoints(
                 sessions: sessions, store: configuration.store, startedAt: .now,
                 metrics: { [sessions, log] in

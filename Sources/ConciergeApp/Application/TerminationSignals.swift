@@ -11,6 +11,13 @@ package enum TerminationSignals {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
+    /// For a command that may take long and may be ended at any moment: on this thread they do again what they do to
+    /// other programs, which ends the process.
+    static func unblock() {
+        var signals = set
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+
     /// Returns at the first signal. A second one ends the process at once, with status 1.
     static func first() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

@@ -1,6 +1,6 @@
 /// What the program can be asked to do.
 package enum Command: String, Sendable, CaseIterable {
-    case serve, check, config, simulate, paths, health, version, help
+    case serve, check, config, simulate, paths, store, health, version, help
 
     var summary: String {
         switch self {
@@ -9,6 +9,7 @@ package enum Command: String, Sendable, CaseIterable {
         case .config: "print the effective configuration as JSON, secrets masked"
         case .simulate: "play a script of events on a flow, without a server"
         case .paths: "print scripts that together take every transition of a flow"
+        case .store: "look after the file that sessions live in"
         case .health: "ask the running server whether it is ready"
         case .version: "print name and version"
         case .help: "explain a command"
@@ -25,6 +26,7 @@ package enum Command: String, Sendable, CaseIterable {
     var valueFlags: [String] {
         switch self {
         case .check: ["--against", "--admin-key-file"]
+        case .store: ["--admin-key-file"]
         case .simulate: ["--script", "--input"]
         default: []
         }
@@ -35,6 +37,7 @@ package enum Command: String, Sendable, CaseIterable {
         switch self {
         case .config: ["--sources", "--reference"]
         case .paths: ["--curl"]
+        case .store: ["--json", "--force"]
         default: []
         }
     }

@@ -11,7 +11,7 @@ enum HealthCheck {
     }
 
     /// Where this machine reaches a listener on that address.
-    private static func loopback(for host: String) -> String {
+    static func loopback(for host: String) -> String {
         switch host {
         case "0.0.0.0", "localhost": "127.0.0.1"
         case "::": "::1"

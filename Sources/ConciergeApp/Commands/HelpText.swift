@@ -3,7 +3,7 @@ enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
         switch topic {
-        case .serve, .check, .config, .simulate, .paths, .health: return command(topic)
+        case .serve, .check, .config, .simulate, .paths, .store, .health: return command(topic)
         case .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
         }
     }
@@ -47,6 +47,8 @@ enum HelpText {
         case .check: "usage: concierge check [--config FILE] [--against URL] [FLAGS]"
         case .simulate: "usage: concierge simulate FLOW --script FILE [--input JSON] [FLAGS]"
         case .paths: "usage: concierge paths FLOW [--curl] [FLAGS]"
+        case .store:
+            "usage: concierge store check|stats|backup FILE|vacuum [--config FILE] [--store sqlite:FILE] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .version: "usage: concierge version"
         case .help: "usage: concierge help [COMMAND]"
@@ -71,6 +73,15 @@ enum HelpText {
                 ("--input JSON", "what the flow is started with; default {}"),
             ]
         case .paths: [("--curl", "commands for a running server instead of scripts")]
+        case .store:
+            [
+                ("--json", "with stats: for programs"),
+                ("--force", "with backup: also where FILE is there already"),
+                (
+                    "--admin-key-file FILE",
+                    "with vacuum: the key of the server; default admin.key of this configuration"
+                ),
+            ]
         case .serve, .health, .version, .help: []
         }
     }
@@ -106,6 +117,16 @@ enum HelpText {
             What is printed is a JSON object: `scripts`, each with `events`, which `concierge simulate` plays, and the
             transitions that it `takes` as JSON Pointers into the flow's file; and `uncovered`, those that no script was
             found for, and why. With --curl it is a shell script that needs curl and jq.
+
+            """
+        case .store:
+            """
+
+            \(StoreAction.allCases.map { "  \(padded($0.rawValue, 8))\($0.summary)" }.joined(separator: "\n"))
+
+            A server may run on the file or not; check, stats and backup only read. vacuum asks the server, where one has
+            the file, on its admin listener. docs/store.md says more. The status is 0 when all is well, 1 when something
+            is wrong or could not be done, 2 for a command line that is not understood.
 
             """
         case .serve, .config, .health, .version, .help: ""

@@ -20,6 +20,14 @@ package struct Invocation: Sendable, Equatable {
     package var showsCurl = false
     /// `concierge check --against URL`: the admin listener of a running server.
     package var against: String?
+    /// `concierge store check` and its like.
+    package var storeAction: StoreAction?
+    /// `concierge store backup FILE`.
+    package var backupFile: String?
+    /// `concierge store backup --force`: also a file that is there.
+    package var replaces = false
+    /// `concierge store stats --json`.
+    package var showsJSON = false
     /// What `help` is to explain; nil is the program as a whole.
     package var topic: Command?
 
@@ -57,6 +65,7 @@ package struct Invocation: Sendable, Equatable {
     }
 
     private func checkCompleteness() throws(UsageError) {
+        if command == .store { try checkStoreAction() }
         guard command.takesFlow else { return }
         guard flow != nil else { throw UsageError("\(command.rawValue) needs the id of a flow") }
         guard command != .simulate || script != nil else { throw UsageError("simulate needs --script FILE") }
@@ -68,6 +77,7 @@ package struct Invocation: Sendable, Equatable {
                 flow = argument
                 return
             }
+            if command == .store, argument != "-" { return try takeStoreArgument(argument) }
             throw UsageError("\(command.rawValue) takes no argument \(WrittenValue.quoted(argument))")
         }
         let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -92,6 +102,8 @@ package struct Invocation: Sendable, Equatable {
         switch flag {
         case "--sources": showsSources = true
         case "--reference": showsReference = true
+        case "--json": showsJSON = true
+        case "--force": replaces = true
         default: showsCurl = true
         }
     }

@@ -40,13 +40,19 @@ struct PlainHTTP {
 
     /// - Returns: nil when nothing answers, or not in HTTP.
     func get(_ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
+        send("GET", path, fields: fields)
+    }
+
+    /// A request without a body.
+    /// - Returns: nil when nothing answers, or not in HTTP.
+    func send(_ method: String, _ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
         guard let descriptor = connection() else { return nil }
         defer { close(descriptor) }
         let name = host.contains(":") ? "[\(host)]" : host
-        var head = "GET \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n"
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n"
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         let request = Array((head + "\r\n").utf8)
-        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+        guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
         return Self.answer(everything(from: descriptor))
     }
 

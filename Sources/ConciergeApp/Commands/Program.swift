@@ -30,7 +30,7 @@ package enum Program {
         case .version:
             output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
             return ExitStatus.success
-        case .serve, .check, .config, .simulate, .paths, .health:
+        case .serve, .check, .config, .simulate, .paths, .store, .health:
             let loader = ConfigurationLoader(environment: environment, files: files)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
             return await run(invocation, loaded, files, output, serve)
@@ -51,6 +51,7 @@ package enum Program {
         case .serve: return await serve(loaded)
         case .simulate: return await simulate(invocation, loaded, files, output)
         case .paths: return paths(invocation, loaded, output)
+        case .store: return store(invocation, loaded, output)
         case .health:
             guard let failure = HealthCheck.failure(of: loaded.configuration) else { return ExitStatus.success }
             output.complaint("concierge: \(failure)\n")

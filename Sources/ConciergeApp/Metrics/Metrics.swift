@@ -68,6 +68,11 @@ package final class Metrics: Sendable {
             "concierge_services_live", help: "Services in memory, by name.",
             sessions.services.map { ([("service", $0.name)], Double($0.live)) })
         writer.counter(
+            "concierge_store_damaged_rows", help: "Times that a damaged row was come upon.",
+            Double(sessions.damage.rows))
+        writer.counter(
+            "concierge_store_damaged_pages", help: "Damaged pages that were come upon.", Double(sessions.damage.pages))
+        writer.counter(
             "concierge_log_lines_dropped", help: "Log lines that were not written.", Double(droppedLogLines))
         writer.family("concierge_build", .info, help: "What is running.")
         writer.sample(

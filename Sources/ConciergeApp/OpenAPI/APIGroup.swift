@@ -34,6 +34,9 @@ struct APIGroup: Sendable {
                     operations: ServiceEndpoints.operations),
                 APIGroup(
                     name: "Journeys", meaning: "Where journeys stand.", operations: AdminJourneyEndpoints.operations),
+                APIGroup(
+                    name: "Store", meaning: "Care for what sessions are kept in.",
+                    operations: StoreEndpoints.operations),
                 APIGroup(name: "Insight", meaning: "A look inside.", operations: InsightEndpoints.operations),
                 program,
             ]

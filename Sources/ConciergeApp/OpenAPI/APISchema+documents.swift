@@ -81,6 +81,7 @@ extension APISchema {
                 "name": ["type": "string"], "version": ["type": "string"], "libmicrohttpd": ["type": "string"],
             ])
         case .serviceKinds: Self.serviceKindsDocument
+        case .spaceGivenBack: Self.spaceGivenBackDocument
         case .statistics: Self.statisticsDocument
         case .anyObject: ["type": "object"]
         case .text: ["type": "string"]
@@ -232,6 +233,14 @@ extension APISchema {
             "lifetime_ms": ["type": ["integer", "null"]], "bound_to_user": ["type": "boolean"],
             "read_only": ["type": "boolean"], "live": natural,
         ]))
+
+    private static let spaceGivenBackDocument = object([
+        "given_back": natural, "free": natural,
+        "possible": [
+            "type": "boolean",
+            "description": "False where there are no pages, and for a file that must not be in use for that.",
+        ],
+    ])
 
     private static let statisticsDocument = object([
         "sessions": object(["live": natural, "created": natural, "ended": natural]),

@@ -45,6 +45,7 @@ enum APISchema: String, Sendable, CaseIterable {
     case version = "Version"
     case serviceKinds = "ServiceKinds"
     case statistics = "Statistics"
+    case spaceGivenBack = "SpaceGivenBack"
     case anyObject = "AnyObject"
     case text = "Text"
 

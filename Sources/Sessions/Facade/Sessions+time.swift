@@ -97,7 +97,8 @@ extension Sessions {
             live: registry.sessionCount, created: createdCount.load(ordering: .relaxed),
             ended: endedCount.load(ordering: .relaxed),
             journeys: environment.journeyCount.load(ordering: .relaxed),
-            services: catalog.services.map { .init(name: $0.name, live: $0.live) })
+            services: catalog.services.map { .init(name: $0.name, live: $0.live) },
+            damage: environment.store.damage)
     }
 }
 
@@ -111,6 +112,7 @@ package struct SessionStatistics: Sendable, Equatable {
     /// Those that run, in sessions in memory. One whose time is over counts until somebody looks at it.
     package let journeys: Int
     package let services: [Service]
+    package var damage = StoreDamage()
 
     package struct Service: Sendable, Equatable {
         package let name: String

@@ -16,6 +16,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// something, the server is not ready. A store that can mend itself tries to when it is asked.
     var trouble: String? { get }
 
+    /// What of it is damaged, as far as anybody has come upon it.
+    var damage: StoreDamage { get }
+
     /// How many sessions there are. At once, however many: it is asked when the process starts.
     var sessionCount: Int { get }
 
@@ -43,6 +46,10 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Ends sessions whose time is over, those first whose time was over first, in one step that takes little time.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
+    /// Gives room that what ended has left back to the system, so much of it that nobody has to wait for long; nil when
+    /// the store does not keep any. A store does so by itself where there is much; this is for who wants all of it.
+    func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack?
+
     /// The versions of flows that commits have said are in use, and nobody has taken back; nil when it cannot say.
     func usedFlows() async throws(StoreError) -> [UsedFlow]?
 
@@ -60,6 +67,8 @@ package protocol SessionStore: AnyObject, Sendable {
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var trouble: String? { nil }
+    package var damage: StoreDamage { StoreDamage() }
+    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}

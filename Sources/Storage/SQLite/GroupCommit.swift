@@ -21,6 +21,7 @@ final class GroupCommit: @unchecked Sendable {
     /// Set between an error of the file and the next transaction that succeeds.
     private let failure = Mutex<Failure?>(nil)
     private let committedGroups = Atomic<Int>(0)
+    private let isCheckpointDue = Atomic<Bool>(false)
     /// Held until the last job is done, whoever lets go of the store before.
     private let lock: FileLock
     private let end = Mutex<(isReached: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
@@ -62,6 +63,12 @@ final class GroupCommit: @unchecked Sendable {
     func append(_ job: any WriteJob) {
         guard !queue.append(job) else { return }
         job.finish(Self.closed)
+    }
+
+    /// Has the log written back to the file as far as readers allow: it comes to nobody's harm, and may do nothing.
+    func checkpointSoon() {
+        isCheckpointDue.store(true, ordering: .relaxed)
+        append(Probe())
     }
 
     func close() { queue.close() }
@@ -118,6 +125,9 @@ final class GroupCommit: @unchecked Sendable {
             if PlantedBug.answerBeforeCommit.isActive { return }
         #endif
         for job in jobs { job.finish(nil) }
+        if isCheckpointDue.exchange(false, ordering: .relaxed) {
+            try? current?.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        }
     }
 
     private func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {

@@ -1,3 +1,4 @@
+import CPageSeals
 import CSQLite
 
 /// A connection to a database file, which closes with its owner.
@@ -10,7 +11,7 @@ final class SQLiteConnection {
         case read
     }
 
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     /// SQLite's answer to being set up, once for the process; it would do without.
     private static let configured = csqlite_forgo_memory_statistics()
 
@@ -19,7 +20,8 @@ final class SQLiteConnection {
         _ = Self.configured
         var handle: OpaquePointer?
         let mode = access == .write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
-        let code = sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let code = sqlite3_open_v2(
+            path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, cpageseals_file_system())
         guard code == SQLITE_OK, let handle else {
             let error = SQLiteError(code: code, doing: "opening \(path)", handle: handle)
             // sqlite3_open(3): also a connection that could not be opened has to be closed.

@@ -5,6 +5,9 @@ enum SQLiteSchema {
     /// "Cncr": tells a file of ours from any other database (PRAGMA application_id).
     static let applicationID: Int64 = 0x436E_6372
 
+    /// What PRAGMA auto_vacuum says of a file that can be made smaller in steps.
+    static let incrementalVacuum: Int64 = 2
+
     /// The step with index n brings a file of version n (PRAGMA user_version) to n + 1.
     static let migrations = [
         """
@@ -61,6 +64,11 @@ enum SQLiteSchema {
     ///
     /// - Throws: ``StoreOpeningError`` for a file of another program or of a newer version of this one, `SQLiteError`.
     static func prepare(_ connection: SQLiteConnection, path: String) throws {
+        // Both only heeded before there is a table: a file that was made without stays so until it is rewritten as a
+        // whole, which a step cannot do (VACUUM runs in no transaction, and takes as long as there is to copy). The second
+        // makes page 1, as which all others will be.
+        try connection.reserveSeals()
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         try connection.execute("BEGIN IMMEDIATE")
         do {
             let version = try connection.number("PRAGMA user_version") ?? 0

@@ -12,7 +12,7 @@ import Synchronization
 package final class SQLiteStore: SessionStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
-    private let damage: DamageCount
+    private let damaged: DamageCount
     /// As in the database when it was opened; then counted along.
     private let count: Atomic<Int>
 
@@ -28,8 +28,8 @@ package final class SQLiteStore: SessionStore {
         path: String, services: [String], idleTimeout: Int64, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         let lock = try FileLock(besides: path)
-        let damage = DamageCount(report: report)
-        self.damage = damage
+        let damaged = DamageCount(report: report)
+        self.damaged = damaged
         let names = ServiceNames(services)
         do {
             let connection = try SQLiteConnection(path, .write)
@@ -44,11 +44,14 @@ package final class SQLiteStore: SessionStore {
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
                     let writer = try SessionWriter(
-                        connection, names: names, idleTimeout: idleTimeout, report: damage.note)
+                        connection, names: names, idleTimeout: idleTimeout, report: damaged.note,
+                        reportPage: damaged.note
+                    )
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
-                try SessionReader(try SQLiteConnection(path, .read), names: names, report: damage.note)
+                try SessionReader(
+                    try SQLiteConnection(path, .read), names: names, report: damaged.note, reportPage: damaged.note)
             }
         } catch let error as SQLiteError {
             throw StoreOpeningError.unusable(path, reason: error.description)
@@ -73,8 +76,7 @@ package final class SQLiteStore: SessionStore {
 
     package var sessionCount: Int { count.load(ordering: .relaxed) }
     package var trouble: String? { commits.trouble }
-    /// Rows that could not be read.
-    package var damagedRows: Int { damage.count }
+    package var damage: StoreDamage { StoreDamage(rows: damaged.rowCount, pages: damaged.pageCount) }
 
     static let writerSettings = [
         // Stays in the file; the answer is the mode that is in force.
@@ -118,9 +120,21 @@ package final class SQLiteStore: SessionStore {
     }
 
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        let expired = try await write { writer throws(SQLiteError) in try writer.endExpired(query) }
+        let expired = try await write { writer throws(SQLiteError) in
+            let expired = try writer.endExpired(query)
+            try writer.giveBackSurplus()
+            writer.reader.noteDamagedPages()
+            return expired
+        }
         count.wrappingSubtract(expired.count, ordering: .relaxed)
         return expired
+    }
+
+    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? {
+        let space = try await write { writer throws(SQLiteError) in try writer.giveBack(atMost: pages) }
+        // The file itself ends sooner only when the log was written back to it.
+        if space.left == 0 { commits.checkpointSoon() }
+        return space
     }
 
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
@@ -144,20 +158,5 @@ package final class SQLiteStore: SessionStore {
     ) async throws(StoreError) -> Result {
         let outcome = await withCheckedContinuation { continuation in commits.append(Write(body, continuation)) }
         return try outcome.get()
-    }
-}
-
-/// Counts damaged rows and tells of them.
-private final class DamageCount: Sendable {
-    private let counter = Atomic<Int>(0)
-    private let report: @Sendable (String) -> Void
-
-    init(report: @escaping @Sendable (String) -> Void) { self.report = report }
-
-    var count: Int { counter.load(ordering: .relaxed) }
-
-    func note(_ sentence: String) {
-        counter.wrappingAdd(1, ordering: .relaxed)
-        report(sentence)
     }
 }

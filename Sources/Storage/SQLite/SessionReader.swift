@@ -6,15 +6,20 @@ struct SessionReader {
     private let connection: SQLiteConnection
     private let names: ServiceNames
     private let report: @Sendable (String) -> Void
+    private let reportPage: @Sendable (UInt32) -> Void
     private let selectSession: SQLiteStatement
     private let selectServices: SQLiteStatement
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
 
-    /// - Parameter report: is told of each damaged row, in a sentence.
+    /// - Parameters:
+    ///   - report: is told of each damaged row, in a sentence.
+    ///   - reportPage: is told of each page that does not fit its checksum, perhaps again and again.
     init(
-        _ connection: SQLiteConnection, names: ServiceNames, report: @escaping @Sendable (String) -> Void
+        _ connection: SQLiteConnection, names: ServiceNames, report: @escaping @Sendable (String) -> Void,
+        reportPage: @escaping @Sendable (UInt32) -> Void = { _ in }
     ) throws(SQLiteError) {
+        self.reportPage = reportPage
         self.connection = connection
         self.names = names
         self.report = report
@@ -77,8 +82,17 @@ struct SessionReader {
     /// Everything that `body` reads is of one state of the database.
     private func snapshot<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
         try connection.execute("BEGIN")
-        defer { try? connection.execute("ROLLBACK") }
+        defer {
+            try? connection.execute("ROLLBACK")
+            noteDamagedPages()
+        }
         return try body()
+    }
+
+    /// Rows on such pages may be hidden, and those that are not have checksums of their own: what was read is right, but
+    /// something may be missing.
+    func noteDamagedPages() {
+        for page in connection.takeDamagedPages() { reportPage(page) }
     }
 
     private func sessions(_ rows: SQLiteStatement, limit: Int = .max) throws(SQLiteError) -> [StoredSession] {

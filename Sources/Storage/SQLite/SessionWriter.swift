@@ -24,13 +24,16 @@ struct SessionWriter {
     let selectDueTooLate: SQLiteStatement
     let moveDue: SQLiteStatement
 
-    /// - Parameter report: is told of each damaged row, in a sentence.
+    /// - Parameters:
+    ///   - report: is told of each damaged row, in a sentence.
+    ///   - reportPage: of each damaged page.
     init(
         _ connection: SQLiteConnection, names: ServiceNames, idleTimeout: Int64,
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        report: @escaping @Sendable (String) -> Void = { _ in },
+        reportPage: @escaping @Sendable (UInt32) -> Void = { _ in }
     ) throws(SQLiteError) {
         self.connection = connection
-        reader = try SessionReader(connection, names: names, report: report)
+        reader = try SessionReader(connection, names: names, report: report, reportPage: reportPage)
         self.names = names
         self.idleTimeout = idleTimeout
         insertSession = try connection.prepare(

@@ -11,7 +11,7 @@ struct ConfigurationCommandTests {
         arguments: [
             (
                 ["srve"],
-                #"concierge: there is no command "srve"; allowed is one of serve, check, config, simulate, paths, health, version, help; did you mean serve?"#
+                #"concierge: there is no command "srve"; allowed is one of serve, check, config, simulate, paths, store, health, version, help; did you mean serve?"#
             ),
             (["serve", "--prot", "1"], #"concierge: serve has no flag "--prot"; did you mean --port?"#),
             (
@@ -31,10 +31,23 @@ struct ConfigurationCommandTests {
             (["serve", "--sources"], #"concierge: serve has no flag "--sources""#),
             (["config", "--sources=1"], "concierge: --sources takes no value"),
             (["version", "--port", "1"], #"concierge: version has no flag "--port""#),
+            (["store"], "concierge: store needs to be told what to do: one of check, stats, backup, vacuum"),
+            (
+                ["store", "chekc"],
+                #"concierge: store cannot "chekc"; allowed is one of check, stats, backup, vacuum; did you mean check?"#
+            ),
+            (["store", "backup"], "concierge: store backup needs the path of the file to be written"),
+            (["store", "backup", "a", "b"], #"concierge: store takes no argument "b" here"#),
+            (["store", "check", "--force"], #"concierge: store check has no flag "--force""#),
+            (["store", "vacuum", "--json"], #"concierge: store vacuum has no flag "--json""#),
+            (
+                ["store", "check", "--store", "memory"],
+                "concierge: the store is memory, which has no file: name one with --store sqlite:FILE"
+            ),
             (["version", "now"], #"concierge: version takes no argument "now""#),
             (
                 ["help", "sevre"],
-                #"concierge: there is no command "sevre"; allowed is one of serve, check, config, simulate, paths, health, version, help; did you mean serve?"#
+                #"concierge: there is no command "sevre"; allowed is one of serve, check, config, simulate, paths, store, health, version, help; did you mean serve?"#
             ),
         ])
     func wrongUsage(arguments: [String], sentence: String) async throws {
@@ -56,6 +69,7 @@ struct ConfigurationCommandTests {
         arguments: [
             (["--help"], "usage: concierge COMMAND"), (["help"], "usage: concierge COMMAND"),
             (["-h"], "usage: concierge COMMAND"), (["help", "serve"], "usage: concierge serve"),
+            (["help", "store"], "usage: concierge store check|stats|backup FILE|vacuum"),
             (["serve", "--help"], "usage: concierge serve"), (["check", "-h"], "usage: concierge check"),
             (["config", "--port", "1", "--help"], "usage: concierge config"),
             (["version", "--help"], "usage: concierge version"), (["help", "help"], "usage: concierge help"),

@@ -16,6 +16,7 @@ struct DamageTests {
     private struct Found {
         var sessions: [SessionID: StoredSession] = [:]
         var damagedRows = 0
+        var damagedPages = 0
         /// Why it was not opened or read, in the store's own words.
         var refusal: String?
     }
@@ -48,7 +49,7 @@ struct DamageTests {
     }
 
     @Test(
-        "a database that is cut or has a bit flipped shows nothing wrong, and nearly always says what is missing",
+        "a database that is cut or has a bit flipped shows nothing wrong, and says when something is missing",
         arguments: Harm.allCases)
     func database(_ harm: Harm) async throws {
         let files = try await StoredFiles.make(sessions: 60, commits: 120, inLog: 0)
@@ -68,14 +69,16 @@ struct DamageTests {
                     "\(harm) at \(place), seed \(files.seed): \(session.record.id)")
             }
             let isComplete = found.sessions.count == latest.count && found.sessions.values.allSatisfy(Self.isWhole)
+            // A bit in a row's key takes the row to another place, where nobody looks for it, one in a page's count of rows
+            // hides some, and so do the zeros that SQLite reads behind the end of a cut page: only the page's checksum
+            // tells.
             if !isComplete, found.damagedRows == 0, found.refusal == nil {
                 untold += 1
+                #expect(found.damagedPages > 0, "\(harm) at \(place), seed \(files.seed)")
             }
         }
-        // A bit in a row's key takes the row to another place, where nobody looks for it, one in a page's count of rows hides
-        // some, and so do the zeros that SQLite reads behind the end of a cut page: something is missing and nothing says
-        // so. What is shown is right even then.
-        #expect(untold * 10 <= places.count, "\(untold) of \(places.count), seed \(files.seed)")
+        // There are such places, or this would show nothing; of cuts only in some files.
+        #expect(untold > 0 || harm == .cut)
         places.report("database, \(harm)")
     }
 
@@ -111,7 +114,8 @@ struct DamageTests {
                     if let session = try? await store.load(id) { found.sessions[id] = session }
                 }
             }
-            found.damagedRows = store.damagedRows
+            found.damagedRows = store.damage.rows
+            found.damagedPages = store.damage.pages
             await store.close()
             return found
         }

@@ -1,0 +1,34 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Care for the store of a running server, which alone writes to it.
+struct StoreEndpoints: Sendable {
+    let sessions: Sessions
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.delete, "/v1/store/free-pages", giveBack)
+    }
+
+    /// One step: who wants all of it asks again as long as there is something left.
+    private func giveBack(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let space = try await sessions.giveBackSpace() ?? SpaceGivenBack(given: 0, left: 0, isPossible: false)
+        return .json { json in
+            json.name("given_back")
+            json.int(space.given)
+            json.name("free")
+            json.int(space.left)
+            json.name("possible")
+            json.bool(space.isPossible)
+        }
+    }
+}
+
+extension StoreEndpoints {
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .delete, path: "/v1/store/free-pages", id: "giveBackFreePages",
+            summary: "Gives free pages of the store's file back to the file system, some at a time",
+            answers: [.json("How many, and how many are left.", .spaceGivenBack)], problems: [.storageFull])
+    ]
+}

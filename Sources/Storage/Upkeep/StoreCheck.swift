@@ -1,0 +1,127 @@
+import CSQLite
+import Sessions
+
+/// Looks at everything in a database and says what is wrong, each with its place.
+package struct StoreCheck {
+    /// What there is, as far as it can be read.
+    package private(set) var sessions = 0
+    package private(set) var services = 0
+    package private(set) var findings = 0
+    private let tell: (String) -> Void
+
+    private init(tell: @escaping (String) -> Void) { self.tell = tell }
+
+    /// Reads the whole file, in one state of it; a server may go on writing.
+    ///
+    /// - Parameter tell: is told of each thing that is wrong, in a sentence.
+    /// - Throws: ``StoreOpeningError`` for what is no store, or none that this program can read.
+    package static func run(_ path: String, tell: @escaping (String) -> Void) throws -> StoreCheck {
+        let file = try StoreFile(path, isCurrent: true)
+        var check = StoreCheck(tell: tell)
+        do {
+            try file.snapshot { check.look(file.connection) }
+        } catch let error as SQLiteError {
+            throw StoreOpeningError.unusable(path, reason: error.description)
+        }
+        return check
+    }
+
+    private mutating func look(_ connection: SQLiteConnection) {
+        part("the pages") { (check) throws(SQLiteError) in try check.checkPages(connection) }
+        part("the sessions") { (check) throws(SQLiteError) in try check.checkSessions(connection) }
+        part("the services") { (check) throws(SQLiteError) in try check.checkServices(connection) }
+        part("how they belong together") { (check) throws(SQLiteError) in try check.checkRelations(connection) }
+        // By now every page that anything is on was read, as far as its place is known.
+        for page in connection.takeDamagedPages().sorted() { found("page \(page): it does not fit its checksum") }
+    }
+
+    /// What cannot be read to its end is one finding; the other parts are looked at even so.
+    private mutating func part(_ name: String, _ body: (inout StoreCheck) throws(SQLiteError) -> Void) {
+        do throws(SQLiteError) {
+            try body(&self)
+        } catch {
+            found("\(name) cannot be read to the end: \(error.description)")
+        }
+    }
+
+    private mutating func found(_ sentence: String) {
+        findings += 1
+        tell(sentence)
+    }
+
+    /// SQLite's own check: the structure of the pages, and whether each index has what its table has.
+    private mutating func checkPages(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let answers = try connection.prepare("PRAGMA integrity_check(\(Self.mostPageFindings))")
+        while try answers.step() {
+            let answer = answers.text(0)
+            if answer != "ok" { found("pages: \(answer)") }
+        }
+    }
+
+    /// In a file that is badly damaged further ones say nothing new.
+    private static let mostPageFindings = 1_000
+
+    private mutating func checkSessions(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions")
+        while try rows.step() {
+            sessions += 1
+            let name = Self.name(rows.bytes(0))
+            guard let row = SessionRow(rows) else {
+                found("\(name): the row does not fit its checksum")
+                continue
+            }
+            if row.stored(with: []) == nil { found("\(name): the row has what this program never writes") }
+        }
+    }
+
+    private mutating func checkServices(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let rows = try connection.prepare("SELECT \(ServiceRow.columns), session FROM services")
+        let session = Int32(ServiceRow.columns.split(separator: ",").count)
+        while try rows.step() {
+            services += 1
+            let name = "\(Self.name(rows.bytes(session))), service \(Self.visible(rows.text(0)))"
+            guard let id = SessionID(bytes: rows.bytes(session)), ServiceRow(rows, of: id) != nil else {
+                found("\(name): the row does not fit its checksum")
+                continue
+            }
+        }
+    }
+
+    private mutating func checkRelations(_ connection: SQLiteConnection) throws(SQLiteError) {
+        let orphans = try connection.prepare(
+            "SELECT session, name FROM services WHERE session NOT IN (SELECT id FROM sessions)")
+        while try orphans.step() {
+            found(
+                "\(Self.name(orphans.bytes(0))), service \(Self.visible(orphans.text(1))): there is no such session")
+        }
+        let later = try connection.prepare(
+            """
+            SELECT session, name FROM services JOIN sessions ON sessions.id = services.session
+            WHERE services.revision > sessions.revision
+            """)
+        while try later.step() {
+            found(
+                "\(Self.name(later.bytes(0))), service \(Self.visible(later.text(1))): "
+                    + "it was written later than its session")
+        }
+        let counted = try connection.number("SELECT value FROM facts WHERE name = 'sessions'")
+        if counted != Int64(sessions) {
+            found(
+                "sessions: \(counted.map(String.init) ?? "no number") are counted and \(sessions) are there: rows are "
+                    + "missing, or came from elsewhere")
+        }
+    }
+
+    /// As the session is called elsewhere; what is no id is shown as it is.
+    private static func name(_ key: UnsafeRawBufferPointer) -> String {
+        if let id = SessionID(bytes: key) { return "\(id)" }
+        return "a session with the damaged key "
+            + key.prefix(64).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// A damaged name may be anything, and is shown on a terminal.
+    private static func visible(_ name: String) -> String {
+        String(
+            String.UnicodeScalarView(name.unicodeScalars.prefix(64).map { (33...126).contains($0.value) ? $0 : "?" }))
+    }
+}

@@ -1,0 +1,157 @@
+import ConciergeApp
+import HTTPTestClient
+import JSONDocument
+import Sessions
+import Storage
+import Support
+import Synchronization
+import Testing
+
+@Suite("The program and its store")
+struct StoreCommandTests {
+    private final class End: Sendable {
+        let isReached = Atomic<Bool>(false)
+    }
+
+    /// A server on a file, and the flags with which a command finds both.
+    private static func withServer(
+        _ body: (RunningApplication, _ path: String, _ flags: [String]) async throws -> Void
+    ) async throws {
+        try await withFolder([:]) { _, folder in
+            let path = "\(folder)/sessions.db"
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                try await body(app, path, ["--store", "sqlite:\(path)", "--admin-port", "\(app.adminPort)"])
+            }
+        }
+    }
+
+    private static func stats(_ flags: [String]) async throws -> JSONDocument {
+        let run = try await ProgramProcess.run(["store", "stats", "--json"] + flags)
+        #expect(run.status == 0, "\(run.complaints)")
+        return try JSONDocument(parsing: run.output)
+    }
+
+    /// Writes without a pause, in several sessions at once, until `body` is done. No request may be refused.
+    private static func underWrites(_ app: RunningApplication, _ body: () async throws -> Void) async throws {
+        let end = End()
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let client = try await app.newSession().client
+                    var count = 0
+                    while !end.isReached.load(ordering: .relaxed) || count == 0 {
+                        let answer = try await client.send("PATCH", Paths.profile, json: #"{"name":"\#(count)"}"#)
+                        #expect(answer.status == 200, "\(answer.text)")
+                        count += 1
+                    }
+                    return count
+                }
+            }
+            try await body()
+            end.isReached.store(true, ordering: .relaxed)
+            for try await count in group { #expect(count > 0) }
+        }
+    }
+
+    @Test("stats says what is in the file, while the server runs on it")
+    func statistics() async throws {
+        try await Self.withServer { app, path, flags in
+            for user in ["ada", "grace"] {
+                let (client, id, _) = try await app.newSession()
+                try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+                if user == "ada" { _ = try await app.signIn(user, to: id) }
+            }
+            let stats = try await Self.stats(flags)
+            #expect(stats[string: "file"] == path)
+            #expect(stats[member: "sessions"] == 2 && stats[member: "sessions_of_users"] == 1)
+            #expect(stats[member: "services"]?[member: "profile"]?[member: "count"] == 2)
+            #expect(stats[member: "incremental_vacuum"] == true)
+            #expect(try #require(stats[string: "oldest"]) <= (try #require(stats[string: "newest"])))
+            let text = try await ProgramProcess.run(["store", "stats"] + flags)
+            #expect(text.status == 0)
+            #expect(text.output.contains("sessions  2, 1 of them with a user"))
+            #expect(text.output.contains("profile: 2, "))
+        }
+    }
+
+    @Test("backup copies what was answered while the server writes on; the copy opens as a store")
+    func backup() async throws {
+        try await Self.withServer { app, path, flags in
+            let (client, _, token) = try await app.newSession()
+            try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+            let copy = path + ".copy"
+            try await Self.underWrites(app) {
+                let run = try await ProgramProcess.run(["store", "backup", copy] + flags)
+                #expect(run.status == 0, "\(run.complaints)")
+                #expect(run.output.hasPrefix("\(copy): "))
+                for (target, sentence) in [
+                    (copy, "is there already"), (path, "is the store itself"), (path + "/x", "could not be written"),
+                ] {
+                    let refused = try await ProgramProcess.run(["store", "backup", target] + flags)
+                    #expect(refused.status == 1 && refused.complaints.contains(sentence), "\(refused.complaints)")
+                }
+                #expect(try await ProgramProcess.run(["store", "backup", copy, "--force"] + flags).status == 0)
+            }
+            let check = try await ProgramProcess.run(["store", "check", "--store", "sqlite:\(copy)"])
+            #expect(check.status == 0, "\(check.complaints)")
+            try await withApplication {
+                $0.store = .sqlite(copy)
+            } _: { app in
+                let profile = try await app.client().with(token: token).get(Paths.profile)
+                #expect(profile[member: "name"] == "Ada")
+            }
+        }
+    }
+
+    @Test("vacuum has a running server give its free pages back, and no request is refused meanwhile")
+    func vacuum() async throws {
+        try await Self.withServer { app, path, flags in
+            var clients: [TestClient] = []
+            for _ in 0..<40 {
+                let client = try await app.newSession().client
+                let text = String(repeating: "a", count: 20_000)
+                try await client.patch(Paths.profile, #"{"attributes":{"text":"\#(text)"}}"#)
+                clients.append(client)
+            }
+            for client in clients { #expect(try await client.send("DELETE", Paths.current).status == 204) }
+            #expect(try #require(try await Self.stats(flags)[member: "free_pages"]?.int) > 150)
+            try await Self.underWrites(app) {
+                let run = try await ProgramProcess.run(["store", "vacuum"] + flags)
+                #expect(run.status == 0, "\(run.complaints)")
+                #expect(run.output.contains("pages were given back by the server"))
+            }
+            #expect(try #require(try await Self.stats(flags)[member: "free_pages"]?.int) < 10)
+            #expect(try await ProgramProcess.run(["store", "check"] + flags).status == 0)
+            // Nobody is there.
+            let lost = try await ProgramProcess.run(
+                ["store", "vacuum", "--store", "sqlite:\(path)", "--admin-port", "1"])
+            #expect(lost.status == 1 && lost.complaints.contains("--admin-port"), "\(lost.complaints)")
+        }
+    }
+
+    @Test("without a server all of it works as well, and says what is not there")
+    func alone() async throws {
+        try await withFolder([:]) { _, folder in
+            let path = "\(folder)/sessions.db"
+            let flags = ["--store", "sqlite:\(path)"]
+            for action in [["check"], ["stats"], ["backup", "\(folder)/copy"], ["vacuum"]] {
+                let run = try await ProgramProcess.run(["store"] + action + flags)
+                #expect(run.status == 1)
+                #expect(run.complaints == "concierge: \(StoreOpeningError.missing(path))\n")
+            }
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                let client = try await app.newSession().client
+                try await client.patch(Paths.profile, #"{"name":"Ada"}"#)
+                #expect(try await client.send("DELETE", Paths.current).status == 204)
+            }
+            for action in [["check"], ["stats"], ["backup", "\(folder)/copy"], ["vacuum"]] {
+                let run = try await ProgramProcess.run(["store"] + action + flags)
+                #expect(run.status == 0, "\(run.complaints)")
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import CSQLite
+import Glibc
+import Sessions
+import Synchronization
+import Testing
+
+@testable import Storage
+
+@Suite("Checksums of pages")
+struct PageSealTests {
+    private final class Log: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private static func open(_ file: SQLiteFile, _ log: Log = Log()) throws -> SQLiteStore {
+        try SQLiteStore(path: file.path, services: ["profile", "quote"], idleTimeout: 1_800_000) { line in
+            log.lines.withLock { $0.append(line) }
+        }
+    }
+
+    private static func session(_ id: SessionID) -> StoredSession {
+        let documents = (0..<2).map { service in
+            ServiceDocument(
+                service: UInt16(service), birth: UInt64(service), revision: 1, createdAt: 12, updatedAt: 13,
+                bytes: [UInt8](repeating: UInt8(ascii: " "), count: 400))
+        }
+        return StoredSession(
+            record: SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 10, expiresAt: 100_000, revision: 1,
+                services: documents, details: .none),
+            lastUsedAt: 11)
+    }
+
+    private static func fill(_ file: SQLiteFile, _ count: Int) async throws -> [SessionID] {
+        let store = try open(file)
+        let ids = (0..<count).map { _ in SessionID(random: SystemRandom()) }
+        for id in ids { try await store.create(session(id)) }
+        await store.close()
+        return ids
+    }
+
+    private static func bytes(_ path: String, at place: Int, count: Int) throws -> [UInt8] {
+        let descriptor = Glibc.open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        try #require(pread(descriptor, &bytes, count, place) == count)
+        return bytes
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String, at place: Int) throws {
+        let descriptor = Glibc.open(path, O_WRONLY)
+        defer { close(descriptor) }
+        try #require(pwrite(descriptor, bytes, bytes.count, place) == bytes.count)
+    }
+
+    @Test("a bit that flips anywhere in any page is found by check, with the page")
+    func everyPage() async throws {
+        let file = try SQLiteFile()
+        _ = try await Self.fill(file, 60)
+        let pages = StoreFile.size(of: file.path) / 4_096
+        #expect(pages > 15)
+        var clean: [String] = []
+        _ = try StoreCheck.run(file.path) { clean.append($0) }
+        #expect(clean == [])
+        for page in 2...pages {
+            // Seldom the same place: header, cells, room between them, and the checksum itself.
+            let place = (page - 1) * 4_096 + (page * 1_237) % 4_096
+            let right = try Self.bytes(file.path, at: place, count: 1)
+            try Self.write([right[0] ^ UInt8(1 << (page % 8))], to: file.path, at: place)
+            var found: [String] = []
+            _ = try StoreCheck.run(file.path) { found.append($0) }
+            let isTold = found.contains("page \(page): it does not fit its checksum")
+            // A page that says of the others where they are is not gone through by SQLite in every way.
+            #expect(isTold || found.contains { $0.hasPrefix("pages: ") }, "page \(page): \(found)")
+            try Self.write(right, to: file.path, at: place)
+        }
+    }
+
+    @Test("rows that a damaged count hides are trouble that is counted and told of once, whoever asks for them")
+    func hiddenRows() async throws {
+        let file = try SQLiteFile()
+        let ids = try await Self.fill(file, 60)
+        // Leaves of tables without row ids are of kind 10, and have their number of cells at bytes 3 and 4.
+        var damaged = 0
+        for place in stride(from: 4_096, to: StoreFile.size(of: file.path), by: 4_096) {
+            let head = try Self.bytes(file.path, at: place, count: 5)
+            guard head[0] == 10, head[4] > 1 else { continue }
+            try Self.write([head[3], head[4] - 1], to: file.path, at: place + 3)
+            damaged += 1
+        }
+        #expect(damaged > 5)
+        let log = Log()
+        let store = try Self.open(file, log)
+        var missing = 0
+        for _ in 0..<3 {
+            for id in ids where try await store.load(id)?.record.services.count != 2 { missing += 1 }
+        }
+        #expect(missing > 0)
+        #expect(store.damage.pages > 3 && store.damage.pages <= damaged)
+        let lines = log.lines.withLock(\.self).filter { $0.contains("does not fit its checksum; what was on it") }
+        #expect(lines.count == store.damage.pages)
+        await store.close()
+    }
+
+    @Test("a page in the place of another, and the rest of one that was cut, are found")
+    func misplaced() async throws {
+        let file = try SQLiteFile()
+        _ = try await Self.fill(file, 60)
+        let size = StoreFile.size(of: file.path)
+        var leaves: [Int] = []
+        for place in stride(from: 4_096, to: size, by: 4_096)
+        where try Self.bytes(file.path, at: place, count: 1) == [10] { leaves.append(place) }
+        try #require(leaves.count > 2)
+        let page = try Self.bytes(file.path, at: leaves[0], count: 4_096)
+        try Self.write(page, to: file.path, at: leaves[1])
+        try #require(truncate(file.path, size - 1_000) == 0)
+        var found: [String] = []
+        _ = try StoreCheck.run(file.path) { found.append($0) }
+        for page in [leaves[1] / 4_096 + 1, size / 4_096] {
+            #expect(found.contains("page \(page): it does not fit its checksum"), "\(page): \(found)")
+        }
+    }
+
+    @Test("every page of a backup has its checksum, also those that are in the log only")
+    func backup() async throws {
+        let file = try SQLiteFile()
+        _ = try await Self.fill(file, 300)
+        let store = try Self.open(file)
+        // Changes pages that had been read from the file, with their checksums of then.
+        for session in try await store.page(after: nil, limit: 150) {
+            #expect(try await store.end(session.record.id))
+        }
+        let target = file.folder + "/copy"
+        defer { for ending in ["", "-wal", "-shm"] { unlink(target + ending) } }
+        _ = try StoreBackup(of: file.path, to: target, replaces: false)
+        var found: [String] = []
+        let check = try StoreCheck.run(target) { found.append($0) }
+        #expect(found == [] && check.sessions == 150)
+        #expect(try StoreStatistics(target).isSealed)
+        await store.close()
+    }
+
+    @Test("what another program writes in new pages is read without checksums, and gets them when it is written here")
+    func others() async throws {
+        let file = try SQLiteFile()
+        var handle: OpaquePointer?
+        #expect(sqlite3_open_v2(file.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") == SQLITE_OK)
+        for migration in SQLiteSchema.migrations {
+            #expect(sqlite3_exec(handle, migration, nil, nil, nil) == SQLITE_OK)
+        }
+        let owner = """
+            PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(SQLiteSchema.migrations.count)
+            """
+        #expect(sqlite3_exec(handle, owner, nil, nil, nil) == SQLITE_OK)
+        sqlite3_close_v2(handle)
+        #expect(try !StoreStatistics(file.path).isSealed)
+        let ids = try await Self.fill(file, 60)
+        #expect(try !StoreStatistics(file.path).isSealed)
+        #expect(try StoreVacuum(file.path).isRewritten)
+        #expect(try StoreStatistics(file.path).isSealed)
+        var found: [String] = []
+        #expect(try StoreCheck.run(file.path) { found.append($0) }.sessions == ids.count)
+        #expect(found == [])
+        try Self.write([255, 255], to: file.path, at: StoreFile.size(of: file.path) - 300)
+        _ = try StoreCheck.run(file.path) { found.append($0) }
+        #expect(found.contains { $0.hasSuffix("does not fit its checksum") }, "\(found)")
+    }
+}
