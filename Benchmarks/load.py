@@ -56,7 +56,8 @@ def kernel_times():
 
 def kernel_work(before, cores):
     """What they have used of these cores since then: what they do for a disk is nobody else's use of a core."""
-    return sum(time - before.get(thread, (time,))[0] for thread, (time, core) in kernel_times().items() if core in cores)
+    return sum(time - before.get(thread, (time,))[0]
+               for thread, (time, core) in kernel_times().items() if core in cores)
 
 
 def own_time(server):

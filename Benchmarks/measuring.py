@@ -106,11 +106,12 @@ class Bench:
                 wrk(server, script, connections, seconds, self.load_core, **environment)
             for server, environment in sides])
 
-    def take_turns(self, loads):
+    def take_turns(self, loads, seconds=None):
         """Runs of all loads in turn, after a warm-up of each: [(result, result), …]."""
         for load in loads:
             load(1)
-        return [self.undisturbed(lambda: tuple(load(self.seconds) for load in loads)) for _ in range(self.runs)]
+        seconds = seconds or self.seconds
+        return [self.undisturbed(lambda: tuple(load(seconds) for load in loads)) for _ in range(self.runs)]
 
     def undisturbed(self, turn):
         """Takes a turn (a run of each side), again while others use the cores and the budget lasts; the calmest."""

@@ -88,8 +88,8 @@ class Server:
         raise Failed("the server did not say within 20 s that it listens")
 
     def first_answers(self, port, *messages):
-        """Starts the server, which was told this port, and asks for each of these until it is answered 200: seconds from
-        just before it was spawned."""
+        """Starts the server, which was told this port, and asks for each of these until it is answered 200: the seconds
+        from just before it was spawned."""
         self.port, times = port, []
         started = time.monotonic()
         self.spawn()

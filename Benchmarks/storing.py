@@ -1,8 +1,8 @@
 """Many stored sessions in a database file of ours, written faster than requests could make them.
 
 This file alone knows what the tables of `Sources/Storage/SQLite` look like. It copies a session that the server made,
-under new ids and tokens, and does nothing to a file that is not as it expects: the version, the columns and the checksums
-of the session that it copies must all be those that it would have written.
+under new ids and tokens, and does nothing to a file that is not as it expects: the version, the columns, and the
+checksums of the session that it copies must all be those that it would have written.
 """
 
 import base64
@@ -15,9 +15,10 @@ import zlib
 from server import Failed
 
 VERSION = 2  # PRAGMA user_version
-SESSIONS = ("id", "token", "revision", "created_at", "expires_at", "used_at", "due_at", "mode", "user_id", "labels",
-            "retired", "checksum")
+SESSIONS = ("key", "id", "token", "revision", "created_at", "expires_at", "used_at", "due_at", "mode", "user_id",
+            "labels", "retired", "checksum")
 SERVICES = ("session", "name", "birth", "revision", "created_at", "updated_at", "document", "checksum")
+KEY_OFFSET = 2**63  # the key of a session is the first half of its id less this
 BATCH = 20_000
 BYTES_A_SESSION = 600  # more than a session takes on the disk: a look at the free space before
 
@@ -51,7 +52,7 @@ def multiply(path, token, count, known):
         database.execute("COMMIT")
         database.execute("PRAGMA journal_mode = WAL").fetchall()
     except sqlite3.Error as error:
-        raise unknown(str(error)) from error
+        raise Failed(f"filling {path}: {error}") from error
     finally:
         database.close()
     with open(path, "rb") as file:
@@ -71,8 +72,9 @@ def template(database, token):
         if (found := tuple(row[1] for row in database.execute(f"PRAGMA table_info({table})"))) != columns:
             raise unknown(f"{table} has the columns {', '.join(found)}")
     identity = base64.urlsafe_b64decode(token[3:])[:16]
-    sessions = database.execute("SELECT * FROM sessions WHERE id = ?", (identity,)).fetchall()
-    services = database.execute("SELECT * FROM services WHERE session = ?", (identity,)).fetchall()
+    key = struct.unpack(">Q", identity[:8])[0] - KEY_OFFSET
+    sessions = database.execute("SELECT * FROM sessions WHERE key = ? AND id = ?", (key, identity)).fetchall()
+    services = database.execute("SELECT * FROM services WHERE session = ?", (key,)).fetchall()
     if len(sessions) != 1 or len(services) != 1:
         raise unknown(f"a session with a profile has {len(sessions)} and {len(services)} rows")
     session, service = dict(zip(SESSIONS, sessions[0])), dict(zip(SERVICES, services[0]))
@@ -121,7 +123,7 @@ def statement(table, columns, row, given):
 
 def insert(database, session, service, count, known):
     """Fills both tables in the order of their keys, so that every row goes to the end. The known tokens."""
-    into_sessions = statement("sessions", SESSIONS, session, ("id", "token", "checksum"))
+    into_sessions = statement("sessions", SESSIONS, session, ("key", "id", "token", "checksum"))
     into_services = statement("services", SERVICES, service, ("session", "checksum"))
     before, between, after = session_sum(session)
     before_service, after_service = service_sum(service)
@@ -129,6 +131,7 @@ def insert(database, session, service, count, known):
     for start in range(0, count, BATCH):
         numbers = range(start, min(start + BATCH, count))
         chance = os.urandom(40 * len(numbers))
+        keys = [number * step - KEY_OFFSET for number in numbers]
         ids = [pack(number * step) + chance[place : place + 8]
                for number, place in zip(numbers, range(0, len(chance), 40))]
         digests = [chance[place + 8 : place + 40] for place in range(0, len(chance), 40)]
@@ -139,6 +142,8 @@ def insert(database, session, service, count, known):
             digests[place] = hashlib.sha256(token.encode()).digest()
             tokens.append(token)
         database.executemany(into_sessions, [
-            (key, digest, crc(before + key + between + digest + after)) for key, digest in zip(ids, digests)])
-        database.executemany(into_services, [(key, crc(before_service + key + after_service)) for key in ids])
+            (key, identity, digest, crc(before + identity + between + digest + after))
+            for key, identity, digest in zip(keys, ids, digests)])
+        database.executemany(into_services, [
+            (key, crc(before_service + identity + after_service)) for key, identity in zip(keys, ids)])
     return tokens

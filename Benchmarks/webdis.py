@@ -47,7 +47,7 @@ class Webdis:
             self.port = free_port()
             path = os.path.join(folder, "webdis.json")
             with open(path, "w") as file:
-                # One thread, since there is one core; more than 8 connections to Redis do not make it faster.
+                # One thread, since there is one core: with more of them, or of connections to Redis, a SET costs more.
                 json.dump({"redis_host": "127.0.0.1", "redis_port": port, "http_host": "127.0.0.1",
                            "http_port": self.port, "threads": 1, "pool_size": 8, "daemonize": False, "database": 0,
                            "verbosity": 1, "logfile": os.path.join(folder, "webdis.log")}, file)

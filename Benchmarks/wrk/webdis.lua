@@ -1,5 +1,6 @@
--- What a session service of one's own would do at least for a PATCH of the profile: one SET of the whole state, through
--- webdis, going round as many keys as the other side has sessions. The state is as long as ours, and changes every time.
+-- What a session service of one's own would do at least for a PATCH of the profile: one SET of the whole state,
+-- through webdis, going round as many keys as the other side has sessions. The state is as long as ours, and changes
+-- every time.
 dofile(os.getenv("BENCH_SCRIPTS") .. "/report.lua")
 local requests, next_one = {}, 0
 
