@@ -92,6 +92,7 @@ def measured(server, command, seconds, core, environment, message=None):
     how much of the two cores went to others meanwhile (`foreign`, in cores), the kernel's own threads apart."""
     cores = (server.core, core)
     before, own, busy, kernel = server.cpu(), own_time(server), core_time(cores), kernel_times()
+    started = time.monotonic()
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=on_core(core),
         env={**os.environ, **environment})
@@ -101,6 +102,7 @@ def measured(server, command, seconds, core, environment, message=None):
         if process.poll() is None:
             process.kill()
             process.wait()
+    elapsed = time.monotonic() - started  # more than the load says: a script may take a while to get ready
     used = server.cpu() - before
     foreign = core_time(cores) - busy - (own_time(server) - own) - kernel_work(kernel, cores)
     server.trim_log()
@@ -114,7 +116,7 @@ def measured(server, command, seconds, core, environment, message=None):
     result["rate"] = result["requests"] / (result["duration"] / 1e6)
     result["cpu"] = used / result["requests"] * 1e6  # microseconds a request
     result["busy"] = used / (result["duration"] / 1e6)
-    result["foreign"] = max(foreign, 0) / (result["duration"] / 1e6)
+    result["foreign"] = max(foreign, 0) / elapsed
     return result
 
 
