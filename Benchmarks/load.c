@@ -2,9 +2,11 @@
 // length a 304 tells, RFC 9110, section 8.6), and another token in every request without a script's table of them,
 // whose cache misses would be measured, too.
 //
-//   load PORT CONNECTIONS SECONDS STATUS [TOKENS] < REQUEST
+//   load PORT CONNECTIONS SECONDS STATUS [TOKENS [RATE]] < REQUEST
 //
-// One request at a time on each connection. Where REQUEST has a `*`, the next line of the file TOKENS goes, whose
+// One request at a time on each connection. With a RATE so many are due in a second, evenly, on whichever connection is
+// free, and the time of an answer counts from when its request was due: one that had to wait for others to be answered
+// has waited. Where REQUEST has a `*`, the next line of the file TOKENS goes, whose
 // lines are of one length and come in the order of the file, again and again. Prints the same line of JSON as
 // wrk/report.lua.
 #define _GNU_SOURCE
@@ -27,7 +29,7 @@ enum { most_connections = 4096, most_samples = 1 << 24, most_answer = 8192 };
 typedef struct {
     int fd;
     size_t length;  // bytes of the answer that have come
-    uint64_t sent_at;
+    uint64_t due_at;
     char answer[most_answer];
 } connection;
 
@@ -75,7 +77,7 @@ static void prepare(void) {
     memcpy(message + before + token_width, request + before + 1, after);
 }
 
-static void send_next(connection *c) {
+static void send_next(connection *c, uint64_t due) {
     size_t length = before;
     if (tokens != NULL) {
         memcpy(message + before, next_token, token_width);
@@ -83,7 +85,7 @@ static void send_next(connection *c) {
         length += token_width + after;
     }
     c->length = 0;
-    c->sent_at = now();
+    c->due_at = due;
     if (send(c->fd, message, length, MSG_NOSIGNAL) != (ssize_t)length) fail("send");
 }
 
@@ -98,36 +100,43 @@ static bool is_complete(const connection *c, bool has_body) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 5 && count != 6) {
-        fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS STATUS [TOKENS] < REQUEST\n");
+    if (count < 5 || count > 7) {
+        fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS STATUS [TOKENS [RATE]] < REQUEST\n");
         return 2;
     }
     int width = atoi(arguments[2]);
     char status[16];
     snprintf(status, sizeof status, "HTTP/1.1 %.3s", arguments[4]);
     bool has_body = strcmp(arguments[4], "304") != 0 && strcmp(arguments[4], "204") != 0;
-    if (count == 6) open_tokens(arguments[5]);
+    if (count > 5) open_tokens(arguments[5]);
+    uint64_t interval = count > 6 ? 1000000000u / strtoull(arguments[6], NULL, 10) : 0;
     prepare();
     if (width < 1 || width > most_connections || before == 0) return 2;
     connection *connections = calloc((size_t)width, sizeof *connections);
+    connection **free_ones = calloc((size_t)width, sizeof *free_ones);
     uint32_t *samples = malloc(most_samples * sizeof *samples);
     int events = epoll_create1(0);
-    if (connections == NULL || samples == NULL || events < 0) fail("start");
+    if (connections == NULL || free_ones == NULL || samples == NULL || events < 0) fail("start");
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[1])),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    uint64_t start = now(), end = start + strtoull(arguments[3], NULL, 10) * 1000000000u, time = start;
+    int free_count = 0;
     for (int i = 0; i < width; i++) {
         connection *c = &connections[i];
         c->fd = socket(AF_INET, SOCK_STREAM, 0);
         if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&address, sizeof address) != 0) fail("connect");
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
         if (epoll_ctl(events, EPOLL_CTL_ADD, c->fd, &event) != 0) fail("epoll_ctl");
-        send_next(c);
+        free_ones[free_count++] = c;
     }
+    uint64_t start = now(), end = start + strtoull(arguments[3], NULL, 10) * 1000000000u, time = start, due = start;
     uint64_t requests = 0, failed = 0;
     while ((time = now()) < end) {
+        for (; free_count > 0 && due <= time; due = interval > 0 ? due + interval : due)
+            send_next(free_ones[--free_count], interval > 0 ? due : now());
+        struct timespec wait = {.tv_nsec = 100000000};
+        if (interval > 0 && free_count > 0 && due - time < 100000000u) wait.tv_nsec = (long)(due - time);
         struct epoll_event ready[64];
-        int got = epoll_wait(events, ready, 64, 100);
+        int got = epoll_pwait2(events, ready, 64, &wait, NULL);
         for (int i = 0; i < got; i++) {
             connection *c = ready[i].data.ptr;
             ssize_t bytes = recv(c->fd, c->answer + c->length, most_answer - c->length, 0);
@@ -135,12 +144,19 @@ int main(int count, char **arguments) {
             c->length += (size_t)bytes;
             if (!is_complete(c, has_body)) continue;
             if (memcmp(c->answer, status, 12) != 0) failed++;
-            if (requests < most_samples) samples[requests] = (uint32_t)((now() - c->sent_at) / 1000);
+            if (requests < most_samples) samples[requests] = (uint32_t)((now() - c->due_at) / 1000);
             requests++;
-            send_next(c);
+            if (interval > 0) {
+                free_ones[free_count++] = c;
+            } else {
+                send_next(c, now());
+            }
         }
     }
     size_t kept = requests < most_samples ? requests : most_samples;
+    // What was due and never sent waited until the end, at least.
+    for (; interval > 0 && due < end && kept < most_samples; due += interval)
+        samples[kept++] = (uint32_t)((end - due) / 1000);
     qsort(samples, kept, sizeof *samples, compare);
     printf("RESULT {\"requests\": %llu, \"duration\": %llu, \"p50\": %u, \"p99\": %u, \"failed\": %llu}\n",
            (unsigned long long)requests, (unsigned long long)((time - start) / 1000),

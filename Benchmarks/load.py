@@ -40,30 +40,59 @@ def core_time(cores):
     return total / TICK
 
 
+def kernel_times():
+    """Seconds that each of the kernel's own threads has used so far, and the core that it was last on."""
+    times = {}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/stat") as stat:
+                fields = stat.read().rsplit(")", 1)[1].split()
+        except OSError:  # it has just ended
+            continue
+        if fields[1] == "2":
+            times[process] = (int(fields[11]) + int(fields[12])) / TICK, int(fields[36])
+    return times
+
+
+def kernel_work(before, cores):
+    """What they have used of these cores since then: what they do for a disk is nobody else's use of a core."""
+    return sum(time - before.get(thread, (time,))[0]
+               for thread, (time, core) in kernel_times().items() if core in cores)
+
+
 def own_time(server):
     """Seconds used so far by this driver, its finished children (wrk) and the server."""
     used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return server.cpu() + sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def wrk(server, script, connections, seconds, core, **environment):
-    """One run of wrk with one of the scripts: see `measured`."""
+def wrk_command(server, script, connections, seconds):
+    """The words that start wrk with one of the scripts, and the environment that it needs for that."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", "--timeout", "5s",
                "-s", os.path.join(SCRIPTS, script + ".lua"), server.url]
-    return measured(server, command, seconds, core, {"BENCH_SCRIPTS": SCRIPTS, **environment})
+    return command, {**os.environ, "BENCH_SCRIPTS": SCRIPTS}
 
 
-def plain(server, program, message, status, connections, seconds, core, tokens=None):
+def wrk(server, script, connections, seconds, core, **environment):
+    """One run of wrk with one of the scripts: see `measured`."""
+    command, inherited = wrk_command(server, script, connections, seconds)
+    return measured(server, command, seconds, core, {**inherited, **environment})
+
+
+def plain(server, program, message, status, connections, seconds, core, tokens=None, rate=None):
     """One run of load.c, which sends `message` again and again, with the next of a file of tokens where it has a
-    `*`: see `measured`."""
-    command = [program, str(server.port), str(connections), str(seconds), str(status), *([tokens] if tokens else [])]
+    `*`, and no more than `rate` in a second: see `measured`."""
+    command = [program, str(server.port), str(connections), str(seconds), str(status), *([tokens] if tokens else []),
+               *([str(rate)] if rate else [])]
     return measured(server, command, seconds, core, {}, message)
 
 
 def measured(server, command, seconds, core, environment, message=None):
     """One run of a load: what it says in its line RESULT, the server's processor time a request, how busy it was, and
-    how much of the two cores went to others meanwhile (`foreign`, in cores)."""
-    before, own, busy = server.cpu(), own_time(server), core_time((server.core, core))
+    how much of the two cores went to others meanwhile (`foreign`, in cores), the kernel's own threads apart."""
+    cores = (server.core, core)
+    before, own, busy, kernel = server.cpu(), own_time(server), core_time(cores), kernel_times()
+    started = time.monotonic()
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=on_core(core),
         env={**os.environ, **environment})
@@ -73,20 +102,21 @@ def measured(server, command, seconds, core, environment, message=None):
         if process.poll() is None:
             process.kill()
             process.wait()
+    elapsed = time.monotonic() - started  # more than the load says: a script may take a while to get ready
     used = server.cpu() - before
-    foreign = core_time((server.core, core)) - busy - (own_time(server) - own)
+    foreign = core_time(cores) - busy - (own_time(server) - own) - kernel_work(kernel, cores)
     server.trim_log()
     if not (line := re.search(r"^RESULT (.*)$", output, re.M)):
         raise Failed(f"{command[0]} said: {output.strip()[-300:]}")
     result = json.loads(line.group(1))
     if result["requests"] == 0:
-        raise Failed("no request was answered")
+        raise Failed(f"no request was answered: {' '.join(command)}")
     if result["failed"] > result["requests"] / 1000:
         raise Failed(f"{result['failed']} of {result['requests']} requests failed")
     result["rate"] = result["requests"] / (result["duration"] / 1e6)
     result["cpu"] = used / result["requests"] * 1e6  # microseconds a request
     result["busy"] = used / (result["duration"] / 1e6)
-    result["foreign"] = max(foreign, 0) / (result["duration"] / 1e6)
+    result["foreign"] = max(foreign, 0) / elapsed
     return result
 
 

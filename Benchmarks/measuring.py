@@ -30,6 +30,7 @@ class Bench:
         self.bare_program = compile_c("bare.c", folder, "bare", "-lmicrohttpd", "-lpthread")
         self.bare_answers = []  # options that make its answers as long as ours
         self.idle_threads = 0  # beside its loop, so that it has as many threads as ours
+        self.databases = {}  # by number of sessions: the path of a file of ours with so many, and tokens of them
         self.table = []
         self.notes = []
         self.repeat_budget = REPEAT_BUDGET
@@ -37,12 +38,12 @@ class Bench:
 
     # Servers
 
-    def ours(self, environment=None, port=0, words=()):
+    def ours(self, environment=None, port=0, words=(), store="memory"):
         if self.options.itself:
             return self.bare(environment, port)
         settings = ["max_sessions=2000000", *self.options.set]
         command = [self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
-                   "--store", "memory", "--workers", "1", *(word for s in settings for word in ("--set", s)), *words]
+                   "--store", store, "--workers", "1", *(word for s in settings for word in ("--set", s)), *words]
         return Server(command, self.server_core, self.folder, environment)
 
     def bare(self, environment=None, port=0, words=()):
@@ -105,11 +106,12 @@ class Bench:
                 wrk(server, script, connections, seconds, self.load_core, **environment)
             for server, environment in sides])
 
-    def take_turns(self, loads):
+    def take_turns(self, loads, seconds=None):
         """Runs of all loads in turn, after a warm-up of each: [(result, result), …]."""
         for load in loads:
             load(1)
-        return [self.undisturbed(lambda: tuple(load(self.seconds) for load in loads)) for _ in range(self.runs)]
+        seconds = seconds or self.seconds
+        return [self.undisturbed(lambda: tuple(load(seconds) for load in loads)) for _ in range(self.runs)]
 
     def undisturbed(self, turn):
         """Takes a turn (a run of each side), again while others use the cores and the budget lasts; the calmest."""
@@ -146,6 +148,8 @@ def number(value):
 
 def compile_c(source, folder, name, *flags):
     target = os.path.join(folder, name)
+    if os.path.exists(target):
+        return target
     command = ["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", os.path.join(HERE, source), "-o", target, *flags]
     subprocess.run(command, check=True)
     return target

@@ -4,6 +4,7 @@ import os
 import statistics
 import time
 
+import durable
 import load
 from load import PROFILE, WRITTEN, fill, plain, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number
@@ -209,20 +210,8 @@ def row_start(bench):
     def once(make):
         port = free_port()
         server = make(port=port)
-        server.port = port
-        started = time.monotonic()
-        server.spawn()
         try:
-            while time.monotonic() - started < 10:
-                try:
-                    if server.ask(request("GET", "/health/ready"))[0] == 200:
-                        return (time.monotonic() - started) * 1000
-                except (OSError, Failed):
-                    pass
-                if server.process.poll() is not None:
-                    raise Failed(f"it ended with status {server.process.returncode}: {server.last_words()}")
-                time.sleep(0.0005)
-            raise Failed("no 200 from /health/ready within 10 s")
+            return server.first_answers(port, request("GET", "/health/ready"))[0] * 1000
         finally:
             server.__exit__()
 
@@ -274,4 +263,9 @@ def row_allocations(bench):
     bench.add("  bytes asked for", number(our_bytes), number(bare_bytes))
 
 
-ROWS = {name[4:]: function for name, function in list(globals().items()) if name.startswith("row_")}
+def rows_of(module):
+    return {name[4:]: function for name, function in module.items() if name.startswith("row_")}
+
+
+DURABLE_ROWS = rows_of(vars(durable))
+ROWS = {**rows_of(dict(globals())), **DURABLE_ROWS}

@@ -20,12 +20,12 @@ class Failed(Exception):
     """Something that makes a figure impossible; its text is printed in the figure's place."""
 
 
-def on_core(core):
+def on_core(*cores):
     """What a child does before it becomes its program: takes its core, and dies when this driver dies."""
 
     def prepare():
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        os.sched_setaffinity(0, {core})
+        os.sched_setaffinity(0, cores)
 
     return prepare
 
@@ -39,9 +39,10 @@ def free_port():
 class Server:
     """A running server. Used with `with`, so that it ends whatever happens."""
 
-    def __init__(self, command, core, folder, environment=None):
+    def __init__(self, command, core, folder, environment=None, cores=None):
         self.command = command
         self.core = core
+        self.cores = cores or {core}
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("CONCIERGE_")}
         self.environment.update(environment or {})
         self.log_path = os.path.join(folder, f"{os.path.basename(command[0])}-{id(self):x}.log")
@@ -51,7 +52,7 @@ class Server:
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=self.environment, preexec_fn=on_core(self.core))
+                env=self.environment, preexec_fn=on_core(*self.cores))
         self.pid = self.process.pid
 
     def __enter__(self):
@@ -61,7 +62,6 @@ class Server:
         except BaseException:
             self.__exit__()
             raise
-        self.url = f"http://127.0.0.1:{self.port}"
         return self
 
     def __exit__(self, *_):
@@ -87,9 +87,34 @@ class Server:
             time.sleep(0.002)
         raise Failed("the server did not say within 20 s that it listens")
 
+    def first_answers(self, port, *messages):
+        """Starts the server, which was told this port, and asks for each of these until it is answered 200: the seconds
+        from just before it was spawned."""
+        self.port, times = port, []
+        started = time.monotonic()
+        self.spawn()
+        for message in messages:
+            while True:
+                if time.monotonic() - started > 20:
+                    raise Failed("it did not answer 200 within 20 s")
+                try:
+                    if self.ask(message)[0] == 200:
+                        times.append(time.monotonic() - started)
+                        break
+                except (OSError, Failed):
+                    pass
+                if self.process.poll() is not None:
+                    raise Failed(f"it ended with status {self.process.returncode}: {self.last_words()}")
+                time.sleep(0.0005)
+        return times
+
     def last_words(self):
         with open(self.log_path, "rb") as log:
             return log.read(2000).decode(errors="replace").strip()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
 
     def trim_log(self):
         os.truncate(self.log_path, 0)
@@ -105,8 +130,12 @@ class Server:
 
     def resident(self):
         """Resident bytes."""
+        return self.memory("Rss")
+
+    def memory(self, kind):
+        """Bytes of one of the kinds of memory that the kernel tells apart, such as Rss or Anonymous."""
         with open(f"/proc/{self.pid}/smaps_rollup") as rollup:
-            return int(re.search(r"^Rss:\s+(\d+) kB", rollup.read(), re.M).group(1)) * 1024
+            return int(re.search(rf"^{kind}:\s+(\d+) kB", rollup.read(), re.M).group(1)) * 1024
 
     def ask(self, request):
         """One request on a connection of its own: status, header text, body."""
@@ -131,20 +160,35 @@ def read_answer(connection):
     return status, head, body
 
 
-class AllocationCounter:
-    """The counters that allocations.c keeps inside a process, read from outside."""
+class Counters:
+    """Numbers that a preloaded library of C keeps inside a process, read from outside."""
 
-    def __init__(self, library, folder):
-        self.path = os.path.join(folder, "allocations.count")
-        with open(self.path, "wb") as file:
-            file.write(bytes(16))
-        self.file = open(self.path, "r+b")
-        self.map = mmap.mmap(self.file.fileno(), 16)
-        self.environment = {"LD_PRELOAD": library, "ALLOCATION_COUNTS": self.path}
+    def __init__(self, library, folder, variable, count):
+        self.size = 8 * count
+        path = os.path.join(folder, f"{variable}-{id(self):x}.count")
+        with open(path, "wb") as file:
+            file.write(bytes(self.size))
+        with open(path, "r+b") as file:
+            self.map = mmap.mmap(file.fileno(), self.size)
+        self.environment = {"LD_PRELOAD": library, variable: path}
 
     def read(self):
-        """Calls and bytes since the process started."""
-        return struct.unpack("QQ", self.map[:16])
+        """Their values since the process started."""
+        return struct.unpack(f"{self.size // 8}Q", self.map[: self.size])
+
+
+class AllocationCounter(Counters):
+    """What allocations.c counts: calls and bytes."""
+
+    def __init__(self, library, folder):
+        super().__init__(library, folder, "ALLOCATION_COUNTS", 2)
+
+
+class DiskCounter(Counters):
+    """What disk.c counts: syncs, the nanoseconds that they took, bytes written, reads."""
+
+    def __init__(self, library, folder):
+        super().__init__(library, folder, "DISK_COUNTS", 4)
 
 
 class SystemCalls:
