@@ -16,6 +16,7 @@
         case fullDiskIsTrouble = "full-disk-is-trouble"
         case uncheckedRows = "unchecked-rows"
         case endForgotten = "end-forgotten"
+        case unsyncedInterval = "unsynced-interval"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

@@ -10,7 +10,9 @@ final class SQLiteConnection {
         case read
     }
 
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
+    /// How long the log was after the last commit; see ``countLogPages()``.
+    var logPages = 0
 
     /// - Throws: ``SQLiteError`` when the file cannot be opened. Whether it is a database is seen at its first use.
     init(_ path: String, _ access: Access) throws(SQLiteError) {
