@@ -24,30 +24,35 @@ struct Server: Sendable {
         """,
     ]
 
-    static func arguments(in folder: String, database: String? = nil) -> [String] {
+    static func arguments(in folder: String, database: String? = nil, settings: [String] = []) -> [String] {
         let database = database ?? "\(folder)/sessions.db"
+        let own = settings.flatMap { ["--set", $0] }
         return [
             "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store",
             "sqlite:\(database)", "--services", "\(folder)/services", "--flows", "\(folder)/flows", "--set",
             "main_flow=walk", "--set", "log.requests=false",
-        ]
+        ] + own
     }
 
     /// Starts it and waits until it listens.
     /// - Parameters:
     ///   - folder: has the ``files``.
     ///   - database: its path; in the folder when nil.
+    ///   - settings: further keys of the configuration, as `key=value`.
     ///   - wrapper: see `ProgramProcess`.
-    init(in folder: String, database: String? = nil, through wrapper: [String] = []) async throws {
-        process = try Self.spawn(in: folder, database: database, through: wrapper)
+    init(
+        in folder: String, database: String? = nil, settings: [String] = [], through wrapper: [String] = []
+    ) async throws {
+        process = try Self.spawn(in: folder, database: database, settings: settings, through: wrapper)
         port = try await process.ports().publicPort
     }
 
     static func spawn(
-        in folder: String, database: String? = nil, through wrapper: [String] = []
+        in folder: String, database: String? = nil, settings: [String] = [], through wrapper: [String] = []
     ) throws -> ProgramProcess {
         try ProgramProcess(
-            arguments(in: folder, database: database), environment: PlantedBug.environment, through: wrapper)
+            arguments(in: folder, database: database, settings: settings), environment: PlantedBug.environment,
+            through: wrapper)
     }
 
     /// Ends it as a power cut would, as far as a process can tell.
