@@ -7,6 +7,8 @@ package struct StorePlace {
     package init(_ path: String) { self.path = path }
 
     /// What is in the way of using it, found without making or changing anything; nil when nothing is.
+    ///
+    /// Not for a file that this process has open: to close a file gives up all locks that the process has on it.
     package var problem: StoreOpeningError? { problemOfDirectory ?? problemOfFile ?? problemOfContent }
 
     /// Makes the directory when it is not there, for this user alone: there will be people's data in it.
@@ -55,7 +57,7 @@ package struct StorePlace {
     /// What an operator has to be told before the program would find it out while it starts. Not asked there: SQLite
     /// knows of its log, which may say otherwise.
     private var problemOfContent: StoreOpeningError? {
-        guard let header = header, !header.isEmpty else { return nil }
+        guard let header, !header.isEmpty else { return nil }
         // https://www.sqlite.org/fileformat2.html#the_database_header
         guard header.count == 105, header.starts(with: "SQLite format 3\0".utf8) else {
             return unusable("it is no SQLite database: name another file")
