@@ -1,7 +1,7 @@
 # Concierge as an image: built on the official Swift image, run on a bare Debian of the same release.
 #
 #   docker build -t concierge .        (or: make image)
-#   docker run --rm -p 8080:8080 concierge
+#   docker run --rm -p 8080:8080 -v concierge:/var/lib/concierge concierge
 
 # ---- build -----------------------------------------------------------------------------------------------------
 FROM swift:6.3-bookworm AS build
@@ -26,14 +26,20 @@ FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         graphviz libdeflate0 libmicrohttpd12 libmimalloc2.0 libpcre2-8-0 libssl3 libsqlite3-0 libstdc++6 \
-    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt/* /var/log/dpkg.log
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt/* /var/log/dpkg.log \
+    && install -d -o 65532 -g 65532 -m 0700 /var/lib/concierge
 
 COPY --from=build /out/ /
 # The configuration that comes with Concierge. Mount a folder of your own over /etc/concierge to replace it.
 COPY config /etc/concierge
 
-# A number and not a name, so that an orchestrator can see that it is not root. It owns nothing.
+# A number and not a name, so that an orchestrator can see that it is not root. It owns the folder below and nothing else.
 USER 65532:65532
+
+# Where sessions are: `store` in the configuration is relative to the working directory, so by default they are in
+# /var/lib/concierge/data/concierge.db. A new volume gets the owner and the rights of the folder.
+WORKDIR /var/lib/concierge
+VOLUME /var/lib/concierge
 
 # The public listener. The admin listener stays on the loopback of the container, where only `docker exec` and the
 # health check reach it.

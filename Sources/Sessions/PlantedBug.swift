@@ -18,6 +18,7 @@
         case endForgotten = "end-forgotten"
         case endShownEarly = "end-shown-early"
         case lostService = "lost-service"
+        case unsyncedInterval = "unsynced-interval"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

@@ -1,3 +1,5 @@
+import CSQLite
+
 /// Why a store cannot be used, in a sentence that says what to do.
 package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     /// Some other program's database.
@@ -14,6 +16,20 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     case noThread
     /// The path cannot be opened or written, or is no database.
     case unusable(String, reason: String)
+
+    /// What SQLite said of a file that it was to open.
+    init(_ error: SQLiteError, _ path: String) {
+        self =
+            switch error.primaryCode {
+            // Whoever has it is no server of ours: that would hold the lock beside the file.
+            case SQLITE_BUSY, SQLITE_LOCKED: .inUse(path)
+            case SQLITE_NOTADB: .unusable(path, reason: "it is no SQLite database: name another file")
+            case SQLITE_FULL: .unusable(path, reason: "its disk is full: make room, or name another file")
+            case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
+                .unusable(path, reason: "\(error): \(StorePlace.advice)")
+            default: .unusable(path, reason: error.description)
+            }
+    }
 
     package var description: String {
         switch self {

@@ -181,14 +181,58 @@ struct StoreTests {
         }
     }
 
-    @Test("statistics name the store and what a write's answer is worth")
-    func statistics() async throws {
+    static let policies: [(policy: Configuration.Durability, shown: JSONDocument)] = [
+        (.commit, ["kind": "sqlite", "durability": "commit"]),
+        (.interval, ["kind": "sqlite", "durability": "interval", "sync_interval_ms": 250]),
+        (.none, ["kind": "sqlite", "durability": "none"]),
+    ]
+
+    @Test("statistics and the log name the store and what a write's answer is worth", arguments: policies)
+    func statistics(policy: Configuration.Durability, shown: JSONDocument) async throws {
         try await Self.withDatabase { path in
-            try await withApplication {
+            let file = try LogFile()
+            try await withApplication(log: file.log) {
                 $0.store = .sqlite(path)
+                $0.durability = policy
+                $0.syncInterval = .milliseconds(250)
             } _: { app in
-                let store = try await app.admin().get("/v1/stats")[member: "store"]
-                #expect(store == ["kind": "sqlite", "durability": "commit"])
+                let statistics = try await app.admin().get("/v1/stats")
+                #expect(statistics[member: "store"] == shown)
+            }
+            let line = try #require(
+                try file.lines().map { try JSONDocument(parsing: $0) }.first { $0[string: "event"] == "listening" })
+            #expect(line[string: "store"] == "sqlite:\(path)")
+            for name in ["durability", "sync_interval_ms"] {
+                #expect(line[member: name] == shown[member: name])
+            }
+        }
+    }
+
+    @Test("whatever is configured, sessions in memory end with the process, and it says so")
+    func memory() async throws {
+        try await withApplication {
+            $0.durability = .interval
+        } _: { app in
+            let store = try await app.admin().get("/v1/stats")[member: "store"]
+            #expect(store == ["kind": "memory", "durability": "none"])
+        }
+    }
+
+    @Test("with every policy what was answered is there after an orderly end", arguments: policies.map(\.policy))
+    func orderlyEnd(policy: Configuration.Durability) async throws {
+        try await Self.withDatabase { path in
+            let configure = { (configuration: inout Configuration) in
+                configuration.store = .sqlite(path)
+                configuration.durability = policy
+            }
+            let token = try await withApplication(configure) { app in
+                let (client, _, token) = try await app.newSession()
+                #expect(try await client.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
+                return token
+            }
+            try await withApplication(configure) { app in
+                let profile = try await app.client().with(token: token).get(Paths.profile)
+                #expect(profile[member: "name"] == "Ada")
             }
         }
     }

@@ -18,8 +18,10 @@ final class SQLiteFile: Sendable {
         rmdir(folder)
     }
 
-    func store(services: [String] = ["profile", "quote"]) throws -> SQLiteStore {
-        try SQLiteStore(path: path, services: services, idleTimeout: 1_800_000)
+    func store(
+        services: [String] = ["profile", "quote"], durability: Durability = .commit
+    ) throws -> SQLiteStore {
+        try SQLiteStore(path: path, services: services, idleTimeout: 1_800_000, durability: durability)
     }
 
     struct NoFolder: Error { let code: Int32 }

@@ -193,7 +193,7 @@ struct SQLiteStoreTests {
         close(descriptor)
         #expect(throws: StoreOpeningError.self) { try file.store() }
         #expect(throws: StoreOpeningError.self) {
-            try SQLiteStore(path: file.folder + "/none/such.db", services: [], idleTimeout: 1)
+            try SQLiteStore(path: file.folder + "/none/such/file.db", services: [], idleTimeout: 1)
         }
     }
 

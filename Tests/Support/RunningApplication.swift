@@ -33,7 +33,7 @@ package struct RunningApplication: Sendable {
 ///
 /// - Parameters:
 ///   - flows: the texts of flow files.
-///   - configure: changes the configuration, which has free ports on loopback and short drain times.
+///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in memory.
 ///   - store: the one that the configuration names when nil.
 ///   - log: where the log goes; nowhere when nil.
 package func withApplication<Result: Sendable>(
@@ -44,6 +44,7 @@ package func withApplication<Result: Sendable>(
     _ body: (RunningApplication) async throws -> Result
 ) async throws -> Result {
     var configuration = Configuration()
+    configuration.store = .memory
     configuration.host = "127.0.0.1"
     configuration.port = 0
     configuration.admin.port = 0

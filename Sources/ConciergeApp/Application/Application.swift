@@ -109,8 +109,7 @@ package actor Application {
             json.string(BuildInformation.version)
             json.name("store")
             json.string(configuration.store.description)
-            json.name("durability")
-            json.string(configuration.store.durability)
+            StoreDescription(configuration).writePolicy(to: &json)
             json.name("workers")
             json.int(configuration.workers)
         }
@@ -196,7 +195,7 @@ package actor Application {
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
             StoreEndpoints(sessions: sessions).add(to: &routes)
             InsightEndpoints(
-                sessions: sessions, store: configuration.store, startedAt: .now,
+                sessions: sessions, store: StoreDescription(configuration), startedAt: .now,
                 metrics: { [sessions, log] in
                     late.metrics?.render(
                         sessions: sessions.statistics, connections: connections.current,

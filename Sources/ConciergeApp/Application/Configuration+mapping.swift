@@ -49,7 +49,17 @@ extension Configuration {
         case .sqlite(let path):
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name), idleTimeout: sessionIdleTimeout.milliseconds,
-                report: report)
+                durability: storeDurability, report: report)
+        }
+    }
+}
+
+extension Configuration {
+    private var storeDurability: Storage.Durability {
+        switch durability {
+        case .commit: .commit
+        case .interval: .interval(syncInterval)
+        case .none: .none
         }
     }
 }
@@ -88,7 +98,7 @@ extension HTTPServerConfiguration {
 }
 
 extension Duration {
-    fileprivate var milliseconds: Int64 {
+    var milliseconds: Int64 {
         components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
     }
 }

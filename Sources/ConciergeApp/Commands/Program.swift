@@ -41,7 +41,7 @@ package enum Program {
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput,
         _ serve: Serve
     ) async -> Int32 {
-        if invocation.command == .check { return check(loaded, against: invocation.against, output) }
+        if invocation.command == .check { return check(loaded, files, against: invocation.against, output) }
         guard !loaded.hasErrors else {
             // Warnings are for `check` and for the log of the running server.
             for problem in loaded.problems where problem.severity == .error { output.complaint("\(problem)\n") }

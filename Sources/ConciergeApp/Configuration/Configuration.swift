@@ -7,7 +7,10 @@ package struct Configuration: Sendable, Equatable {
     package var host = "0.0.0.0"
     package var port = 8080
     package var workers = UsableCores.count()
-    package var store = Store.memory
+    /// Below the working directory: a server that is merely started keeps its sessions.
+    package var store = Store.sqlite("data/concierge.db")
+    package var durability = Durability.commit
+    package var syncInterval = Duration.milliseconds(100)
     /// The directory of service files, relative to the working directory; nil when there is none.
     package var services: String?
     /// The directory of flow files; nil when there is none.
@@ -39,8 +42,18 @@ package struct Configuration: Sendable, Equatable {
     /// Where committed sessions live. A further store is a case here.
     package enum Store: Sendable, Equatable {
         case memory
-        /// In an SQLite database, in the file of that path.
+        /// In an SQLite database, in the file of that path, relative to the working directory.
         case sqlite(String)
+    }
+
+    /// When what was answered is on the disk, of stores that have one.
+    package enum Durability: String, Sendable, CaseIterable {
+        /// Before the answer.
+        case commit
+        /// At most `syncInterval` later.
+        case interval
+        /// When the operating system gets to it.
+        case none
     }
 
     /// The second listener, for trusted back ends and operators.

@@ -8,7 +8,16 @@ extension ConfigurationKey {
         .init(
             "workers", .integer(1...256), \.workers, flag: true, defaultText: "usable processor cores",
             "Threads that serve the public listener; the admin listener has one more."),
-        .init("store", .store, \.store, flag: true, "Where sessions live."),
+        .init(
+            "store", .store, \.store, flag: true,
+            "Where sessions live: in memory alone, or in an SQLite file, named relative to the working directory."),
+        .init(
+            "durability", .choice(Configuration.Durability.self), \.durability,
+            "When a write is on the disk: before its answer, at most `sync_interval` later, or when the operating system "
+                + "gets to it. No effect with `memory`."),
+        .init(
+            "sync_interval", .duration(.milliseconds(1) ... .seconds(60)), \.syncInterval,
+            "With `durability` `interval`: the most that a power cut may take back."),
         .init(
             "services", .optional(.path), \.services, flag: true,
             defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),

@@ -8,6 +8,7 @@ enum ConfigurationRules {
 
     private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
         adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory, targetFitsHeader,
+        intervalIsUsed,
     ]
 
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
@@ -70,6 +71,19 @@ enum ConfigurationRules {
             pointer: "/limits/target_bytes", code: "without_effect",
             "limits.target_bytes (\(limits.targetBytes)) is more than limits.header_bytes (\(limits.headerBytes)), "
                 + "which counts the request line as well")
+    }
+
+    @Sendable private static func intervalIsUsed(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let configuration = loaded.configuration
+        // The file that comes with Concierge says every default.
+        guard configuration.durability != .interval, configuration.syncInterval != Configuration().syncInterval else {
+            return nil
+        }
+        return ConfigurationProblem(
+            .warning, at: later(loaded, "durability", "sync_interval"), pointer: "/sync_interval",
+            code: "without_effect",
+            "sync_interval is \(DurationText.format(configuration.syncInterval)), and durability is "
+                + "\(configuration.durability.rawValue); it counts with interval only")
     }
 
     private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }

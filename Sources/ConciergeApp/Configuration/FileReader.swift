@@ -47,6 +47,9 @@ package struct FileReader: Sendable {
         access(resolved(path), F_OK) == 0
     }
 
+    /// As the system knows it.
+    package func path(of path: String) -> String { resolved(path) }
+
     private func resolved(_ path: String) -> String {
         PathText.join(directory, path)
     }

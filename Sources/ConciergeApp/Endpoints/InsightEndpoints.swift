@@ -5,7 +5,7 @@ import Sessions
 /// A look inside, for operators: API, section 7.
 struct InsightEndpoints: Sendable {
     let sessions: Sessions
-    let store: Configuration.Store
+    let store: StoreDescription
     let startedAt: ContinuousClock.Instant
     let metrics: @Sendable () -> [UInt8]
 
@@ -72,8 +72,7 @@ struct InsightEndpoints: Sendable {
             json.beginObject()
             json.name("kind")
             json.string(store.kind)
-            json.name("durability")
-            json.string(store.durability)
+            store.writePolicy(to: &json)
             json.endObject()
             json.name("uptime_seconds")
             json.int(Int((ContinuousClock.now - startedAt).components.seconds))

@@ -248,7 +248,18 @@ extension APISchema {
         "services": [
             "type": "object", "additionalProperties": natural, "description": "Live instances by the service's name.",
         ],
-        "store": object(["kind": ["type": "string"], "durability": ["type": "string"]]),
+        "store": object(
+            [
+                "kind": ["type": "string", "enum": ["memory", "sqlite"]],
+                "durability": [
+                    "type": "string", "enum": ["commit", "interval", "none"],
+                    "description": """
+                    When a write is on the disk: before its answer, at most `sync_interval_ms` later, or when the operating \
+                    system gets to it, which of `memory` is never.
+                    """,
+                ],
+                "sync_interval_ms": ["type": "integer", "minimum": 1, "description": "With `interval` only."],
+            ], required: ["kind", "durability"]),
         "uptime_seconds": natural,
     ])
 }

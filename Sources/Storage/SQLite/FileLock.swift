@@ -10,7 +10,8 @@ final class FileLock: Sendable {
         let lock = path + "-lock"
         descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StoreOpeningError.unusable(path, reason: "\(lock): \(String(cString: strerror(errno)))")
+            let reason = String(cString: strerror(errno))
+            throw StoreOpeningError.unusable(path, reason: "\(lock): \(reason): \(StorePlace.advice)")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno

@@ -12,12 +12,18 @@ import Synchronization
 /// has forgotten what it could not write. So nothing is acknowledged any more until the database was opened anew and
 /// everything in its log was written, and synced, to the file itself.
 ///
+/// Where the policy is to answer first, this thread syncs as well, also when nothing more comes (`GroupCommit+syncing.swift`).
+///
 /// `@unchecked Sendable`: `writer` is touched by the one thread that runs ``run()``; the rest looks after itself.
 final class GroupCommit: @unchecked Sendable {
     private let queue = WorkQueue<any WriteJob>()
     private let open: @Sendable () throws(SQLiteError) -> (SQLiteConnection, SessionWriter)
     /// Nil after an error that may have left the file and SQLite's idea of it apart.
-    private var current: (connection: SQLiteConnection, writer: SessionWriter)?
+    var current: (connection: SQLiteConnection, writer: SessionWriter)?
+    let durability: Durability
+    /// When what was answered has to be on the disk; nil when all of it is, or the policy promises nothing.
+    var syncDue: SuspendingClock.Instant?
+    let report: @Sendable (String) -> Void
     /// Set between an error of the file and the next transaction that succeeds.
     private let failure = Mutex<Failure?>(nil)
     private let committedGroups = Atomic<Int>(0)
@@ -26,11 +32,16 @@ final class GroupCommit: @unchecked Sendable {
     private let lock: FileLock
     private let end = Mutex<(isReached: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
-    /// - Parameter open: opens the database for writing; called here, and again after trouble.
+    /// - Parameters:
+    ///   - report: is told when the file fails, in a sentence.
+    ///   - open: opens the database for writing; called here, and again after trouble.
     init(
-        lock: FileLock, open: @escaping @Sendable () throws(SQLiteError) -> (SQLiteConnection, SessionWriter)
+        lock: FileLock, durability: Durability = .commit, report: @escaping @Sendable (String) -> Void = { _ in },
+        open: @escaping @Sendable () throws(SQLiteError) -> (SQLiteConnection, SessionWriter)
     ) throws(SQLiteError) {
         self.lock = lock
+        self.durability = durability
+        self.report = report
         self.open = open
         current = try open()
     }
@@ -52,7 +63,7 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     /// Nothing to write: whether there can be a transaction is all that is asked.
-    private final class Probe: WriteJob {
+    final class Probe: WriteJob {
         func apply(to writer: SessionWriter) {}
         func finish(_ error: SQLiteError?) {}
     }
@@ -87,10 +98,14 @@ final class GroupCommit: @unchecked Sendable {
     /// The writer's thread: returns when the queue is closed and empty.
     func run() {
         while true {
-            let jobs = queue.take(atMost: Self.largestGroup)
-            guard !jobs.isEmpty else { break }
-            commit(jobs)
+            // Nil when nothing came before it was time to sync.
+            if let jobs = queue.take(atMost: Self.largestGroup, before: syncDue) {
+                guard !jobs.isEmpty else { break }
+                commit(jobs)
+            }
+            syncIfDue()
         }
+        syncAtEnd()
         // Closing does that only for the last connection, and a reader that is still there cannot.
         try? current?.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         current = nil
@@ -106,7 +121,7 @@ final class GroupCommit: @unchecked Sendable {
     private static let largestGroup = 1_024
     private static let closed = SQLiteError(code: SQLITE_MISUSE, doing: "writing to a store that was closed")
 
-    private func commit(_ jobs: [any WriteJob]) {
+    func commit(_ jobs: [any WriteJob]) {
         do throws(SQLiteError) {
             let (connection, writer) = try opened()
             try transaction(on: connection) { () throws(SQLiteError) in
@@ -121,6 +136,7 @@ final class GroupCommit: @unchecked Sendable {
         }
         failure.withLock { $0 = nil }
         committedGroups.wrappingAdd(1, ordering: .relaxed)
+        noteUnsynced()
         #if PLANTED_BUGS
             if PlantedBug.answerBeforeCommit.isActive { return }
         #endif
@@ -130,7 +146,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    private func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {
+    func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {
         #if PLANTED_BUGS
             if failedWrongly(jobs, error) { return }
         #endif
@@ -139,12 +155,19 @@ final class GroupCommit: @unchecked Sendable {
             // Of the file, not of one job. A full disk has harmed nothing that was written before.
             if error.primaryCode != SQLITE_FULL {
                 current = nil
-                failure.withLock { $0 = Failure(sentence: error.description) }
+                let isNew = failure.withLock { failure in
+                    defer { failure = Failure(sentence: error.description) }
+                    return failure == nil
+                }
+                if isNew { report("\(error.description); nothing is acknowledged until the log was written back") }
             }
             for job in jobs { job.finish(error) }
         default:
             // One job is at fault: the others are not to suffer from it.
-            guard jobs.count > 1 else { return jobs[0].finish(error) }
+            guard jobs.count > 1 else {
+                for job in jobs { job.finish(error) }
+                return
+            }
             for job in jobs { commit([job]) }
         }
     }
@@ -180,7 +203,7 @@ final class GroupCommit: @unchecked Sendable {
         }
     }
 
-    private func opened() throws(SQLiteError) -> (SQLiteConnection, SessionWriter) {
+    func opened() throws(SQLiteError) -> (SQLiteConnection, SessionWriter) {
         if let current { return current }
         let fresh = try open()
         let (connection, _) = fresh
@@ -190,6 +213,7 @@ final class GroupCommit: @unchecked Sendable {
             throw SQLiteError(code: SQLITE_BUSY, doing: "writing the log to the file after an error")
         }
         current = fresh
+        syncDue = nil
         return fresh
     }
 }

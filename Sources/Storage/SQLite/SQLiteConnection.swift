@@ -14,6 +14,8 @@ final class SQLiteConnection {
     let handle: OpaquePointer
     /// SQLite's answer to being set up, once for the process; it would do without.
     private static let configured = csqlite_forgo_memory_statistics()
+    /// How long the log was after the last commit; see ``countLogPages()``.
+    var logPages = 0
 
     /// - Throws: ``SQLiteError`` when the file cannot be opened. Whether it is a database is seen at its first use.
     init(_ path: String, _ access: Access) throws(SQLiteError) {

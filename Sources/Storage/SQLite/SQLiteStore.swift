@@ -4,8 +4,8 @@ import Synchronization
 
 /// Sessions in an SQLite database in one file: they outlive the process.
 ///
-/// What returns is on the disk. Commits that wait together are written in one transaction with one sync
-/// (``GroupCommit``); who waits is suspended, and holds no thread. Reading has threads of its own.
+/// What returns is on the disk, unless ``Durability`` says otherwise. Commits that wait together are written in one
+/// transaction with one sync (``GroupCommit``); who waits is suspended, and holds no thread. Reading has threads of its own.
 ///
 /// SQLite is asked for WAL mode with `synchronous = FULL`, which syncs the log before a commit returns
 /// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
@@ -19,27 +19,33 @@ package final class SQLiteStore: SessionStore {
     /// Opens the database, or makes it.
     ///
     /// - Parameters:
-    ///   - path: of the file; `-wal`, `-shm` and `-lock` are put beside it.
+    ///   - path: of the file; `-wal`, `-shm` and `-lock` are put beside it. Its directory is made when it is not there.
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - idleTimeout: in milliseconds; see `SessionSettings`.
     ///   - report: is told of damaged rows and other trouble, in sentences for the log.
     /// - Throws: ``StoreOpeningError``.
     package init(
-        path: String, services: [String], idleTimeout: Int64, report: @escaping @Sendable (String) -> Void = { _ in }
+        path: String, services: [String], idleTimeout: Int64, durability: Durability = .commit,
+        report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
+        let place = StorePlace(path)
+        try place.makeDirectory()
         let lock = try FileLock(besides: path)
+        try place.makeFile()
         let damaged = DamageCount(report: report)
         self.damaged = damaged
         let names = ServiceNames(services)
         do {
             let connection = try SQLiteConnection(path, .write)
+            // Its transaction is synced, and with it the log that a process left which was killed.
             try SQLiteSchema.prepare(connection, path: path)
             count = Atomic(Int(try connection.number("SELECT value FROM facts WHERE name = 'sessions'") ?? 0))
             commits = try GroupCommit(
-                lock: lock,
+                lock: lock, durability: durability, report: report,
                 open: { () throws(SQLiteError) in
                     let connection = try SQLiteConnection(path, .write)
-                    for setting in Self.writerSettings { try connection.execute(setting) }
+                    for setting in Self.writerSettings + durability.settings { try connection.execute(setting) }
+                    if durability != .commit { connection.countLogPages() }
                     #if PLANTED_BUGS
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
@@ -54,7 +60,7 @@ package final class SQLiteStore: SessionStore {
                     try SQLiteConnection(path, .read), names: names, report: damaged.note, reportPage: damaged.note)
             }
         } catch let error as SQLiteError {
-            throw StoreOpeningError.unusable(path, reason: error.description)
+            throw StoreOpeningError(error, path)
         }
         guard StoreThread.start(commits.run) else { throw StoreOpeningError.noThread }
     }
@@ -81,6 +87,7 @@ package final class SQLiteStore: SessionStore {
     static let writerSettings = [
         // Stays in the file; the answer is the mode that is in force.
         "PRAGMA journal_mode = WAL",
+        // The policy may ask for less (``Durability``).
         "PRAGMA synchronous = FULL",
         // Pages of 4 KiB: the log is written back at about 16 MiB, and a new one takes its place.
         "PRAGMA wal_autocheckpoint = 4096",

@@ -12,8 +12,12 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     private var isClosed = false
 
     init() {
-        let results = (pthread_mutex_init(lock, nil), pthread_cond_init(arrival, nil))
+        var steady = pthread_condattr_t()
+        pthread_condattr_init(&steady)
+        pthread_condattr_setclock(&steady, CLOCK_MONOTONIC)
+        let results = (pthread_mutex_init(lock, nil), pthread_cond_init(arrival, &steady))
         precondition(results == (0, 0), "No memory for a mutex and a condition.")
+        pthread_condattr_destroy(&steady)
     }
 
     deinit {
@@ -34,17 +38,21 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     }
 
     /// Waits for jobs and takes the first ones; none when the queue is closed and everything was taken.
-    func take(atMost limit: Int) -> [Job] {
+    func take(atMost limit: Int) -> [Job] { take(atMost: limit, before: nil) ?? [] }
+
+    /// As ``take(atMost:)``, but nil when nothing has come by then.
+    func take(atMost limit: Int, before end: SuspendingClock.Instant?) -> [Job]? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        while jobs.isEmpty, !isClosed { pthread_cond_wait(arrival, lock) }
-        var seen = 0
-        while limit > 1, seen < jobs.count, !isClosed {
-            seen = jobs.count
-            pthread_mutex_unlock(lock)
-            sched_yield()
-            pthread_mutex_lock(lock)
+        while jobs.isEmpty, !isClosed {
+            guard let end else {
+                pthread_cond_wait(arrival, lock)
+                continue
+            }
+            var time = Self.time(of: end)
+            guard pthread_cond_timedwait(arrival, lock, &time) != ETIMEDOUT else { return nil }
         }
+        if limit > 1 { letMoreCome() }
         guard jobs.count > limit else {
             let taken = jobs
             jobs = []
@@ -53,6 +61,28 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         let taken = Array(jobs[..<limit])
         jobs.removeFirst(limit)
         return taken
+    }
+
+    /// Lets other threads run as long as they bring more: what is about to come is then taken with what is there. With the
+    /// lock held, which it lets go of for that.
+    private func letMoreCome() {
+        var seen = 0
+        while seen < jobs.count, !isClosed {
+            seen = jobs.count
+            pthread_mutex_unlock(lock)
+            sched_yield()
+            pthread_mutex_lock(lock)
+        }
+    }
+
+    /// As the condition counts time.
+    private static func time(of instant: SuspendingClock.Instant) -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let (seconds, attoseconds) = max(.zero, instant - .now).components
+        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
+        return timespec(
+            tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
     }
 
     /// No job is taken in any more; those in it still are done.

@@ -104,6 +104,8 @@ struct ConfigurationProblemTests {
             (["port": "9000", "admin.port": "9000"], "/admin/port conflict", "error"),
             (["touch_interval": "2s", "session_idle_timeout": "2s"], "/touch_interval conflict", "error"),
             (["session_idle_timeout": "13h"], "/session_idle_timeout without_effect", "warning"),
+            (["sync_interval": "1s"], "/sync_interval without_effect", "warning"),
+            (["sync_interval": "1s", "durability": "none"], "/sync_interval without_effect", "warning"),
             (["limits.header_bytes": "16KiB"], "/limits/connection_memory conflict", "error"),
             (["limits.header_bytes": "1KiB"], "/limits/target_bytes without_effect", "warning"),
             (["services": "nowhere"], "/services missing_file", "error"),
@@ -122,6 +124,7 @@ struct ConfigurationProblemTests {
             ["admin.host": "127.0.0.9"], ["admin.host": "::1"], ["admin.host": "localhost"],
             ["port": "0", "admin.port": "0"], ["host": "127.0.0.2", "port": "9000", "admin.port": "9000"],
             ["admin.host": "0.0.0.0", "admin.key": "0123456789abcdef"],
+            ["sync_interval": "1s", "durability": "interval"], ["sync_interval": "100ms"], ["durability": "interval"],
         ])
     func noContradiction(set: [String: String]) async throws {
         #expect(try await load(set: set).problems == [])

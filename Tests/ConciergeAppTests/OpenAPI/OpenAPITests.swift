@@ -9,7 +9,9 @@ import Testing
 struct OpenAPITests {
     @Test("has exactly the operations that the listener's router has", arguments: APIListener.allCases)
     func isComplete(listener: APIListener) async throws {
-        let application = try Application(Configuration())
+        var configuration = Configuration()
+        configuration.store = .memory
+        let application = try Application(configuration)
         let router: Router
         switch listener {
         case .public: router = try await application.publicRoutes()

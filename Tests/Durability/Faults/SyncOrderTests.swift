@@ -39,7 +39,7 @@ struct SyncOrderTests {
     }
 
     /// Strace writes its last lines when the program is gone: one for the end of each thread.
-    private static func finishedLines(of path: String) async throws -> [Substring] {
+    static func finishedLines(of path: String) async throws -> [Substring] {
         try await blocking {
             let end = ContinuousClock.now + .seconds(10)
             while true {
@@ -55,7 +55,7 @@ struct SyncOrderTests {
         }
     }
 
-    private static func text(of path: String) throws -> String {
+    static func text(of path: String) throws -> String {
         let file = try #require(fopen(path, "r"))
         defer { fclose(file) }
         var bytes: [UInt8] = []

@@ -28,18 +28,20 @@ struct Server: Sendable {
     /// - Parameter settings: of the configuration, `name=value`.
     static func arguments(in folder: String, database: String? = nil, settings: [String] = []) -> [String] {
         let database = database ?? "\(folder)/sessions.db"
+        let own = settings.flatMap { ["--set", $0] }
         return [
             "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "2", "--store",
             "sqlite:\(database)", "--services", "\(folder)/services", "--flows", "\(folder)/flows",
-        ]
             // Without a grace, a token that was replaced is a sign of theft at once.
-            + (["main_flow=walk", "log.requests=false", "rotation_grace=0s"] + settings).flatMap { ["--set", $0] }
+            "--set", "main_flow=walk", "--set", "log.requests=false", "--set", "rotation_grace=0s",
+        ] + own
     }
 
     /// Starts it and waits until it listens.
     /// - Parameters:
     ///   - folder: has the ``files``.
     ///   - database: its path; in the folder when nil.
+    ///   - settings: further keys of the configuration, as `key=value`.
     ///   - wrapper: see `ProgramProcess`.
     init(
         in folder: String, database: String? = nil, settings: [String] = [], through wrapper: [String] = []

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The program")
 struct ProgramTests {
-    private static let free = ["--host", "127.0.0.1", "--port", "0", "--admin-port", "0"]
+    private static let free = ["--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store", "memory"]
 
     private static func serve(_ arguments: [String] = []) throws -> ProgramProcess {
         try ProgramProcess(["serve"] + free + arguments)

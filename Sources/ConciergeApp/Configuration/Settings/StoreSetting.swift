@@ -54,13 +54,4 @@ extension Configuration.Store: CustomStringConvertible {
         case .sqlite: "sqlite"
         }
     }
-
-    /// What an answer to a write is worth: `none` when the sessions end with the process, `commit` when they are on
-    /// the disk before.
-    package var durability: String {
-        switch self {
-        case .memory: "none"
-        case .sqlite: "commit"
-        }
-    }
 }

@@ -1,0 +1,149 @@
+import Glibc
+import HTTPTestClient
+import Support
+import Testing
+
+/// What `durability` promises is about the disk, which no kill can show: the system calls are looked at.
+@Suite("Syncs are as the policy says", .enabled(if: Strace.isUsable, Strace.missing))
+struct SyncPolicyTests {
+    private static let calls = ["pwrite64", "fdatasync", "sendto", "sendmsg", "writev"]
+
+    @Test("interval: answers wait for no sync, and what was answered is synced in time, also when nothing more comes")
+    func interval() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let path = "\(folder)/calls"
+            let server = try await Server(
+                in: folder, settings: ["durability=interval", "sync_interval=500ms"],
+                through: Strace.recording(Self.calls, to: path))
+            let client = try await Self.client(of: server, writing: 40)
+            #expect(client.acknowledged == 40)
+            try await blocking {
+                try Self.wait { Trace(try SyncOrderTests.text(of: path)).unsyncedSince == nil }
+            }
+            try await server.kill()
+            let trace = Trace(serving: try await SyncOrderTests.finishedLines(of: path))
+            #expect(trace.answers > 40)
+            #expect(trace.answersBeforeSync > 20)
+            // One more that SQLite makes when it begins a log.
+            #expect(trace.syncs <= Int(trace.duration / 0.5) + 2, "\(trace)")
+            // However busy the machine is with other tests.
+            #expect(trace.longestUnsynced < 0.5 + 3, "\(trace)")
+        }
+    }
+
+    @Test(
+        "without a promise, or long before its time, no sync at all; at the end everything is synced",
+        arguments: [["durability=none"], ["durability=interval", "sync_interval=1m"]])
+    func late(settings: [String]) async throws {
+        try await withFolder(Server.files) { _, folder in
+            let path = "\(folder)/calls"
+            let server = try await Server(
+                in: folder, settings: settings, through: Strace.recording(Self.calls, to: path))
+            let client = try await Self.client(of: server, writing: 30)
+            #expect(client.acknowledged == 30)
+            server.process.send(SIGTERM)
+            #expect(try await server.process.result().status == 0)
+            let lines = try await SyncOrderTests.finishedLines(of: path)
+            let first = try #require(lines.firstIndex { $0.contains("\"HTTP/1.1 201") })
+            let last = try #require(lines.lastIndex { $0.contains("\"HTTP/1.1 20") })
+            #expect(lines[first...last].allSatisfy { !$0.contains("fdatasync") })
+            #expect(Trace(lines[last...]).syncs > 0)
+            #expect(Trace(lines[first...]).unsyncedSince == nil)
+        }
+    }
+
+    @Test("interval: after a sync that failed nothing is acknowledged before the log was written back and synced")
+    func failedSync() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let path = "\(folder)/calls"
+            let settings = ["durability=interval", "sync_interval=100ms"]
+            let first = try await Server(in: folder, settings: settings)
+            let session = try await blocking { try Connection(port: first.port).newSession() }
+            try await first.kill()
+            // The first two can be of opening the file.
+            let server = try await Server(
+                in: folder, settings: settings,
+                through: Strace.recording(Self.calls, to: path, failing: ("fdatasync", 3)))
+            let port = server.port
+            let client = try await blocking {
+                var client = OneSession(token: session.token, state: session.state)
+                try Self.wait {
+                    client.write(1, to: port)
+                    return try SyncOrderTests.text(of: path).contains("(INJECTED)")
+                }
+                client.write(10, to: port)
+                return client
+            }
+            let report = try await server.process.line(of: "store")
+            #expect(report[string: "detail"]?.contains("syncing the log") == true)
+            #expect(try await blocking { try client.violation(at: port) } == nil)
+            try await server.kill()
+            let lines = try await SyncOrderTests.finishedLines(of: path)
+            let failed = try #require(lines.firstIndex { $0.contains("(INJECTED)") })
+            let answered = try #require(lines[failed...].firstIndex { $0.contains("\"HTTP/1.1 200") })
+            // The log, and then the file that it was written to.
+            #expect(Trace(lines[failed..<answered]).syncs >= 2)
+            let next = try await Server(in: folder, settings: settings)
+            #expect(try await blocking { try client.violation(at: next.port) } == nil)
+            try await next.kill()
+        }
+    }
+
+    private static func client(of server: Server, writing count: Int) async throws -> OneSession {
+        let port = server.port
+        return try await blocking {
+            let session = try Connection(port: port).newSession()
+            var client = OneSession(token: session.token, state: session.state)
+            client.write(count, to: port)
+            return client
+        }
+    }
+
+    private struct TooLate: Error {}
+
+    /// Until strace has written it down: there is no event for that.
+    private static func wait(for condition: () throws -> Bool) throws {
+        let end = ContinuousClock.now + .seconds(20)
+        while try !condition() {
+            guard ContinuousClock.now < end else { throw TooLate() }
+            usleep(2_000)
+        }
+    }
+}
+
+/// System calls in their order, and how long what was written was not synced.
+private struct Trace {
+    private(set) var syncs = 0
+    private(set) var answers = 0
+    private(set) var answersBeforeSync = 0
+    private(set) var longestUnsynced = 0.0
+    /// In seconds, from the first call to the last.
+    private(set) var duration = 0.0
+    /// When the first was written of what is not synced.
+    private(set) var unsyncedSince: Double?
+
+    /// All that follows the first answer: what comes before is the program's own start.
+    init(serving lines: [Substring]) { self.init(lines.drop { !$0.contains("\"HTTP/1.1 201") }) }
+
+    init(_ text: String) { self.init(serving: text.split(separator: "\n")) }
+
+    init(_ lines: ArraySlice<Substring>) {
+        var start: Double?
+        for line in lines {
+            let words = line.split(separator: " ", maxSplits: 2)
+            guard words.count == 3, let time = Double(words[1]) else { continue }
+            duration = time - (start ?? time)
+            start = start ?? time
+            if words[2].hasPrefix("pwrite64(") { unsyncedSince = unsyncedSince ?? time }
+            // Also one that was interrupted by another thread's call, and is shown in two lines.
+            if words[2].contains("fdatasync"), line.hasSuffix("= 0") {
+                syncs += 1
+                longestUnsynced = max(longestUnsynced, unsyncedSince.map { time - $0 } ?? 0)
+                unsyncedSince = nil
+            }
+            guard words[2].contains("\"HTTP/1.1 20") else { continue }
+            answers += 1
+            if unsyncedSince != nil { answersBeforeSync += 1 }
+        }
+    }
+}

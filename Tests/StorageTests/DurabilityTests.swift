@@ -1,0 +1,97 @@
+import CSQLite
+import Glibc
+import Sessions
+import Testing
+
+@testable import Storage
+
+@Suite("Answering before the sync")
+struct DurabilityTests {
+    static let policies: [Durability] = [.commit, .interval(.milliseconds(20)), .none]
+
+    private static func session(document: Int = 2) -> StoredSession {
+        let text = [UInt8](repeating: UInt8(ascii: " "), count: document)
+        let service = ServiceDocument(
+            service: 0, birth: 0, revision: 1, createdAt: 1, updatedAt: 1, bytes: text)
+        let record = SessionRecord(
+            id: SessionID(random: SystemRandom()), token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1,
+            expiresAt: 2, revision: 1, services: [service], details: .none)
+        return StoredSession(record: record, lastUsedAt: 1)
+    }
+
+    @Test("what was answered is there after closing, and in the one file", arguments: policies)
+    func closing(policy: Durability) async throws {
+        let file = try SQLiteFile()
+        let sessions = (0..<20).map { _ in Self.session() }
+        let store = try file.store(durability: policy)
+        for session in sessions { try await store.create(session) }
+        await store.close()
+        #expect(Self.size(of: file.path + "-wal") == 0)
+        let next = try file.store()
+        #expect(next.sessionCount == 20)
+        for session in sessions { #expect(try await next.load(session.record.id) != nil) }
+        await next.close()
+    }
+
+    @Test("the log is written back when it is long, and begins anew", arguments: policies)
+    func checkpoints(policy: Durability) async throws {
+        let file = try SQLiteFile()
+        let store = try file.store(durability: policy)
+        for _ in 0..<40 { try await store.create(Self.session(document: 1_000_000)) }
+        // As much as makes a checkpoint, and a little more; what was written is 40 MB.
+        #expect(Self.size(of: file.path + "-wal") < 25_000_000)
+        await store.close()
+    }
+
+    @Test(
+        "after an error the file is opened anew within the interval, though nobody asks for anything",
+        .timeLimit(.minutes(1)))
+    func mending() async throws {
+        let file = try SQLiteFile()
+        try SQLiteSchema.prepare(try SQLiteConnection(file.path, .write), path: file.path)
+        let (openings, opened) = AsyncStream.makeStream(of: Void.self)
+        let (reports, reported) = AsyncStream.makeStream(of: String.self)
+        let policy = Durability.interval(.milliseconds(20))
+        let commits = try GroupCommit(
+            lock: try FileLock(besides: file.path), durability: policy, report: { reported.yield($0) },
+            open: { [path = file.path] () throws(SQLiteError) in
+                opened.yield()
+                let connection = try SQLiteConnection(path, .write)
+                for setting in SQLiteStore.writerSettings + policy.settings { try connection.execute(setting) }
+                connection.countLogPages()
+                return (connection, try SessionWriter(connection, names: ServiceNames(["profile"]), idleTimeout: 1))
+            })
+        #expect(StoreThread.start(commits.run))
+        var opening = openings.makeAsyncIterator()
+        _ = await opening.next()
+        // With nothing to sync there is no time at which the file would be looked at in any case.
+        let failed: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+            commits.append(
+                Write(
+                    { _ throws(SQLiteError) in throw SQLiteError(code: SQLITE_IOERR, doing: "writing") }, continuation))
+        }
+        #expect(throws: StoreError.self) { try failed.get() }
+        _ = await opening.next()
+        var report = reports.makeAsyncIterator()
+        #expect(await report.next()?.contains("writing") == true)
+        commits.close()
+        await commits.waitForEnd()
+    }
+
+    @Test("a queue gives up waiting when it is time, and not before")
+    func timeToTake() {
+        let queue = WorkQueue<Int>()
+        let end = SuspendingClock.now + .milliseconds(30)
+        #expect(queue.take(atMost: 1, before: end) == nil)
+        #expect(SuspendingClock.now >= end)
+        #expect(queue.append(1))
+        #expect(queue.take(atMost: 1, before: end) == [1])
+        queue.close()
+        #expect(queue.take(atMost: 1, before: .now + .seconds(60)) == [])
+    }
+
+    private static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+}

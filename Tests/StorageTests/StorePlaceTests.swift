@@ -1,0 +1,96 @@
+import Glibc
+import Sessions
+import Storage
+import Testing
+
+@Suite("The place of a database")
+struct StorePlaceTests {
+    /// What is in the way, as the part of a sentence; nil when nothing is.
+    static let places: [(path: String, says: String?)] = [
+        ("new.db", nil), ("data/new.db", nil), ("a/b/new.db", "neither F/a/b nor F/a exists"),
+        ("folder", "F/folder/concierge.db"), ("text", "it is no SQLite database: name another file"),
+        ("text/new.db", "F/text is no directory"), ("empty", nil), ("pipe", "it is no ordinary file"),
+    ]
+
+    @Test("what is in the way is said in a sentence, and nothing is made to find out", arguments: places)
+    func problem(path: String, says: String?) throws {
+        let file = try SQLiteFile()
+        let things = ["folder", "text", "empty", "pipe"].map { "\(file.folder)/\($0)" }
+        #expect(mkdir(things[0], 0o700) == 0 && mkfifo(things[3], 0o600) == 0)
+        try Self.write("not a database", to: things[1])
+        try Self.write("", to: things[2])
+        defer {
+            rmdir(things[0])
+            for thing in things { unlink(thing) }
+        }
+        let place = "\(file.folder)/\(path)"
+        let problem = StorePlace(place).problem?.description
+        if let says {
+            let sentence = try #require(problem)
+            #expect(sentence.hasPrefix("\(place) cannot be used as a store: ") && sentence.hasSuffix("."))
+            #expect(
+                sentence.contains(
+                    says.split(separator: "F", omittingEmptySubsequences: false).joined(separator: file.folder)))
+            #expect(throws: StoreOpeningError.self) {
+                try SQLiteStore(path: place, services: [], idleTimeout: 1)
+            }
+        } else {
+            #expect(problem == nil)
+        }
+        #expect(access("\(file.folder)/new.db", F_OK) != 0 && access("\(file.folder)/data", F_OK) != 0)
+    }
+
+    @Test("a missing directory is made, and like the files in it is for its user alone")
+    func making() async throws {
+        let file = try SQLiteFile()
+        let folder = "\(file.folder)/data"
+        let path = "\(folder)/concierge.db"
+        defer {
+            for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) }
+            rmdir(folder)
+        }
+        let store = try SQLiteStore(path: path, services: [], idleTimeout: 1)
+        let record = SessionRecord(
+            id: SessionID(random: SystemRandom()), token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2,
+            revision: 1, services: [], details: .none)
+        try await store.create(StoredSession(record: record, lastUsedAt: 1))
+        #expect(try Self.permissions(of: folder) == 0o700)
+        for ending in ["", "-wal", "-shm", "-lock"] {
+            #expect(try Self.permissions(of: path + ending) == 0o600, "\(ending)")
+        }
+        await store.close()
+        #expect(StorePlace(path).problem == nil)
+    }
+
+    @Test("a database of another program, or of a newer version, is noticed before a start")
+    func others() async throws {
+        let file = try SQLiteFile()
+        await (try file.store()).close()
+        #expect(StorePlace(file.path).problem == nil)
+        // https://www.sqlite.org/fileformat2.html#the_database_header: the version of the tables, and whose they are.
+        try Self.change(file.path, at: 60, to: [0, 0, 0, 99])
+        guard case .newer(_, version: 99, known: _) = StorePlace(file.path).problem else {
+            return #expect(Bool(false), "\(String(describing: StorePlace(file.path).problem))")
+        }
+        try Self.change(file.path, at: 68, to: [1, 2, 3, 4])
+        #expect(StorePlace(file.path).problem == .foreign(file.path))
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let file = try #require(fopen(path, "w"))
+        fputs(text, file)
+        fclose(file)
+    }
+
+    private static func change(_ path: String, at place: off_t, to bytes: [UInt8]) throws {
+        let descriptor = open(path, O_WRONLY)
+        defer { close(descriptor) }
+        try #require(pwrite(descriptor, bytes, bytes.count, place) == bytes.count)
+    }
+
+    private static func permissions(of path: String) throws -> mode_t {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return status.st_mode & 0o777
+    }
+}
