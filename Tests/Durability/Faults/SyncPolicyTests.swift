@@ -66,7 +66,7 @@ struct SyncPolicyTests {
                 through: Strace.recording(Self.calls, to: path, failing: ("fdatasync", 3)))
             let port = server.port
             let client = try await blocking {
-                var client = OneSession(token: session.token, state: session.state)
+                var client = OneSession(session)
                 try Self.wait {
                     client.write(1, to: port)
                     return try SyncOrderTests.text(of: path).contains("(INJECTED)")
@@ -93,7 +93,7 @@ struct SyncPolicyTests {
         let port = server.port
         return try await blocking {
             let session = try Connection(port: port).newSession()
-            var client = OneSession(token: session.token, state: session.state)
+            var client = OneSession(session)
             client.write(count, to: port)
             return client
         }
