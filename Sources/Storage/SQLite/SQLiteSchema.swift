@@ -64,11 +64,13 @@ enum SQLiteSchema {
     ///
     /// - Throws: ``StoreOpeningError`` for a file of another program or of a newer version of this one, `SQLiteError`.
     static func prepare(_ connection: SQLiteConnection, path: String) throws {
-        // Both only heeded before there is a table: a file that was made without stays so until it is rewritten as a
+        // Both are only heeded before there is a page: a file that was made without stays so until it is rewritten as a
         // whole, which a step cannot do (VACUUM runs in no transaction, and takes as long as there is to copy). The second
-        // makes page 1, as which all others will be.
-        try connection.reserveSeals()
-        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        // makes page 1, as which all others will be; on a file that is there it would write, and sync, for nothing.
+        if try connection.number("PRAGMA page_count") == 0 {
+            try connection.reserveSeals()
+            try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        }
         try connection.execute("BEGIN IMMEDIATE")
         do {
             let version = try connection.number("PRAGMA user_version") ?? 0
