@@ -2,10 +2,12 @@ import ConciergeApp
 import Glibc
 
 /// A temporary directory with the given files, by their paths in it, removed with everything in it when `body` ends, also when it throws.
+///
+/// - Parameter parent: where it is made.
 package func withFolder<Result>(
-    _ files: [String: String], _ body: (FileReader, String) async throws -> Result
+    _ files: [String: String], in parent: String = "/tmp", _ body: (FileReader, String) async throws -> Result
 ) async throws -> Result {
-    var template = Array("/tmp/concierge-configuration-XXXXXX".utf8CString)
+    var template = Array("\(parent)/concierge-configuration-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw FolderError(errno) }
     let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     defer { removeAll(folder) }
