@@ -94,9 +94,13 @@ static char *write_fields(char *end, const cmhd_answer *answer, const char *date
     return append_bytes(end, "\r\n", 2);
 }
 
+static size_t fields_room(const cmhd_answer *answer) {
+    return CMHD_DATE_LINE + answer->first_fields_length + answer->fields_length + entity_tag_room +
+           answer->last_fields_length + answer->last_value_length + 2;
+}
+
 struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
-    size_t room = CMHD_DATE_LINE + answer->first_fields_length + answer->fields_length + entity_tag_room +
-                  answer->last_fields_length + answer->last_value_length + 2;
+    size_t room = fields_room(answer);
     answer_block *block = malloc(sizeof *block + room + answer->body_length);
     if (block == NULL) return NULL;
     block->response = NULL;
@@ -116,12 +120,32 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *da
     return NULL;
 }
 
+struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
+    // For clients of HTTP/1.0, which know no chunks; others get what there is room for in the connection's memory.
+    enum { unchunked_bytes = 16384 };
+    char *text = malloc(fields_room(answer));
+    if (text == NULL) return NULL;
+    char *end = write_fields(text, answer, date);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked_bytes, cmhd_on_room, c, NULL);
+    // Such answers are few: what adding fields one by one costs does not matter, and nothing has to be kept for them.
+    if (response != NULL && !add_one_by_one(response, text, (size_t)(end - text))) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    free(text);
+    return response;
+}
+
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
-    if (c->writes_directly) return cmhd_write_answer(c, answer);
+    // An answer that is written at once has to be there as a whole.
+    if (c->writes_directly) return answer->stream == NULL && cmhd_write_answer(c, answer);
     // Whoever made the answer may have taken long over it.
     w->now = cmhd_now();
-    struct MHD_Response *response = cmhd_build_answer(answer, cmhd_date_line(w), w->server->links_fields);
+    struct MHD_Response *response =
+        answer->stream != NULL ? cmhd_build_streamed(answer, cmhd_date_line(w), c)
+                               : cmhd_build_answer(answer, cmhd_date_line(w), w->server->links_fields);
     if (response == NULL) return false;
     // A refused request may have left the connection out of step; a draining server wants it back.
     if (c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w))
@@ -129,6 +153,7 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
     MHD_destroy_response(response);
     if (queued) {
+        c->stream = answer->stream;
         c->step = STEP_ANSWERED;
         cmhd_enter(c, PHASE_WRITE);
     }
