@@ -34,6 +34,9 @@ struct APIGroup: Sendable {
                     operations: ServiceEndpoints.operations),
                 APIGroup(
                     name: "Journeys", meaning: "Where journeys stand.", operations: AdminJourneyEndpoints.operations),
+                APIGroup(
+                    name: "Moving", meaning: "Everything from one installation to another.",
+                    operations: MoveEndpoints.operations),
                 APIGroup(name: "Insight", meaning: "A look inside.", operations: InsightEndpoints.operations),
                 program,
             ]

@@ -137,7 +137,7 @@ struct SessionWriter {
         for flow in flows { try write(flow) }
     }
 
-    private func write(_ flow: UsedFlow) throws(SQLiteError) {
+    func write(_ flow: UsedFlow) throws(SQLiteError) {
         try writeFlow.bind(1, flow.flow)
         try writeFlow.bind(2, Int64(flow.version))
         try writeFlow.bind(3, flow.states)
