@@ -135,6 +135,23 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *da
     return NULL;
 }
 
+struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
+    // For clients of HTTP/1.0, which know no chunks; others get what there is room for in the connection's memory.
+    enum { unchunked_bytes = 16384 };
+    char *text = malloc(room_for(answer));
+    if (text == NULL) return NULL;
+    char *end = write_fields(text, answer, date);
+    struct MHD_Response *response =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked_bytes, cmhd_on_room, c, NULL);
+    // Such answers are few: what adding fields one by one costs does not matter, and nothing has to be kept for them.
+    if (response != NULL && !add_one_by_one(response, text, (size_t)(end - text))) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    free(text);
+    return response;
+}
+
 /// The next answer of a connection, in the response of its last one when that has the same length, as it has for who
 /// asks again and again whether something has changed. The library has sent that one, and let go of it, before it looks
 /// at the connection's next request.
@@ -157,20 +174,23 @@ void cmhd_forget_answer(cmhd_connection *c) {
 
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
-    if (c->writes_directly) return cmhd_write_answer(c, answer);
+    // An answer that is written at once has to be there as a whole.
+    if (c->writes_directly) return answer->stream == NULL && cmhd_write_answer(c, answer);
     // Whoever made the answer may have taken long over it.
     w->now = cmhd_now();
     const char *date = cmhd_date_line(w);
     // A refused request may have left the connection out of step; a draining server wants it back.
     bool closes = c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w);
-    bool keeps = answer->body_length <= kept_body && w->server->links_fields && !closes;
-    struct MHD_Response *response =
-        keeps ? rewrite_answer(c, answer, date) : cmhd_build_answer(answer, date, w->server->links_fields);
+    bool keeps = answer->stream == NULL && answer->body_length <= kept_body && w->server->links_fields && !closes;
+    struct MHD_Response *response = keeps                    ? rewrite_answer(c, answer, date)
+                                    : answer->stream != NULL ? cmhd_build_streamed(answer, date, c)
+                                                             : cmhd_build_answer(answer, date, w->server->links_fields);
     if (response == NULL) return false;
     if (closes) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
     if (!keeps) MHD_destroy_response(response);
     if (queued) {
+        c->stream = answer->stream;
         c->step = STEP_ANSWERED;
         cmhd_enter(c, PHASE_WRITE);
     }

@@ -22,4 +22,7 @@ typedef struct {
 /// `cmhd_date_line`.
 struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields);
 
+/// The same for an answer whose body the connection's stream gives.
+struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *connection);
+
 #endif

@@ -36,7 +36,7 @@ void cmhd_forget_connection(const cmhd_connection *c) {
 /// Reads on in the chunks; `position` is where the bytes begin.
 static cmhd_refusal watch(cmhd_connection *c, const char *bytes, size_t length, uint64_t position) {
     size_t done = 0;
-    cmhd_refusal refusal = cmhd_read_chunks(&c->chunks, bytes, length, c->worker->server->options.body_bytes, &done);
+    cmhd_refusal refusal = cmhd_read_chunks(&c->chunks, bytes, length, (size_t)c->body_limit, &done);
     if (c->chunks.step == CHUNKS_END) c->request_end = position + done;
     if (refusal != CMHD_REFUSAL_NONE || c->chunks.step == CHUNKS_END) c->chunks.step = CHUNKS_UNWATCHED;
     return refusal;

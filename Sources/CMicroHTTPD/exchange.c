@@ -37,7 +37,7 @@ static void forget_body(cmhd_connection *c) {
 }
 
 static cmhd_refusal collect(cmhd_connection *c, const char *data, size_t size) {
-    size_t limit = c->worker->server->options.body_bytes;
+    size_t limit = (size_t)c->body_limit;
     if (size > limit - c->body_length) return CMHD_REFUSAL_BODY_TOO_LARGE;
     if (c->body_length + size > c->body_capacity) {
         size_t capacity = c->body_capacity == 0 ? 256 : c->body_capacity * 2;
@@ -64,6 +64,14 @@ void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
     request->peer = c->peer;
 }
 
+void cmhd_wait(cmhd_connection *c) {
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    cmhd_enter(c, PHASE_HANDLER);
+    // Manual, MHD_suspend_connection: to be called from within the access handler.
+    MHD_suspend_connection(c->mhd);
+    if (callbacks->suspended(callbacks->context, c->exchange)) cmhd_resume(c);
+}
+
 /// Hands the request over. The exchange that comes back, if any, is answered later.
 static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
@@ -73,10 +81,7 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
     c->exchange = exchange;
     c->step = STEP_WAITING;
-    cmhd_enter(c, PHASE_HANDLER);
-    // Manual, MHD_suspend_connection: to be called from within the access handler.
-    MHD_suspend_connection(c->mhd);
-    if (callbacks->suspended(callbacks->context, exchange)) cmhd_resume(c);
+    cmhd_wait(c);
     return MHD_YES;
 }
 
@@ -100,6 +105,10 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         cmhd_linger(c);
         return hand_over(c, &request);
     case STEP_BODY:
+        if (*data_size > 0 && c->takes_pieces) {
+            cmhd_describe(c, method, version, &request);
+            return cmhd_on_first_piece(c, &request, data, *data_size);
+        }
         if (*data_size > 0) {
             cmhd_refusal refusal = collect(c, data, *data_size);
             *data_size = 0;
@@ -109,6 +118,7 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         }
         cmhd_describe(c, method, version, &request);
         return hand_over(c, &request);
+    case STEP_PIECES: return cmhd_on_pieces(c, data, data_size);
     case STEP_WAITING: {
         void *exchange = c->exchange;
         c->exchange = NULL;
@@ -136,6 +146,7 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
         callbacks->abandoned(callbacks->context, exchange);
     }
     forget_body(c);
+    cmhd_forget_pieces(c);
     // What is left of what was read belongs to the next request, and the library moves it.
     c->chunks.step = CHUNKS_UNWATCHED;
     c->read_end = NULL;

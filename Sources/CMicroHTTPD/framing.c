@@ -216,7 +216,6 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
     c->expects_body = length > 0 || chunked;
     c->is_chunked = chunked;
     c->content_length = length;
-    if (length > w->server->options.body_bytes) return CMHD_REFUSAL_BODY_TOO_LARGE;
     return CMHD_REFUSAL_NONE;
 }
 
@@ -241,6 +240,16 @@ static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const ch
 static cmhd_refusal read_fields(cmhd_connection *c, const char *method, const char *version) {
     cmhd_refusal refusal = walk_fields(c, method, version);
     return refusal == CMHD_REFUSAL_NONE ? check_fields(c, method, version[7] == '0') : refusal;
+}
+
+/// How large the body may be, which is for the caller to say where it takes it piece by piece.
+static cmhd_refusal limit_body(cmhd_connection *c, cmhd_request *request) {
+    const cmhd_server *server = c->worker->server;
+    c->body_limit = server->options.body_bytes;
+    c->takes_pieces = c->expects_body && server->options.streams_bodies &&
+                      server->callbacks.takes_pieces(server->callbacks.context, request);
+    if (c->takes_pieces) c->body_limit = server->options.streamed_body_bytes;
+    return c->content_length > c->body_limit ? CMHD_REFUSAL_BODY_TOO_LARGE : CMHD_REFUSAL_NONE;
 }
 
 static void fill(const cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {
@@ -275,10 +284,11 @@ cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *me
     c->head_length = (uint32_t)size;
     cmhd_refusal refusal = check_target(c, method);
     if (refusal == CMHD_REFUSAL_NONE) refusal = read_fields(c, method, version);
-    if (refusal == CMHD_REFUSAL_NONE) refusal = cmhd_place_request(c, method);
-    if (refusal == CMHD_REFUSAL_NONE || refusal == CMHD_REFUSAL_BODY_TOO_LARGE || refusal == CMHD_REFUSAL_CHUNKS)
-        fill(c, method, version, request);
-    return refusal;
+    if (refusal != CMHD_REFUSAL_NONE) return refusal;
+    // What is refused from here on is told with its head.
+    fill(c, method, version, request);
+    refusal = limit_body(c, request);
+    return refusal == CMHD_REFUSAL_NONE ? cmhd_place_request(c, method) : refusal;
 }
 
 void cmhd_describe(cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {

@@ -27,7 +27,7 @@ typedef enum {
 } phase;
 
 /// What the next call of the access handler means.
-typedef enum { STEP_HEAD, STEP_BODY, STEP_WAITING, STEP_ANSWERED } step;
+typedef enum { STEP_HEAD, STEP_BODY, STEP_PIECES, STEP_WAITING, STEP_ANSWERED } step;
 
 typedef cmhd_worker worker;
 
@@ -61,7 +61,16 @@ struct cmhd_connection {
     uint8_t *body;
     size_t body_length, body_capacity;
     uint64_t content_length;
+    uint64_t body_limit;
     void *exchange;                 ///< the caller's, between `request` and `resumed`
+
+    // Bodies that are not whole, see stream.c.
+    bool takes_pieces;
+    size_t unreturned;              ///< bytes of the piece that the caller has and the library was not told of
+    uint64_t streamed;              ///< bytes of all pieces so far
+    size_t progress;                ///< bytes that came in `waited`
+    int64_t waited;                 ///< milliseconds for which pieces were waited for
+    void *stream;                   ///< the caller's, until it is released
 
     struct MHD_Response *kept_answer;       ///< the last one's, for the next while that comes soon; or NULL
     struct cmhd_answer_block *kept_block;   ///< what it is made of
@@ -180,6 +189,16 @@ void cmhd_close_writing(cmhd_connection *connection);
 
 void cmhd_note_connection(cmhd_connection *connection);
 void cmhd_forget_connection(const cmhd_connection *connection);
+/// Suspends the connection until its exchange has something to say.
+void cmhd_wait(cmhd_connection *connection);
+/// The access handler, for a body that is wanted piece by piece; see stream.c.
+enum MHD_Result cmhd_on_first_piece(cmhd_connection *connection, cmhd_request *request, const char *data, size_t size);
+enum MHD_Result cmhd_on_pieces(cmhd_connection *connection, const char *data, size_t *size);
+/// What the library calls for the next bytes of an answer that is a stream.
+ssize_t cmhd_on_room(void *connection, uint64_t position, char *buffer, size_t room);
+/// The request is over.
+void cmhd_forget_pieces(cmhd_connection *connection);
+
 /// Looks at what has just been read from the connection's socket.
 cmhd_refusal cmhd_note_read(cmhd_connection *connection, const char *bytes, size_t length);
 /// Finds out where a request is whose head is good; watches its body from here on when that has chunks, and sets

@@ -40,7 +40,8 @@ void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_request request = {0};
     // Of what was refused before its head was whole, nothing is told.
-    if (c->step == STEP_BODY) cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
+    if (c->step == STEP_BODY || c->step == STEP_PIECES)
+        cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
     c->refusal = refusal;
     cmhd_prepare(c, &request);
     cmhd_linger(c);

@@ -160,7 +160,8 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
 static void end_waiting(cmhd_connection *c, cmhd_end reason) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_enter(c, PHASE_ENDED);
-    if (c->exchange != NULL) callbacks->end(callbacks->context, c->exchange, reason);
+    if (c->stream != NULL) callbacks->stream_end(callbacks->context, c->stream);
+    else if (c->exchange != NULL) callbacks->end(callbacks->context, c->exchange, reason);
 }
 
 /// The library reads until it gets less than it has room for, and waits for the next edge: when the client's

@@ -51,6 +51,7 @@ public final class HTTPServer: @unchecked Sendable {
         let started = configuration.host.withCString { host in
             var options = configuration.options
             options.host = host
+            options.streams_bodies = router.takesPieces
             return cmhd_server_start(&options, &callbacks, &message, message.count)
         }
         guard let started else {
@@ -147,6 +148,37 @@ public final class HTTPServer: @unchecked Sendable {
                 Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
                     .end(reason == CMHD_END_STOPPING ? .stopping : .deadline)
             },
+            takes_pieces: { context, request in
+                guard let context, let request else { return false }
+                return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.takesPieces(request) }
+            },
+            wants_piece: { _, exchange in
+                guard let exchange else { return false }
+                return Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue().runsForPiece()
+            },
+            piece: { _, exchange, bytes, length in
+                guard let exchange else { return }
+                Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+                    .pieceCame(Array(UnsafeBufferPointer(start: bytes, count: length)))
+            },
+            produce: { _, stream, room, size in
+                guard let stream else { return Int(CMHD_PRODUCE_BROKEN) }
+                return Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue()
+                    .produce(into: UnsafeMutableRawBufferPointer(start: room, count: size))
+            },
+            stream_suspended: { _, stream in
+                guard let stream else { return true }
+                return Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue().suspended()
+            },
+            stream_end: { _, stream in
+                guard let stream else { return }
+                Unmanaged<AnswerStream>.fromOpaque(stream).takeUnretainedValue().end()
+            },
+            stream_released: { _, stream in
+                guard let stream else { return }
+                // Balances the retain of `ServerCore.send`.
+                Unmanaged<AnswerStream>.fromOpaque(stream).takeRetainedValue().released()
+            },
             worker_began: { context, index, worker in
                 guard let worker else { return }
                 HTTPServer.executor(context, index)?.began(worker)
@@ -173,6 +205,7 @@ extension HTTPServerConfiguration {
             target_bytes: UInt32(clamping: limits.targetBytes), head_bytes: UInt32(clamping: limits.headBytes),
             fields: UInt32(clamping: limits.fields), arguments: UInt32(clamping: limits.queryArguments),
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
+            streams_bodies: false, streamed_body_bytes: UInt64(clamping: limits.streamedBodyBytes),
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, write_timeout: timeouts.write.milliseconds32,
             idle_timeout: timeouts.idle.milliseconds32, adds_fields_singly: addsFieldsSingly)

@@ -32,6 +32,8 @@ public struct HTTPServerConfiguration: Sendable {
         public var cookies = 32
         /// The body; beyond it 413.
         public var bodyBytes = 1 << 20
+        /// A body that its route takes piece by piece; beyond it 413. It is never in memory as a whole.
+        public var streamedBodyBytes = 1 << 40
         /// Connections at a time; more wait in the kernel's backlog.
         public var connections = 16_384
         /// What libmicrohttpd keeps for a connection, in which a request's head, the index of its fields (64 bytes
@@ -46,11 +48,13 @@ public struct HTTPServerConfiguration: Sendable {
     public struct Timeouts: Sendable {
         /// From accepting the connection, or from the request line of a later request, to the end of the head.
         public var header = Duration.seconds(10)
-        /// From the end of the head to the end of the body.
+        /// From the end of the head to the end of the body; for each 4 KiB of one that is taken piece by piece.
         public var body = Duration.seconds(30)
-        /// From the whole request to its answer, for handlers that wait; beyond it 504.
+        /// From the whole request to its answer, for handlers that wait; beyond it 504. With bodies that come or go
+        /// piece by piece it is for each piece.
         public var handler = Duration.seconds(30)
-        /// From the answer until the client has taken its last byte.
+        /// From the answer until the client has taken its last byte; for each few kilobytes of one that is made while it
+        /// is sent.
         public var write = Duration.seconds(30)
         /// From an answer to the next request line on the same connection.
         public var idle = Duration.seconds(60)

@@ -55,6 +55,13 @@ struct ProblemTests {
                 try await client.send("POST", Paths.tokens, fields: [("Idempotency-Key", "a b")]))
             found.expect("unauthenticated", try await app.client().get(Paths.profile))
             found.expect("foreign_host", try await app.admin().get("/v1/stats", host: "example.org"))
+            found.expect(
+                "idempotency_key_not_possible",
+                try await app.admin().send("POST", "/v1/exports", fields: [("Idempotency-Key", "k")]))
+            found.expect(
+                "not_an_export",
+                try await app.admin().send(
+                    "POST", "/v1/imports", json: "{}", fields: [("Content-Type", "application/x-ndjson")]))
             found.expect("no_user", try await client.get(Paths.sessions))
             found.expect("not_found", try await client.get("/v2"))
             found.expect("session_not_found", try await client.get("/v1/sessions/x"))

@@ -102,7 +102,13 @@ public final class RawConnection {
             return passingOverInterim ? try readResponse(isBodiless: isBodiless) : response
         }
         guard !isBodiless, response.status != 204, response.status != 304 else { return response }
-        if let length = response["Content-Length"].flatMap(Int.init) {
+        if response["Transfer-Encoding"] == "chunked" {
+            do {
+                while let chunk = try readChunk() { response.body += chunk }
+            } catch let failure as Failure where failure.isEndOfStream {
+                response.isWhole = false
+            }
+        } else if let length = response["Content-Length"].flatMap(Int.init) {
             while unread.count < length {
                 guard try fill() else { throw Failure(description: "closed inside a body") }
             }
@@ -112,6 +118,22 @@ public final class RawConnection {
             response.body = try readToEnd()
         }
         return response
+    }
+
+    /// The next chunk of a body whose head was read as that of one without; nil at the end of the body.
+    public func readChunk() throws -> [UInt8]? {
+        var end = unread.firstIndex(of: 10)
+        while end == nil {
+            guard try fill() else { throw Failure(description: "closed before a chunk", isEndOfStream: true) }
+            end = unread.firstIndex(of: 10)
+        }
+        let line = String(decoding: unread[..<(end! - 1)], as: UTF8.self)
+        guard let size = Int(line, radix: 16) else { throw Failure(description: "no chunk: \(line)") }
+        while unread.count < end! + 1 + size + 2 {
+            guard try fill() else { throw Failure(description: "closed inside a chunk", isEndOfStream: true) }
+        }
+        defer { unread.removeFirst(end! + 1 + size + 2) }
+        return size == 0 ? nil : Array(unread[(end! + 1)..<(end! + 1 + size)])
     }
 
     /// Whether something has come, the end of the stream included, or does so within that time.
@@ -146,6 +168,8 @@ public struct TestResponse: Sendable {
     public let reason: String
     public let fields: [(name: String, value: String)]
     public var body: [UInt8] = []
+    /// False when the connection ended before a chunked body did.
+    public var isWhole = true
 
     init(head: String) throws {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)

@@ -271,6 +271,50 @@ import Testing
         #expect(try await store.usedFlows() == [new])
     }
 
+    @Test(
+        "what comes from elsewhere is added where nothing is, and where it replaces all of that is gone",
+        arguments: stores)
+    func receive(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        let id = id
+        func document(_ service: UInt16, _ revision: UInt64) -> ServiceDocument {
+            ServiceDocument(
+                service: service, birth: 0, revision: revision, createdAt: 12, updatedAt: 13, bytes: Array("{}".utf8))
+        }
+        func arrival(_ record: SessionRecord, replacing revision: UInt64?) -> SessionArrival {
+            SessionArrival(
+                session: StoredSession(record: record, lastUsedAt: 30), replacedRevision: revision,
+                newFlows: [UsedFlow(flow: "a", version: Int(record.revision), states: "x ")])
+        }
+        let first = Self.record(id, revision: 7, services: [document(0, 5), document(1, 7)], user: "a")
+        await expect(.gone) { () async throws(StoreError) in try await store.receive(arrival(first, replacing: 7)) }
+        try await store.receive(arrival(first, replacing: nil))
+        #expect(store.sessionCount == 1)
+        #expect(try await store.load(id)?.record.services.count == 2)
+        await expect(.conflict) { () async throws(StoreError) in try await store.receive(arrival(first, replacing: nil))
+        }
+        await expect(.conflict) { () async throws(StoreError) in try await store.receive(arrival(first, replacing: 6)) }
+        // Also what a commit never changes.
+        let second = SessionRecord(
+            id: id, token: TokenDigest(words: (9, 9, 9, 9)), createdAt: 20, expiresAt: 2_000, revision: 8,
+            services: [document(1, 8)], details: SessionDetails(userID: "b"))
+        try await store.receive(arrival(second, replacing: 7))
+        let loaded = try #require(try await store.load(id))
+        #expect(loaded.lastUsedAt == 30 && loaded.record.createdAt == 20 && loaded.record.expiresAt == 2_000)
+        #expect(loaded.record.token == second.token && loaded.record.revision == 8)
+        #expect(loaded.record.services.map(\.service) == [1] && loaded.record.services.map(\.revision) == [8])
+        #expect(loaded.record.details.labels.isEmpty && loaded.record.details.retiredTokens.isEmpty)
+        #expect(try await store.sessions(ofUser: "a").isEmpty)
+        #expect(try await store.sessions(ofUser: "b").map(\.record.id) == [id])
+        #expect(store.sessionCount == 1)
+        // Commits go on from it.
+        try await store.commit(Self.commit(Self.record(id, revision: 9), replacing: 8))
+        if let flows = try await store.usedFlows() { #expect(Set(flows.map(\.version)) == [7, 8]) }
+        #expect(try await store.end(id))
+        #expect(store.sessionCount == 0)
+    }
+
     @Test("what is done at once is done, once, and from the revision that is there", arguments: promptStores)
     func atOnce(_ store: any PromptSessionStore) async throws {
         try store.createAtOnce(StoredSession(record: Self.record(id), lastUsedAt: 11))

@@ -8,7 +8,7 @@ enum GeneralRules {
     private static let known: Set<String> = [
         "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type", "date", "etag",
         "idempotency-replayed", "location", "preference-applied", "request-id", "retry-after", "set-cookie",
-        "www-authenticate", "x-content-type-options", "keep-alive", "vary",
+        "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
 
     static func check(_ response: TestResponse, of method: String, _ path: String, sourceLocation: SourceLocation) {

@@ -55,6 +55,11 @@ package final class SteeredStore: SessionStore {
         try await inner.replaceUsedFlows(flows)
     }
 
+    package func receive(_ arrival: SessionArrival) async throws(StoreError) {
+        try await take(.create)
+        try await inner.receive(arrival)
+    }
+
     package func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
 
     package func end(_ id: SessionID) async throws(StoreError) -> Bool {

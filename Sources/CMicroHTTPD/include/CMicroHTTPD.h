@@ -7,6 +7,10 @@
 ///
 /// A request is collected whole, under the limits, then handed over once. What breaks the framing rules of
 /// RFC 9112 is handed over as a refusal and its connection closed after the answer.
+///
+/// Where the caller wants that, a body is handed over piece by piece instead, each when the one before was taken: in
+/// between the connection is suspended, so that the client is held back by TCP. An answer's body can be asked for
+/// piece by piece in the same way. See stream.c.
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
@@ -101,6 +105,7 @@ typedef struct {
     uint32_t present;           ///< a bit for each well-known name that there is, by `cmhd_field_name`
     const uint8_t *body;
     size_t body_length;
+    bool continues;             ///< `body` is only the first piece of it: the rest comes through `piece`
     const struct sockaddr *peer;
 } cmhd_request;
 
@@ -120,7 +125,11 @@ typedef struct {
     size_t last_value_length;
     const void *body;
     size_t body_length;
+    void *stream;               ///< not NULL: the body is asked for with `produce`, and has no end known before
 } cmhd_answer;
+
+/// What `cmhd_callbacks.produce` returns when it has no bytes.
+enum { CMHD_PRODUCE_LATER = 0, CMHD_PRODUCE_END = -1, CMHD_PRODUCE_BROKEN = -2 };
 
 /// Why a waiting request is called to its end.
 typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
@@ -140,6 +149,27 @@ typedef struct {
     void (*abandoned)(void *context, void *exchange);
     /// The waiting request has to come to an end: it must see to it that it is resumed soon.
     void (*end)(void *context, void *exchange, cmhd_end reason);
+
+    // Of bodies that are not whole.
+
+    /// Whether the body of this request is wanted piece by piece. Only its head is there. Asked when
+    /// `cmhd_options.streams_bodies`, of requests with a body.
+    bool (*takes_pieces)(void *context, const cmhd_request *request);
+    /// The connection, which was suspended, runs again. True: the next piece is wanted; false: the answer is there,
+    /// before the body has come to its end, and `resumed` is called for it.
+    bool (*wants_piece)(void *context, void *exchange);
+    /// One more piece; or none any more, when `length` is 0. The connection is suspended then, and `suspended` called.
+    void (*piece)(void *context, void *exchange, const uint8_t *bytes, size_t length);
+    /// Writes at most `room` bytes of an answer's body and returns how many, or CMHD_PRODUCE_…. After
+    /// CMHD_PRODUCE_LATER the connection is suspended and `stream_suspended` called, which is for a stream what
+    /// `suspended` is for an exchange.
+    ptrdiff_t (*produce)(void *context, void *stream, void *buffer, size_t room);
+    bool (*stream_suspended)(void *context, void *stream);
+    /// The stream, which waits, has to come to an end: it must see to it that its connection is resumed soon.
+    void (*stream_end)(void *context, void *stream);
+    /// The answer is over, or its connection broke. Consumes the stream.
+    void (*stream_released)(void *context, void *stream);
+
     /// A worker's loop begins: from now on it may be called.
     void (*worker_began)(void *context, unsigned index, cmhd_worker *worker);
     /// The worker was called, see `cmhd_call_worker`.
@@ -157,6 +187,8 @@ typedef struct {
     size_t connection_memory;   ///< libmicrohttpd's pool of a connection: head, its index and the answer's head
     uint32_t target_bytes, head_bytes, fields, arguments, cookies;
     size_t body_bytes;
+    bool streams_bodies;        ///< whether there are requests whose bodies are wanted piece by piece
+    uint64_t streamed_body_bytes;   ///< of such a body, instead of `body_bytes`
     uint32_t header_timeout;    ///< from the first byte of the connection, or the request line, to the blank line
     uint32_t body_timeout;      ///< from the blank line to the last byte of the body
     uint32_t handler_timeout;   ///< of a request that waits
@@ -194,7 +226,8 @@ void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
 /// Frees a stopped server.
 void cmhd_server_free(cmhd_server *server);
 
-/// Queues the answer. False when that cannot be done, for want of memory: the connection then breaks.
+/// Queues the answer. False when that cannot be done, for want of memory: the connection then breaks, and a stream
+/// stays the caller's.
 bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
 /// Wakes a suspended connection, from any thread, exactly once for each suspension.

@@ -43,6 +43,13 @@ extension ProblemKind {
     static let invalidIdempotencyKey = ProblemKind(
         .badRequest, "invalid_idempotency_key", "Malformed Idempotency-Key",
         "Idempotency-Key is one text of 1 to 255 visible characters.")
+    static let idempotencyKeyNotPossible = ProblemKind(
+        .badRequest, "idempotency_key_not_possible", "No Idempotency-Key here",
+        "What is exported and imported is too much to be remembered: send it again without an Idempotency-Key, which does "
+            + "no harm here.")
+    static let notAnExport = ProblemKind(
+        .badRequest, "not_an_export", "Not an export",
+        "The body does not begin as an export that this version can read: errors says why.")
     static let unauthenticated = ProblemKind(
         .unauthorized, "unauthenticated", "Not authenticated", "A valid session token is needed.")
     static let adminKeyNeeded = ProblemKind(
@@ -176,7 +183,8 @@ extension ProblemKind {
     /// In the order of their statuses.
     package static let all: [ProblemKind] = [
         invalidJSON, invalidInput, invalidState, invalidPatch, invalidCondition, ambiguousCredentials,
-        invalidIdempotencyKey, tooManyArguments, malformedRequest, invalidTarget, invalidHost, ambiguousLength,
+        invalidIdempotencyKey, idempotencyKeyNotPossible, notAnExport, tooManyArguments, malformedRequest,
+        invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
         serviceNotFound, flowNotFound, journeyNotFound, methodNotAllowed, notAcceptable, patchConflict,
         requestInProgress, eventNotAccepted, guardNotMet, unreachable, actionFailed, tooManyJourneys, stackFull,

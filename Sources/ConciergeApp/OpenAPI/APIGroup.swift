@@ -35,6 +35,9 @@ struct APIGroup: Sendable {
                 APIGroup(
                     name: "Journeys", meaning: "Where journeys stand.", operations: AdminJourneyEndpoints.operations),
                 APIGroup(
+                    name: "Moving", meaning: "Everything from one installation to another.",
+                    operations: MoveEndpoints.operations),
+                APIGroup(
                     name: "Store", meaning: "Care for what sessions are kept in.",
                     operations: StoreEndpoints.operations),
                 APIGroup(name: "Insight", meaning: "A look inside.", operations: InsightEndpoints.operations),

@@ -9,6 +9,9 @@ enum APIParameter: String, Sendable, CaseIterable {
     case limit, cursor
     case userID = "user_id"
     case active
+    case after
+    case onConflict = "on_conflict"
+    case dryRun = "dry_run"
     // In header fields.
     case ifMatch = "If-Match"
     case ifNoneMatch = "If-None-Match"
@@ -19,7 +22,7 @@ enum APIParameter: String, Sendable, CaseIterable {
     private var place: String {
         switch self {
         case .session, .name, .user, .code, .id, .flow, .version: "path"
-        case .limit, .cursor, .userID, .active: "query"
+        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun: "query"
         case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .requestID: "header"
         }
     }
@@ -38,6 +41,9 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .cursor: "`next` of the page before."
         case .userID: "Only the sessions that this user is attached to."
         case .active: "`true` for sessions that have not ended, `false` for others; all when left out."
+        case .after: "The `cursor` of the last session that arrived: goes on behind it."
+        case .onConflict: "What is done with a session that is here already: it stays, or what comes takes its place."
+        case .dryRun: "`true` to look at everything and change nothing."
         case .ifMatch: "Only when the state is still one of these entity tags; else 412."
         case .ifNoneMatch:
             "On a read: 304 when it is one of these entity tags. On a write only `*`: when nothing was written yet, "
@@ -62,7 +68,8 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .version: ["type": "integer", "minimum": 1]
         case .user: ["type": "string", "minLength": 1]
         case .limit: ["type": "integer", "minimum": 1, "maximum": 100, "default": 50]
-        case .active: ["type": "boolean"]
+        case .active, .dryRun: ["type": "boolean"]
+        case .onConflict: ["type": "string", "enum": ["skip", "replace"], "default": "skip"]
         case .ifMatch, .ifNoneMatch:
             // RFC 9110, 8.8.3 and 13.1: entity tags with commas between them, or a star.
             [
@@ -72,7 +79,7 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .prefer: ["type": "string", "examples": ["return=minimal"]]
         case .idempotencyKey: ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"]
         case .requestID: ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"]
-        case .cursor, .userID: ["type": "string"]
+        case .cursor, .userID, .after: ["type": "string"]
         }
     }
 

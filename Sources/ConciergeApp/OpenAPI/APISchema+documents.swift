@@ -83,6 +83,8 @@ extension APISchema {
         case .serviceKinds: Self.serviceKindsDocument
         case .spaceGivenBack: Self.spaceGivenBackDocument
         case .statistics: Self.statisticsDocument
+        case .exportStart: Self.object(["after": ["type": ["string", "null"]]], required: [])
+        case .importReport: Self.importReportDocument
         case .anyObject: ["type": "object"]
         case .text: ["type": "string"]
         }
@@ -202,6 +204,10 @@ extension APISchema {
                     "description": "Of event_not_accepted: the events that would be.",
                 ],
                 "screen": ["type": "string", "description": "Of unreachable: the first screen that blocks."],
+                "report": [
+                    "$ref": "#/components/schemas/ImportReport",
+                    "description": "Of an import that could not go on: what became of it so far.",
+                ],
                 "start_again": object(
                     [
                         "method": ["const": "PUT"], "href": ["type": "string", "format": "uri-reference"],

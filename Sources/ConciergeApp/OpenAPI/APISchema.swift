@@ -45,6 +45,8 @@ enum APISchema: String, Sendable, CaseIterable {
     case version = "Version"
     case serviceKinds = "ServiceKinds"
     case statistics = "Statistics"
+    case exportStart = "ExportStart"
+    case importReport = "ImportReport"
     case spaceGivenBack = "SpaceGivenBack"
     case anyObject = "AnyObject"
     case text = "Text"

@@ -65,6 +65,12 @@ enum RequestBody {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
     }
 
+    /// For a body that is read piece by piece, and not here.
+    /// - Throws: `Problem` 415 when the type is missing or another.
+    static func requireType(of request: HTTPRequest, among types: [String]) throws(Problem) {
+        _ = try mediaType(of: request, among: types)
+    }
+
     private static func type(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
         // Without a body there is nothing that a type could be missing for: it is just not JSON.
         request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)

@@ -39,16 +39,19 @@ public final class Route: Sendable {
     let handler: HTTPHandler
     let prompt: Prompt?
     let allow: AllowRule?
+    /// Whether its handler takes the body piece by piece, from ``HTTPRequest/reader``.
+    let takesPieces: Bool
 
     init(
         method: HTTPMethod, pattern: RoutePattern, index: Int, prompt: Prompt?, allow: AllowRule?,
-        handler: @escaping HTTPHandler
+        takesPieces: Bool = false, handler: @escaping HTTPHandler
     ) {
         self.method = method
         self.pattern = pattern
         self.index = index
         self.prompt = prompt
         self.allow = allow
+        self.takesPieces = takesPieces
         self.handler = handler
     }
 }

@@ -13,6 +13,7 @@ public struct RouterBuilder {
         let pattern: String
         let prompt: Prompt?
         let allow: AllowRule?
+        var takesPieces = false
         let handler: HTTPHandler
     }
 
@@ -28,6 +29,15 @@ public struct RouterBuilder {
         _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, _ handler: @escaping HTTPHandler
     ) {
         entries.append(Entry(method: method, pattern: pattern, prompt: nil, allow: allow, handler: fold(handler)))
+    }
+
+    /// Adds a route whose handler takes the body piece by piece, as it comes, from ``HTTPRequest/reader``. Not
+    /// `limits.bodyBytes` bounds it but `limits.streamedBodyBytes`, and its client has the time for a body for each few
+    /// kilobytes.
+    public mutating func onPieces(_ method: HTTPMethod, _ pattern: String, _ handler: @escaping HTTPHandler) {
+        entries.append(
+            Entry(
+                method: method, pattern: pattern, prompt: nil, allow: nil, takesPieces: true, handler: fold(handler)))
     }
 
     /// Adds a route that may be answered without waiting.
@@ -70,7 +80,7 @@ public struct RouterBuilder {
         for (index, entry) in entries.enumerated() {
             let route = Route(
                 method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, prompt: entry.prompt,
-                allow: entry.allow, handler: entry.handler)
+                allow: entry.allow, takesPieces: entry.takesPieces, handler: entry.handler)
             routes.append(route)
         }
         return Router(trie: try RouteTrie(routes), routes: routes)

@@ -26,6 +26,7 @@ final class Exchange: @unchecked Sendable {
     /// Starts the handler right here: one that never waits is done when this returns, and its answer is
     /// returned. Otherwise the answer comes later, and the connection is to be suspended.
     func start(_ handler: @escaping HTTPHandler) -> HTTPResponse? {
+        request.reader?.belongs(to: self)
         task = Task.immediate(executorPreference: core.executors[request.worker]) { [self] in
             let response = await core.respond(to: request, with: handler)
             finish(response)
@@ -35,6 +36,22 @@ final class Exchange: @unchecked Sendable {
 
     private func finish(_ response: HTTPResponse) {
         if state.withLock({ $0.finish(response) }) { cmhd_resume(connection) }
+        // Who still waits for more of the body waits in vain.
+        request.reader?.fail()
+    }
+
+    /// The handler waits for more of the body.
+    func wantPiece() {
+        if state.withLock({ $0.want() }) { cmhd_resume(connection) }
+    }
+
+    /// See `cmhd_callbacks.wants_piece`.
+    func runsForPiece() -> Bool { state.withLock { $0.runsForPiece() } }
+
+    /// See `cmhd_callbacks.piece`.
+    func pieceCame(_ piece: [UInt8]) {
+        state.withLock { $0.pieceCame() }
+        request.reader?.deliver(piece)
     }
 
     /// See `cmhd_callbacks.suspended`.
@@ -45,6 +62,7 @@ final class Exchange: @unchecked Sendable {
 
     func abandoned() {
         state.withLock { $0.abandon() }
+        request.reader?.fail()
         task?.cancel()
     }
 

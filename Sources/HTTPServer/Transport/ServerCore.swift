@@ -36,8 +36,8 @@ final class ServerCore: Sendable {
         func request(_ match: consuming RouteMatch) -> HTTPRequest {
             HTTPRequest(
                 id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
-                body: raw.pointee.body_length == 0
-                    ? [] : Array(UnsafeBufferPointer(start: raw.pointee.body, count: raw.pointee.body_length)),
+                body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
+                reader: raw.pointee.continues ? HTTPBodyReader(first: raw.pointee.bodyBytes) : nil,
                 peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: Self.now(),
                 worker: Int(raw.pointee.worker))
         }
@@ -68,6 +68,14 @@ final class ServerCore: Sendable {
         case .refuse(let error): refuse(error)
         }
         return nil
+    }
+
+    /// See `cmhd_callbacks.takes_pieces`.
+    func takesPieces(_ raw: UnsafePointer<cmhd_request>) -> Bool {
+        let method = HTTPMethod(
+            UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
+        guard case .path(.found(let route, let parameters)) = router.find(method, HTTPHead(raw)) else { return false }
+        return router.match(route, parameters).route?.takesPieces ?? false
     }
 
     /// - Returns: see `take`.
@@ -140,12 +148,32 @@ final class ServerCore: Sendable {
                         answer.body = body.baseAddress
                         answer.body_length = body.count
                         // Without an answer the bridge closes the connection: no memory is left to say anything.
-                        _ = cmhd_respond(connection, &answer)
+                        if let source = response.source, let connection {
+                            respond(&answer, with: source, to: request, on: connection)
+                        } else {
+                            _ = cmhd_respond(connection, &answer)
+                        }
                     }
                 }
             }
         }
     }
+}
+
+extension ServerCore {
+    private func respond(
+        _ answer: inout cmhd_answer, with source: HTTPBodySource, to request: HTTPRequest, on connection: OpaquePointer
+    ) {
+        // Balanced by `stream_released`, or here when C does not take it.
+        let stream = Unmanaged.passRetained(
+            AnswerStream(source, on: connection) { [observer] error in observer?.failed(request, error) })
+        answer.stream = stream.toOpaque()
+        if !cmhd_respond(connection, &answer) { stream.release() }
+    }
+}
+
+extension cmhd_request {
+    fileprivate var bodyBytes: [UInt8] { Array(UnsafeBufferPointer(start: body, count: body_length)) }
 }
 
 /// A handler set a field that HTTP cannot carry, or that is not its own to set, see `HTTPFields.isSendable`.

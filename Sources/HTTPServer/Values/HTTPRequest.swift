@@ -7,6 +7,8 @@ public final class HTTPRequest: Sendable {
     public let method: HTTPMethod
     public let fields: HTTPRequestFields
     public let body: [UInt8]
+    /// The body of a request whose route takes it piece by piece; nil when it has none, or comes as a whole.
+    public let reader: HTTPBodyReader?
     /// Who sent it, as far as the connection tells: a proxy's address when there is one in between.
     public let peer: PeerAddress
     /// The route that was found, and what its parameters stand for.
@@ -22,13 +24,14 @@ public final class HTTPRequest: Sendable {
     private let hasNote = Atomic<Bool>(false)
 
     init(
-        id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], peer: PeerAddress,
+        id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], reader: HTTPBodyReader? = nil, peer: PeerAddress,
         match: consuming RouteMatch, receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
         self.fields = HTTPRequestFields(head: head)
         self.body = body
+        self.reader = reader
         self.peer = peer
         self.match = match
         self.receivedAt = receivedAt

@@ -1,15 +1,23 @@
-/// An answer: status, fields, and a body that is there as a whole.
+/// An answer: status, fields, and a body that is there as a whole, or made while it is sent.
 ///
 /// `Content-Length`, `Date` and `Connection` are the transport's; a body given with 204 or 304 is not sent.
 public struct HTTPResponse: Sendable {
     public var status: HTTPStatus
     public var fields: HTTPFields
     public var body: [UInt8]
+    /// Gives the body in place of ``body``.
+    public var source: HTTPBodySource?
 
     public init(_ status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
         self.status = status
         self.fields = fields
         self.body = body
+    }
+
+    /// With a body that is made while it is sent.
+    public init(_ status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields(), source: HTTPBodySource) {
+        self.init(status, fields: fields)
+        self.source = source
     }
 
     /// A plain text, UTF-8.

@@ -57,6 +57,18 @@ extension FlowEngine {
         return moves.isEmpty ? .none : .migrate(moves)
     }
 
+    /// Why a journey that came from elsewhere cannot go on here, in a sentence; nil when it can.
+    package func problem(with journey: Journey) -> String? {
+        guard journey.status == .active else { return nil }
+        let ids = journey.coordinators.map(\.id)
+        guard let root = journey.coordinators.first, root.parent == nil, Set(ids).count == ids.count,
+            !journey.frames.isEmpty, journey.frames.allSatisfy({ ids.contains($0.coordinator) }),
+            journey.coordinators.dropFirst().allSatisfy({ $0.parent.map(ids.contains) ?? false })
+        else { return "journey '\(journey.id)' does not hang together" }
+        guard case .orphaned(let flow, let version) = renewal(of: journey) else { return nil }
+        return "journey '\(journey.id)' needs version \(version) of flow '\(flow)', and what it stands on is not loaded"
+    }
+
     private func orphan(_ coordinator: Coordinator, newest: FlowDefinition?, in journey: Journey? = nil) -> Renewal {
         if orphans == .restart, let root = journey?.coordinators.first, let newest = catalog.flow(root.flow) {
             return .restart(newest)

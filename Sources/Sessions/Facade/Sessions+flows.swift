@@ -47,6 +47,12 @@ extension SessionEnvironment {
             let kept = pending.newMemory?.journeys(keptAs: document.bytes)
                 ?? (try? KeptJourneys(reading: document.bytes))
         else { return [] }
+        return usedFlows(of: kept)
+    }
+
+    /// Versions that running journeys are on, and that the store may not have heard of.
+    func usedFlows(of kept: KeptJourneys) -> [UsedFlow] {
+        guard store.outlivesProcess else { return [] }
         let coordinators = kept.journeys.lazy.filter(\.isActive).flatMap(\.coordinators)
         let catalog = journeys.engine.catalog
         return knownFlows.withLock { known in

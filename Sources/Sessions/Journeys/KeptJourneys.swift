@@ -46,6 +46,17 @@ struct KeptJourneys: Sendable {
         if id == JourneySettings.mainID { formerStep = journey.step }
     }
 
+    /// Counts the steps on from those of the journeys that were there before: an entity tag never comes back.
+    mutating func takePlace(of former: KeptJourneys) {
+        for place in journeys.indices {
+            let journey = journeys[place]
+            let isMain = journey.id == JourneySettings.mainID
+            guard let step = former[journey.id]?.step ?? (isMain ? former.formerStep : nil), step > 0 else { continue }
+            journeys[place] = journey.continuing(after: max(step, journey.step) + 1 - journey.step)
+        }
+        formerStep = max(formerStep, former.formerStep, former[JourneySettings.mainID]?.step ?? 0)
+    }
+
     /// Makes room for one more: what has been over for the longest time goes.
     ///
     /// - Throws: ``JourneyError/tooMany(limit:)``.

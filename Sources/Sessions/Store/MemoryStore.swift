@@ -47,6 +47,19 @@ package final class MemoryStore: PromptSessionStore {
         if let failure { throw failure }
     }
 
+    package func receive(_ arrival: SessionArrival) async throws(StoreError) {
+        guard let revision = arrival.replacedRevision else { return try createAtOnce(arrival.session) }
+        let id = arrival.session.record.id
+        let failure: StoreError? = shard(of: id).sessions.withLock { sessions in
+            guard let former = sessions[id]?.record else { return .gone }
+            guard former.revision == revision else { return .conflict }
+            sessions[id] = arrival.session
+            index(id, from: former.userID, to: arrival.session.record.userID)
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
         for use in uses {
             shard(of: use.id).sessions.withLock { sessions in

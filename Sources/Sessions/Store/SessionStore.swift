@@ -37,6 +37,13 @@ package protocol SessionStore: AnyObject, Sendable {
     /// - Throws: ``StoreError/conflict`` when it is another one, ``StoreError/gone`` when the session ended.
     func commit(_ commit: SessionCommit) async throws(StoreError)
 
+    /// Adds a session that comes from elsewhere, or puts it in the place of the one of its id: everything of that one
+    /// goes. What was stored of an id before, and has ended, is no obstacle.
+    ///
+    /// - Throws: ``StoreError/conflict`` when there is one and should not be, or its revision is another one,
+    ///   ``StoreError/gone`` when there is none to be replaced.
+    func receive(_ arrival: SessionArrival) async throws(StoreError)
+
     /// Notes when sessions were last used. Never moves a time backwards; skips sessions that are gone.
     func touch(_ uses: [SessionUse]) async throws(StoreError)
 

@@ -114,6 +114,12 @@ package final class SQLiteStore: SessionStore {
         if let failure { throw failure }
     }
 
+    package func receive(_ arrival: SessionArrival) async throws(StoreError) {
+        let failure = try await write { writer throws(SQLiteError) in try writer.receive(arrival) }
+        if let failure { throw failure }
+        if arrival.replacedRevision == nil { count.wrappingAdd(1, ordering: .relaxed) }
+    }
+
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
         try await write { writer throws(SQLiteError) in
             for use in uses { try writer.touch(use) }

@@ -171,7 +171,7 @@ struct SessionWriter {
         for flow in flows { try write(flow) }
     }
 
-    private func write(_ flow: UsedFlow) throws(SQLiteError) {
+    func write(_ flow: UsedFlow) throws(SQLiteError) {
         try writeFlow.bind(1, flow.flow)
         try writeFlow.bind(2, Int64(flow.version))
         try writeFlow.bind(3, flow.states)
@@ -224,7 +224,7 @@ struct SessionWriter {
     }
 
     /// The key and the whole id.
-    private func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
+    func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
         try statement.bind(1, id.key)
         try id.withBytes { bytes throws(SQLiteError) in try statement.bind(2, blob: bytes) }
     }

@@ -20,6 +20,8 @@ final class StoreWrapper: SessionStore {
         await afterCreate.withLock { $0 }?(session.record.id)
     }
 
+    func receive(_ arrival: SessionArrival) async throws(StoreError) { try await inner.receive(arrival) }
+
     /// Called before each load.
     let beforeLoad = Mutex<(@Sendable (SessionID) async throws(StoreError) -> Void)?>(nil)
     let touchFailure = Mutex<StoreError?>(nil)

@@ -1,0 +1,36 @@
+import Sessions
+
+/// The lines of an export on their way to a client, and a line in the log about them.
+actor ExportLines {
+    private let export: SessionExport
+    private let log: Log
+    private let request: String
+    /// Made before anybody asked.
+    private var first: [[UInt8]] = []
+
+    init(of export: SessionExport, log: Log, request: String) {
+        self.export = export
+        self.log = log
+        self.request = request
+    }
+
+    /// - Throws: ``SessionError`` when the store cannot be asked.
+    func begin() async throws {
+        for _ in 0..<2 {
+            if let piece = try await export.next() { first.append(piece) }
+        }
+    }
+
+    func next() async throws -> [UInt8]? {
+        if !first.isEmpty { return first.removeFirst() }
+        if let piece = try await export.next() { return piece }
+        let count = await export.count
+        log.write(.info, "export") { [request] json in
+            json.name("request_id")
+            json.string(request)
+            json.name("sessions")
+            json.int(count)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Everything from one installation to another: API, section 7, and docs/moving.md.
+struct MoveEndpoints: Sendable {
+    let sessions: Sessions
+    let log: Log
+
+    /// Lines of JSON have no registered type; the first is what exports are sent as.
+    static let mediaTypes = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.post, "/v1/exports", export)
+        routes.onPieces(.post, "/v1/imports", receive)
+    }
+
+    private func export(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try Self.refuseIdempotencyKey(request)
+        let after = try Self.cursor(of: request)
+        let lines = ExportLines(
+            of: SessionExport(
+                of: sessions, program: "\(BuildInformation.name) \(BuildInformation.version)", after: after),
+            log: log, request: request.id)
+        // A store that cannot be reached is said so before the answer begins.
+        try await lines.begin()
+        return HTTPResponse(
+            .ok, fields: [.contentType: Self.mediaTypes[0], .cacheControl: "no-store"],
+            source: HTTPBodySource { try await lines.next() })
+    }
+
+    private func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try Self.refuseIdempotencyKey(request)
+        try RequestBody.requireType(of: request, among: Self.mediaTypes)
+        let (conflict, isTrial) = try Self.options(of: request)
+        var work = SessionImport(into: sessions, conflict: conflict, isTrial: isTrial)
+        defer { report(work.report, isTrial: isTrial, to: request) }
+        do {
+            try await Self.take(request.reader, into: &work)
+        } catch let error as SessionImport.NotAnArchive {
+            throw Problem(
+                .notAnExport, errors: [InvalidInput(pointer: error.problem.pointer, detail: error.problem.detail)],
+                members: [("report", work.report.document)])
+        } catch let error as SessionError {
+            let problem = Problem(error)
+            throw Problem(
+                problem.kind, problem.detail, errors: problem.errors, members: [("report", work.report.document)],
+                fields: problem.fields)
+        }
+        return .json { work.report.write(to: &$0) }
+    }
+
+    /// - Throws: what `SessionImport` throws.
+    private nonisolated(nonsending) static func take(
+        _ reader: HTTPBodyReader?, into work: inout SessionImport
+    ) async throws {
+        do {
+            while let piece = try await reader?.next() { try await work.take(piece) }
+        } catch is HTTPBodyBroken {
+            // Nobody is left to be answered. What came whole is kept.
+            return try await work.finish(isAtEnd: false)
+        }
+        try await work.finish()
+    }
+
+    private func report(_ report: ImportReport, isTrial: Bool, to request: HTTPRequest) {
+        log.write(.info, "import") { json in
+            json.name("request_id")
+            json.string(request.id)
+            json.name("dry_run")
+            json.bool(isTrial)
+            json.name("imported")
+            json.int(report.imported)
+            json.name("skipped")
+            json.int(report.skipped)
+            json.name("refused")
+            json.int(report.refused)
+            json.name("complete")
+            json.bool(report.isComplete)
+        }
+    }
+}
+
+extension ImportReport {
+    fileprivate var document: JSONDocument {
+        var json = JSONWriter()
+        json.beginObject()
+        write(to: &json)
+        json.endObject()
+        // What the writer makes is JSON.
+        return (try? JSONDocument(parsing: json.bytes)) ?? .null
+    }
+}

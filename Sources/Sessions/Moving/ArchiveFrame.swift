@@ -1,0 +1,94 @@
+import JSONDocument
+
+/// The first line of an archive, which says what the others are.
+struct ArchiveHeader {
+    static let format = "concierge-sessions"
+    /// Raised when a reader of the one before could not make sense of what is written.
+    static let version = 1
+
+    /// Where the export began; nil for the first session.
+    let after: String?
+
+    /// - Parameters:
+    ///   - program: who writes it, for people.
+    ///   - sessions: how many there were when it began, about.
+    static func line(
+        program: String, at time: Timestamp, sessions: Int, services: [RegisteredService], after: SessionCursor?
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("format")
+        json.string(format)
+        json.name("version")
+        json.int(version)
+        json.name("program")
+        json.string(program)
+        json.name("at")
+        json.string(time.description)
+        json.name("sessions")
+        json.int(sessions)
+        json.name("services")
+        json.beginArray()
+        for service in services {
+            json.beginObject()
+            json.name("name")
+            json.string(service.name)
+            json.name("kind")
+            json.string(service.kind)
+            json.endObject()
+        }
+        json.endArray()
+        if let after {
+            json.name("after")
+            json.string(after.text)
+        }
+        return ArchiveLine.seal(json)
+    }
+
+    /// - Throws: ``ArchiveProblem`` when what follows cannot be read.
+    init(_ document: JSONDocument) throws(ArchiveProblem) {
+        guard document[member: "format"]?.string == Self.format else {
+            throw ArchiveProblem(pointer: "/format", detail: "the first line must say \"\(Self.format)\"")
+        }
+        guard let version = document[member: "version"]?.int else {
+            throw ArchiveProblem(pointer: "/version", detail: "must be a number")
+        }
+        guard version == Self.version else {
+            throw ArchiveProblem(
+                pointer: "/version", detail: "is \(version), and \(Self.version) is what this program reads")
+        }
+        after = document[member: "after"]?.string
+    }
+}
+
+/// The last line of an archive: without it, or when it does not fit, something is missing.
+struct ArchiveEnd: Equatable {
+    let sessions: Int
+    /// The SHA-256 of all lines of sessions, their ends included.
+    let digest: String
+
+    var line: [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("end")
+        json.beginObject()
+        json.name("sessions")
+        json.int(sessions)
+        json.name("digest")
+        json.string(digest)
+        json.endObject()
+        return ArchiveLine.seal(json)
+    }
+
+    init(sessions: Int, digest: String) {
+        self.sessions = sessions
+        self.digest = digest
+    }
+
+    /// Nil for a line of another kind.
+    init?(_ document: JSONDocument) {
+        guard let end = document[member: "end"] else { return nil }
+        sessions = end[member: "sessions"]?.int ?? -1
+        digest = end[member: "digest"]?.string ?? ""
+    }
+}

@@ -1,0 +1,56 @@
+import JSONDocument
+
+/// A line of an archive: a JSON object whose last member, `sum`, is a checksum of everything before it.
+///
+/// ```json
+/// {"session":"ses_…","…":"…","sum":"0123456789abcdef0123456789abcdef"}
+/// ```
+///
+/// The checksum is the first half of the SHA-256 of the bytes up to, and without, the comma before `"sum"`. So a line
+/// that was damaged on its way is known by itself, and the others are none the worse for it.
+enum ArchiveLine {
+    private static let separator = Array(#","sum":""#.utf8)
+    private static let digits = 32
+    private static let end = Array(#""}"#.utf8)
+
+    /// Ends the object that `json` has begun, with its checksum and the end of the line.
+    static func seal(_ json: JSONWriter) -> [UInt8] {
+        var digest = Digest()
+        digest.add(json.bytes)
+        return json.bytes + separator + Array(digest.text(ofFirst: digits / 2).utf8) + end + [UInt8(ascii: "\n")]
+    }
+
+    /// The members of a line that is as it was sealed, without its end.
+    ///
+    /// - Throws: ``ArchiveProblem``.
+    static func open(_ line: [UInt8]) throws(ArchiveProblem) -> JSONDocument {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(parsing: line)
+        } catch {
+            throw ArchiveProblem(pointer: error.pointer ?? "", detail: error.description)
+        }
+        guard document.kind == .object else { throw ArchiveProblem(detail: "must be an object") }
+        let content = line.dropLast(separator.count + digits + end.count)
+        var digest = Digest()
+        digest.add(content)
+        let seal = separator + Array(digest.text(ofFirst: digits / 2).utf8) + end
+        guard line.count > seal.count, line.suffix(seal.count).elementsEqual(seal) else {
+            throw ArchiveProblem(
+                pointer: "/sum", detail: "does not fit the rest of the line: it was damaged, or changed by hand")
+        }
+        return document
+    }
+}
+
+/// Why a line of an archive was refused.
+package struct ArchiveProblem: Error, Sendable, Equatable {
+    /// RFC 6901, into the line.
+    package let pointer: String
+    package let detail: String
+
+    init(pointer: String = "", detail: String) {
+        self.pointer = pointer
+        self.detail = detail
+    }
+}

@@ -1,0 +1,89 @@
+import JSONDocument
+
+/// The members of an object in a line of an archive: each is asked for once, in the form that it must have, and what is
+/// wrong is collected.
+struct ArchiveMembers {
+    private let document: JSONDocument
+    private let pointer: String
+    private var problems: [ArchiveProblem] = []
+    private var asked: Set<String> = []
+    /// Wall time minus steady time.
+    private let offset: Int64
+
+    init(_ document: JSONDocument, at pointer: String = "", offset: Int64) {
+        self.document = document
+        self.pointer = pointer
+        self.offset = offset
+    }
+
+    func place(_ name: String) -> String { "\(pointer)/\(JSONPointer.escape(name))" }
+
+    mutating func refuse(_ name: String, _ detail: String) {
+        problems.append(ArchiveProblem(pointer: place(name), detail: detail))
+    }
+
+    mutating func refuse(_ more: [ArchiveProblem]) { problems += more }
+
+    mutating func member(_ name: String) -> JSONDocument? {
+        asked.insert(name)
+        return document[member: name]
+    }
+
+    mutating func string(_ name: String) -> String {
+        if let text = member(name)?.string { return text }
+        refuse(name, "must be a string")
+        return ""
+    }
+
+    mutating func number(_ name: String) -> UInt64 {
+        // What a store can keep, and one more.
+        if let number = member(name)?.int, number >= 0, number < .max { return UInt64(number) }
+        refuse(name, "must be a number, 0 or more")
+        return 0
+    }
+
+    /// In steady time.
+    mutating func time(_ name: String) -> Int64 {
+        if let time = Timestamp(string(name)) { return time.millisecondsSince1970 - offset }
+        refuse(name, "must be a time such as 2026-01-31T09:05:07.250Z")
+        return 0
+    }
+
+    mutating func digest(_ name: String) -> TokenDigest {
+        if let digest = Hexadecimal.bytes(string(name)).flatMap({ TokenDigest(bytes: $0) }) { return digest }
+        refuse(name, "must be the SHA-256 of a token, in 64 hexadecimal digits")
+        return TokenDigest(words: (0, 0, 0, 0))
+    }
+
+    /// The objects in an array, which may be missing unless `isRequired`.
+    mutating func objects<Result>(
+        _ name: String, isRequired: Bool = false, _ read: (inout ArchiveMembers) -> Result?
+    ) -> [Result] {
+        guard let list = member(name) else {
+            if isRequired { refuse(name, "must be an array") }
+            return []
+        }
+        guard let elements = list.elements else {
+            refuse(name, "must be an array")
+            return []
+        }
+        var results: [Result] = []
+        for (index, element) in elements.enumerated() {
+            var members = ArchiveMembers(element, at: "\(place(name))/\(index)", offset: offset)
+            let result = read(&members)
+            problems += members.finish()
+            if let result { results.append(result) }
+        }
+        return results
+    }
+
+    /// Everything that is wrong, members that nobody asked for among it: what this program does not know it cannot keep.
+    func finish() -> [ArchiveProblem] {
+        guard let members = document.members else {
+            return [ArchiveProblem(pointer: pointer, detail: "must be an object")]
+        }
+        return problems
+            + members.filter { !asked.contains($0.name) }
+            .map { ArchiveProblem(pointer: place($0.name), detail: "is not known") }
+    }
+}

@@ -1,0 +1,76 @@
+import JSONDocument
+
+extension ArchivedSession {
+    /// A session as a line of an archive.
+    ///
+    /// Documents are texts in it, and not parts of the line: so they are kept to the byte, and may be nested as deep as
+    /// a document can be.
+    static func line(_ stored: StoredSession, _ environment: SessionEnvironment) -> [UInt8] {
+        let record = stored.record
+        let details = record.details
+        var json = JSONWriter(reservingCapacity: 512 + record.services.reduce(0) { $0 + 200 + $1.bytes.count * 5 / 4 })
+        func time(_ name: StaticString, _ steady: Int64) {
+            json.name(name)
+            json.string(environment.timestamp(steady).description)
+        }
+        json.beginObject()
+        json.name("session")
+        json.string(record.id.description)
+        json.name("cursor")
+        json.string(SessionCursor(id: record.id).text)
+        json.name("token")
+        json.string(Hexadecimal.text(record.token.bytes))
+        json.name("mode")
+        json.string(details.mode.rawValue)
+        time("created_at", record.createdAt)
+        time("used_at", stored.lastUsedAt)
+        time("expires_at", record.expiresAt)
+        json.name("revision")
+        json.uint(record.revision)
+        if let userID = details.userID {
+            json.name("user_id")
+            json.string(userID)
+        }
+        if !details.labels.isEmpty {
+            json.name("labels")
+            json.beginObject()
+            for label in details.labels.items {
+                json.name(label.name)
+                json.string(label.value)
+            }
+            json.endObject()
+        }
+        if !details.retiredTokens.isEmpty {
+            json.name("retired_tokens")
+            json.beginArray()
+            for token in details.retiredTokens {
+                json.beginObject()
+                json.name("token")
+                json.string(Hexadecimal.text(token.digest.bytes))
+                time("given_at", token.givenAt)
+                time("retired_at", token.retiredAt)
+                time("grace_ends_at", token.graceEndsAt)
+                json.endObject()
+            }
+            json.endArray()
+        }
+        json.name("services")
+        json.beginArray()
+        for document in record.services {
+            json.beginObject()
+            json.name("name")
+            json.string(environment.catalog.services[Int(document.service)].name)
+            json.name("birth")
+            json.uint(document.birth)
+            json.name("revision")
+            json.uint(document.revision)
+            time("created_at", document.createdAt)
+            time("updated_at", document.updatedAt)
+            json.name("document")
+            json.string(String(decoding: document.bytes, as: UTF8.self))
+            json.endObject()
+        }
+        json.endArray()
+        return ArchiveLine.seal(json)
+    }
+}

@@ -1,0 +1,163 @@
+import JSONDocument
+import Navigation
+
+/// A session that was read from a line of an archive, and found to be one that this installation can have.
+package struct ArchivedSession: Sendable {
+    let stored: StoredSession
+    /// Versions of flows that its journeys run.
+    let flows: [UsedFlow]
+    let cursor: String
+
+    var id: SessionID { stored.record.id }
+
+    /// Everything that is wrong with it.
+    struct Refusal: Error {
+        let problems: [ArchiveProblem]
+    }
+
+    /// - Throws: ``Refusal``.
+    init(_ document: JSONDocument, _ environment: SessionEnvironment) throws(Refusal) {
+        let now = environment.clock.now()
+        var line = ArchiveMembers(document, offset: environment.clock.wall(at: now) - now)
+        _ = line.member("sum")
+        let id = SessionID(line.string("session"))
+        if id == nil { line.refuse("session", "must be the id of a session") }
+        cursor = line.string("cursor")
+        let token = line.digest("token")
+        let mode = SessionMode(rawValue: line.string("mode"))
+        if mode == nil { line.refuse("mode", "must be bearer or cookie") }
+        let createdAt = line.time("created_at")
+        let usedAt = line.time("used_at")
+        let expiresAt = line.time("expires_at")
+        if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
+        let revision = line.number("revision")
+        if revision == 0 { line.refuse("revision", "must be a number, 1 or more") }
+        let labels = Self.labels(&line, environment.settings)
+        let retired = Self.retiredTokens(&line)
+        let services = Self.services(&line, revision: revision, environment)
+        let userID = Self.user(&line, services, environment)
+        let flows = Self.flows(&line, services, environment)
+        let problems = line.finish()
+        guard problems.isEmpty, let id, let mode else { throw Refusal(problems: problems) }
+        stored = StoredSession(
+            record: SessionRecord(
+                id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision,
+                services: services,
+                details: SessionDetails(labels: labels, userID: userID, retiredTokens: retired, mode: mode)),
+            // The other installation's clock may be ahead: nothing lives longer for that.
+            lastUsedAt: min(usedAt, now))
+        self.flows = flows
+    }
+
+    private static func labels(_ line: inout ArchiveMembers, _ settings: SessionSettings) -> SessionLabels {
+        guard let labels = line.member("labels") else { return .none }
+        do {
+            return try SessionLabels.none.merging(labels, settings)
+        } catch .invalid(let errors) {
+            line.refuse(errors.map { ArchiveProblem(pointer: $0.pointer, detail: $0.detail) })
+        } catch {
+            line.refuse("labels", error.description)
+        }
+        return .none
+    }
+
+    private static func retiredTokens(_ line: inout ArchiveMembers) -> [RetiredToken] {
+        let tokens = line.objects("retired_tokens") { token in
+            let digest = token.digest("token")
+            let (given, retired, end) = (token.time("given_at"), token.time("retired_at"), token.time("grace_ends_at"))
+            if given > retired || retired > end { token.refuse("retired_at", "must be between the other two times") }
+            return RetiredToken(digest: digest, givenAt: given, retiredAt: retired, grace: end - retired)
+        }
+        if tokens.count > RetiredToken.most {
+            line.refuse("retired_tokens", "must be \(RetiredToken.most) at most")
+        }
+        return tokens
+    }
+
+    private static func services(
+        _ line: inout ArchiveMembers, revision: UInt64, _ environment: SessionEnvironment
+    ) -> [ServiceDocument] {
+        var seen: Set<UInt16> = []
+        let services = line.objects("services", isRequired: true) { member -> ServiceDocument? in
+            let name = member.string("name")
+            let (birth, written) = (member.number("birth"), member.number("revision"))
+            let (createdAt, updatedAt) = (member.time("created_at"), member.time("updated_at"))
+            let text = member.string("document")
+            if written == 0 || written > revision { member.refuse("revision", "must be from 1 to the session's") }
+            guard let service = environment.catalog[name] else {
+                member.refuse("name", "there is no service '\(name)' here")
+                return nil
+            }
+            guard seen.insert(service.index).inserted else {
+                member.refuse("name", "stands here twice")
+                return nil
+            }
+            guard let bytes = checked(text, service, &member, environment) else { return nil }
+            return ServiceDocument(
+                service: service.index, birth: birth, revision: written, createdAt: createdAt, updatedAt: updatedAt,
+                bytes: bytes)
+        }
+        if Set(services.map(\.birth)).count < services.count { line.refuse("services", "must differ in their births") }
+        return services.sorted { $0.birth < $1.birth }
+    }
+
+    /// The document, looked at as if a client had just written it.
+    private static func checked(
+        _ text: String, _ service: RegisteredService, _ member: inout ArchiveMembers, _ environment: SessionEnvironment
+    ) -> [UInt8]? {
+        do {
+            let document = try JSONDocument(parsing: Array(text.utf8))
+            return try service.bytes(of: document, limit: environment.settings.maxDocumentSize)
+        } catch let error as JSONParseError {
+            member.refuse("document", error.description)
+        } catch SessionError.invalid(let errors) {
+            member.refuse(
+                errors.map { ArchiveProblem(pointer: member.place("document") + $0.pointer, detail: $0.detail) })
+        } catch {
+            member.refuse("document", "\(error)")
+        }
+        return nil
+    }
+
+    /// Whose session it is and what its service `user` says must be one thing, as they always are.
+    private static func user(
+        _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
+    ) -> String? {
+        let userID = line.member("user_id")
+        let service = environment.catalog[UserService.key.name]
+        let state = service.flatMap { service in services.first { $0.service == service.index } }
+            .flatMap { try? JSONDocument(parsing: $0.bytes) }
+        let named = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
+        if userID?.string != named || (userID != nil && userID?.string == nil) {
+            line.refuse("user_id", "must be the user that the service 'user' names")
+        }
+        if let named, !(1...environment.settings.maxUserID).contains(named.utf8.count) {
+            line.refuse("user_id", "must have 1 to \(environment.settings.maxUserID) bytes")
+        }
+        return named
+    }
+
+    private static func flows(
+        _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
+    ) -> [UsedFlow] {
+        guard let coordinator = environment.catalog[CoordinatorService.key.name],
+            let document = services.first(where: { $0.service == coordinator.index })
+        else { return [] }
+        let place = line.place("services")
+        do {
+            let kept = try KeptJourneys(reading: document.bytes)
+            let problems = kept.journeys.compactMap { environment.journeys.engine.problem(with: $0) }
+            line.refuse(problems.map { ArchiveProblem(pointer: place, detail: $0) })
+            if Set(kept.journeys.map(\.id)).count < kept.journeys.count {
+                line.refuse("services", "must have journeys that differ in their ids")
+            }
+            if kept.journeys.count > environment.journeys.maxJourneys + 1 {
+                line.refuse("services", "must have \(environment.journeys.maxJourneys) journeys at most")
+            }
+            return environment.usedFlows(of: kept)
+        } catch {
+            line.refuse("services", "has journeys that cannot be read, from byte \(error.offset) on")
+            return []
+        }
+    }
+}

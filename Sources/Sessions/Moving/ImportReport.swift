@@ -1,0 +1,76 @@
+import JSONDocument
+
+/// What became of an import, so far.
+package struct ImportReport: Sendable, Equatable {
+    /// Lines that stand for sessions.
+    package var read = 0
+    /// Sessions that are here now and were not before, and those that took the place of one.
+    package var imported = 0
+    /// Of those, the ones that took the place of one.
+    package var replaced = 0
+    /// Sessions that were here already, or whose time is over.
+    package var skipped = 0
+    /// Of those, the ones whose time is over.
+    package var expired = 0
+    package var refused = 0
+    /// What was refused and why, the first of it.
+    package private(set) var errors: [Entry] = []
+    /// How many more there were.
+    package private(set) var moreErrors = 0
+    /// Whether the archive has come to its end, and is as it was written.
+    package var isComplete = false
+    /// Up to here everything was dealt with.
+    package var last: String?
+
+    /// Enough to see what is wrong; an archive of another kind has an error in each line.
+    static let mostErrors = 100
+
+    package struct Entry: Sendable, Equatable {
+        /// From 1.
+        package let line: Int
+        package let id: SessionID?
+        package let problem: ArchiveProblem
+    }
+
+    mutating func add(_ problem: ArchiveProblem, of id: SessionID? = nil, line: Int) {
+        guard errors.count < Self.mostErrors else {
+            moreErrors += 1
+            return
+        }
+        errors.append(Entry(line: line, id: id, problem: problem))
+    }
+
+    package func write(to json: inout JSONWriter) {
+        let numbers: [(StaticString, Int)] = [
+            ("read", read), ("imported", imported), ("replaced", replaced), ("skipped", skipped),
+            ("expired", expired), ("refused", refused),
+        ]
+        for (name, number) in numbers {
+            json.name(name)
+            json.int(number)
+        }
+        json.name("errors")
+        json.beginArray()
+        for error in errors {
+            json.beginObject()
+            json.name("line")
+            json.int(error.line)
+            if let id = error.id {
+                json.name("id")
+                json.string(id.description)
+            }
+            json.name("pointer")
+            json.string(error.problem.pointer)
+            json.name("detail")
+            json.string(error.problem.detail)
+            json.endObject()
+        }
+        json.endArray()
+        json.name("more_errors")
+        json.int(moreErrors)
+        json.name("complete")
+        json.bool(isComplete)
+        json.name("last")
+        if let last { json.string(last) } else { json.null() }
+    }
+}

@@ -1,0 +1,108 @@
+import JSONDocument
+
+extension Session {
+    /// Puts another state in the place of the session's, whose entity tags nobody has seen before.
+    ///
+    /// - Returns: false when the session has ended.
+    nonisolated(nonsending) func replace(with arrival: ArchivedSession) async throws(SessionError) -> Bool {
+        do {
+            try await takeTurn()
+        } catch .ended {
+            return false
+        }
+        defer { endTurn() }
+        let former = stored
+        let record = try SessionRecord(
+            arrival.stored.record, inPlaceOf: former.record, coordinator: environment.coordinator)
+        let next = StoredSession(
+            record: record, lastUsedAt: max(arrival.stored.lastUsedAt, former.lastUsedAt))
+        do {
+            try await environment.store.receive(
+                SessionArrival(
+                    session: next, replacedRevision: former.record.revision, newFlows: arrival.flows))
+        } catch .gone {
+            markEnded()
+            return false
+        } catch {
+            throw SessionError(error)
+        }
+        environment.knowFlows(arrival.flows)
+        take(next)
+        let changes = record.services.map { document in
+            SessionChange.serviceChanged(
+                name: environment.catalog.services[Int(document.service)].name,
+                etag: ServiceETag(revision: document.revision))
+        }
+        let removed = former.record.services.reversed().filter { record.document(of: $0.service) == nil }
+            .map { SessionChange.serviceRemoved(name: environment.catalog.services[Int($0.service)].name) }
+        environment.notify(record.id, changes + removed, revision: record.revision)
+        return true
+    }
+
+    /// Shows what was committed. What was remembered and made live is of the state before.
+    private func take(_ next: StoredSession) {
+        let (former, memory, isEnded) = state.withLock { state in
+            if !state.isEnded { state.countLive(-1, environment.catalog) }
+            defer {
+                state.record = next.record
+                state.lastUsedAt = max(state.lastUsedAt, next.lastUsedAt)
+                state.unwritten = []
+                state.memory = nil
+                if !state.isEnded { state.countLive(1, environment.catalog) }
+            }
+            return (state.record, state.memory, state.isEnded)
+        }
+        if memory != nil { environment.remembered.remove(self, next.record.id) }
+        guard !isEnded else { return }
+        environment.countJourneys(of: former, -1)
+        environment.countJourneys(of: next.record, 1)
+    }
+}
+
+extension SessionRecord {
+    /// The record as that of a session that had another one before: its revision, which every service gets as its tag,
+    /// is larger than that of either, and so are the steps of journeys.
+    ///
+    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when the journeys that were there cannot be read: which
+    ///   steps were taken is not known then.
+    convenience init(
+        _ arrival: SessionRecord, inPlaceOf former: SessionRecord, coordinator: RegisteredService
+    ) throws(SessionError) {
+        let revision = max(arrival.revision, former.revision) + 1
+        var services = arrival.services.map { document in
+            ServiceDocument(
+                service: document.service, birth: document.birth, revision: revision, createdAt: document.createdAt,
+                updatedAt: document.updatedAt, bytes: document.bytes)
+        }
+        if let kept = former.document(of: coordinator.index) {
+            do {
+                try Self.continueJourneys(of: &services, after: kept, revision)
+            } catch {
+                throw .serviceFailed(
+                    service: coordinator.name,
+                    reason: "What the store kept cannot be read from byte \(error.offset) on.")
+            }
+        }
+        self.init(
+            id: arrival.id, token: arrival.token, createdAt: arrival.createdAt, expiresAt: arrival.expiresAt,
+            revision: revision, services: services, details: arrival.details)
+    }
+
+    private static func continueJourneys(
+        of services: inout [ServiceDocument], after former: ServiceDocument, _ revision: UInt64
+    ) throws(JSONReadError) {
+        let place = services.firstIndex { $0.service == former.service }
+        var kept = KeptJourneys()
+        if let place { kept = try KeptJourneys(reading: services[place].bytes) }
+        kept.takePlace(of: try KeptJourneys(reading: former.bytes))
+        // Without journeys, before or now, there are no steps to go on from.
+        guard !kept.isEmpty else { return }
+        let bytes = kept.bytes(former: former.bytes.count)
+        let document = place.map { services[$0] }
+        let made = ServiceDocument(
+            service: former.service, birth: document?.birth ?? (services.last.map { $0.birth + 1 } ?? 0),
+            revision: revision, createdAt: document?.createdAt ?? former.createdAt,
+            updatedAt: document?.updatedAt ?? former.updatedAt, bytes: bytes)
+        if let place { services[place] = made } else { services.append(made) }
+    }
+}

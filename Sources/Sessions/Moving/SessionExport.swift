@@ -1,0 +1,81 @@
+import JSONDocument
+
+/// Everything that there is, as lines: a header, one for each session, and an end.
+///
+/// Goes through the store by id, some sessions at a time, so that neither memory nor what is loaded into it grows, while
+/// sessions come, go and are written. Each one is in it once, as it was committed at some moment since the export began;
+/// one that is there all the time is in it.
+///
+/// Each line of a session has a cursor: an export that broke off goes on behind the last line that arrived.
+package actor SessionExport {
+    private enum Part { case header, sessions, end, nothing }
+
+    private let sessions: Sessions
+    private let program: String
+    private let after: SessionCursor?
+    private var part = Part.header
+    private var last: SessionID?
+    private var digest = Digest()
+    /// As many sessions as fit into a piece, by those of the piece before.
+    private var pageSize = SessionExport.firstPage
+    /// How many sessions were written.
+    package private(set) var count = 0
+
+    private static let firstPage = 16
+    private static let largestPage = 256
+    /// Of a piece; it is more when a single session is.
+    private static let pieceBytes = 64 << 10
+
+    /// - Parameters:
+    ///   - program: who writes it, for people.
+    ///   - after: where to begin; nil for the first session.
+    package init(of sessions: Sessions, program: String, after: SessionCursor? = nil) {
+        self.sessions = sessions
+        self.program = program
+        self.after = after
+        last = after?.id
+    }
+
+    /// The next lines; nil at the end.
+    ///
+    /// - Throws: what the store says.
+    package func next() async throws(SessionError) -> [UInt8]? {
+        switch part {
+        case .header:
+            part = .sessions
+            let environment = sessions.environment
+            return ArchiveHeader.line(
+                program: program, at: environment.timestamp(environment.clock.now()), sessions: sessions.registry.total,
+                services: environment.catalog.services, after: after)
+        case .sessions: return try await nextSessions()
+        case .end:
+            part = .nothing
+            return ArchiveEnd(sessions: count, digest: digest.text()).line
+        case .nothing: return nil
+        }
+    }
+
+    private func nextSessions() async throws(SessionError) -> [UInt8]? {
+        let environment = sessions.environment
+        let page: [StoredSession]
+        do {
+            page = try await environment.store.page(after: last, limit: pageSize)
+        } catch {
+            throw SessionError(error)
+        }
+        guard let end = page.last else {
+            part = .end
+            return try await next()
+        }
+        last = end.record.id
+        let now = environment.clock.now()
+        var piece: [UInt8] = []
+        for session in page.map(sessions.current) where session.deadline(environment.settings) > now {
+            piece += ArchivedSession.line(session, environment)
+            count += 1
+        }
+        digest.add(piece)
+        pageSize = min(max(1, page.count * Self.pieceBytes / max(piece.count, 1)), Self.largestPage)
+        return piece
+    }
+}

@@ -1,0 +1,69 @@
+extension Sessions {
+    /// What became of a session that came from elsewhere.
+    enum Arrival: Sendable {
+        case new, replaced, expired
+        /// There was one of its id.
+        case kept
+    }
+
+    /// Takes a session in, whole or not at all.
+    ///
+    /// - Parameter isTrial: whether to say what would become of it, and change nothing.
+    /// - Throws: ``SessionError/tooManySessions``, or what the store says.
+    nonisolated(nonsending) func receive(
+        _ session: ArchivedSession, _ conflict: SessionImport.Conflict, isTrial: Bool
+    ) async throws(SessionError) -> Arrival {
+        guard session.stored.deadline(settings) > environment.clock.now() else { return .expired }
+        if isTrial {
+            guard try await isStored(session.id) else { return .new }
+            return conflict == .skip ? .kept : .replaced
+        }
+        // It may end just when it is to be replaced.
+        for _ in 0..<settings.maxConflictRetries {
+            if try await add(session) { return .new }
+            if conflict == .skip { return .kept }
+            if try await replace(with: session) { return .replaced }
+        }
+        throw .contention
+    }
+
+    private nonisolated(nonsending) func isStored(_ id: SessionID) async throws(SessionError) -> Bool {
+        do {
+            return try await environment.store.load(id) != nil
+        } catch {
+            throw SessionError(error)
+        }
+    }
+
+    /// False when there is one of its id.
+    private nonisolated(nonsending) func add(_ session: ArchivedSession) async throws(SessionError) -> Bool {
+        guard registry.reserve(limit: settings.maxSessions) else {
+            if try await isStored(session.id) { return false }
+            throw .tooManySessions
+        }
+        do {
+            try await environment.store.receive(
+                SessionArrival(session: session.stored, replacedRevision: nil, newFlows: session.flows))
+        } catch .conflict {
+            registry.giveBack(1)
+            return false
+        } catch {
+            registry.giveBack(1)
+            throw SessionError(error)
+        }
+        environment.knowFlows(session.flows)
+        // A store that ends with the process leaves it to memory to know when its sessions are over.
+        if !environment.store.outlivesProcess { _ = try await load(session.id) }
+        createdCount.wrappingAdd(1, ordering: .relaxed)
+        environment.notify(session.id, [.created], revision: session.stored.record.revision)
+        return true
+    }
+
+    /// False when there is none of its id any more.
+    private nonisolated(nonsending) func replace(with arrival: ArchivedSession) async throws(SessionError) -> Bool {
+        guard let session = try await load(arrival.id), try await session.replace(with: arrival) else { return false }
+        // It may be over earlier than the one before.
+        registry.reconsider(arrival.id, at: session.stored.deadline(settings))
+        return true
+    }
+}

@@ -1,0 +1,242 @@
+import Glibc
+import HTTPServer
+import HTTPTestClient
+import Synchronization
+import Testing
+
+/// Numbered lines, as many as wanted, some of them after a wait.
+private final class Lines: Sendable {
+    let asked = Atomic<Int>(0)
+    let count: Int
+    let size: Int
+    let waits: Bool
+
+    init(_ count: Int, of size: Int = 100, waits: Bool = true) {
+        self.count = count
+        self.size = size
+        self.waits = waits
+    }
+
+    func next() async throws -> [UInt8]? {
+        let number = asked.wrappingAdd(1, ordering: .relaxed).oldValue
+        if waits, number % 3 == 0 { await Task.yield() }
+        return number < count ? Self.line(number, size) : nil
+    }
+
+    static func line(_ number: Int, _ size: Int) -> [UInt8] {
+        [UInt8](repeating: UInt8(ascii: "a") + UInt8(number % 26), count: size)
+    }
+
+    var all: [UInt8] { (0..<count).flatMap { Self.line($0, size) } }
+
+    var source: HTTPBodySource { HTTPBodySource { try await self.next() } }
+}
+
+@Suite("An answer that is made while it is sent")
+struct AnswerStreamTests {
+    struct Oops: Error {}
+
+    private static func get(_ port: UInt16, _ version: String = "1.1") throws -> RawConnection {
+        let connection = try RawConnection(port: port)
+        try connection.send("GET /stream HTTP/\(version)\r\nHost: h\r\n\r\n")
+        return connection
+    }
+
+    @Test(
+        "comes whole and in order, whatever its pieces, and the connection goes on",
+        arguments: [(0, 1), (1, 1), (3, 100), (50, 70_000), (3000, 1)], [true, false])
+    func whole(_ shape: (count: Int, size: Int), waits: Bool) async throws {
+        let lines = Mutex<[Lines]>([])
+        try await withServer { _ in
+        } routes: { routes in
+            routes.addUsualRoutes()
+            routes.on(.get, "/stream") { _ in
+                let made = Lines(shape.count, of: shape.size, waits: waits)
+                lines.withLock { $0.append(made) }
+                return HTTPResponse(.ok, fields: [.contentType: "text/plain", "X-Other": "1"], source: made.source)
+            }
+        } _: { server in
+            let port = server.port
+            let expected = Lines(shape.count, of: shape.size).all
+            try await blocking {
+                let connection = try Self.get(port)
+                for _ in 0..<2 {
+                    let response = try connection.readResponse()
+                    #expect(response.status == 200 && response.isWhole)
+                    #expect(response["Transfer-Encoding"] == "chunked" && response["Content-Length"] == nil)
+                    #expect(response["Content-Type"] == "text/plain" && response["X-Other"] == "1")
+                    #expect(response["Request-Id"] != nil && response["Date"] != nil)
+                    #expect(response.body == expected)
+                    try connection.send("GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
+                }
+                // To its end, which for an old client is the connection's.
+                let old = try Self.get(port, "1.0")
+                let response = try old.readResponse()
+                #expect(response["Transfer-Encoding"] == nil && response.body == expected)
+            }
+        }
+    }
+
+    @Test("makes no more than the client takes")
+    func backPressure() async throws {
+        let lines = Lines(100_000, of: 10_000)
+        try await withServer { _ in
+        } routes: { routes in
+            routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try Self.get(port)
+                #expect(try connection.readResponse(isBodiless: true).status == 200)
+                // What the kernel holds on both sides is a few MB; the whole would be 1 GB.
+                var before = -1
+                while true {
+                    let now = lines.asked.load(ordering: .relaxed)
+                    if now == before { break }
+                    before = now
+                    connection.waitForHangUp(withinMilliseconds: 200)
+                }
+                #expect(before < 3_000)
+                for _ in 0..<2_000 { _ = try connection.readChunk() }
+                #expect(lines.asked.load(ordering: .relaxed) < 6_000)
+            }
+        }
+    }
+
+    @Test("breaks off visibly when its source fails, and the observer is told", arguments: [true, false])
+    func failing(waits: Bool) async throws {
+        let recorder = Recorder()
+        try await withServer(observer: recorder) { routes in
+            routes.addUsualRoutes()
+            routes.on(.get, "/stream") { _ in
+                let lines = Lines(3, waits: waits)
+                return HTTPResponse(
+                    source: HTTPBodySource {
+                        guard let line = try await lines.next() else { throw Oops() }
+                        return line
+                    })
+            }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try Self.get(port)
+                let response = try connection.readResponse()
+                #expect(response.status == 200 && !response.isWhole && response.body.count == 300)
+                #expect(connection.isClosedByPeer())
+                #expect(try statusOfGoodRequest(port: port) == 200)
+            }
+        }
+        #expect(recorder.failures.count == 1)
+    }
+
+    @Test("is cancelled when the client leaves while it is being made", arguments: ClientGoneTests.Manner.allCases)
+    func clientGone(_ manner: ClientGoneTests.Manner) async throws {
+        let arrived = Event()
+        let cancelled = Event()
+        try await withServer { _ in
+        } routes: { routes in
+            routes.addUsualRoutes()
+            routes.on(.get, "/stream") { _ in
+                HTTPResponse(
+                    source: HTTPBodySource {
+                        arrived.happen()
+                        await Event.cancellation()
+                        cancelled.happen()
+                        return nil
+                    })
+            }
+        } _: { server in
+            let port = server.port
+            let connection = try await blocking { Handed(try Self.get(port)) }
+            await arrived.wait()
+            connection.value.close(withReset: true)
+            await cancelled.wait()
+            #expect(try await blocking { try statusOfGoodRequest(port: port) } == 200)
+        }
+    }
+
+    @Test("is asked no more when the client leaves in the middle")
+    func clientGoneWhileSending() async throws {
+        let lines = Lines(1_000_000, of: 10_000)
+        try await withServer { _ in
+        } routes: { routes in
+            routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try Self.get(port)
+                _ = try connection.readResponse(isBodiless: true)
+                connection.close(withReset: true)
+            }
+            while server.connections > 0 { await Task.yield() }
+            #expect(lines.asked.load(ordering: .relaxed) < 10_000)
+        }
+    }
+
+    @Test("breaks off when a piece takes too long")
+    func deadline() async throws {
+        try await withServer {
+            $0.timeouts.handler = .milliseconds(500)
+        } routes: { routes in
+            routes.on(.get, "/stream") { _ in
+                let lines = Lines(2, waits: false)
+                return HTTPResponse(
+                    source: HTTPBodySource {
+                        if let line = try await lines.next() { return line }
+                        await Event.cancellation()
+                        return nil
+                    })
+            }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let response = try Self.get(port).readResponse()
+                #expect(!response.isWhole && response.body.count == 200)
+            }
+        }
+    }
+
+    @Test("is cut when the client takes nothing for too long")
+    func slowReader() async throws {
+        let lines = Lines(1_000_000, of: 10_000)
+        try await withServer {
+            $0.timeouts.write = .milliseconds(300)
+        } routes: { routes in
+            routes.on(.get, "/stream") { _ in HTTPResponse(source: lines.source) }
+        } _: { server in
+            let port = server.port
+            let connection = try await blocking { Handed(try Self.get(port)) }
+            while server.connections == 0 { await Task.yield() }
+            while server.connections > 0 { await Task.yield() }
+            connection.value.close()
+        }
+    }
+
+    @Test("ends with the server, and holds it up no longer than a handler does", arguments: [true, false])
+    func stopping(isWaiting: Bool) async throws {
+        let arrived = Event()
+        let clock = ContinuousClock()
+        var start = clock.now
+        let connection = try await withServer(stopTimeout: .milliseconds(300)) { routes in
+            routes.on(.get, "/stream") { _ in
+                HTTPResponse(
+                    source: HTTPBodySource {
+                        arrived.happen()
+                        if isWaiting { await Event.cancellation() }
+                        return [UInt8](repeating: 97, count: 10_000)
+                    })
+            }
+        } _: { server in
+            let port = server.port
+            let connection = try await blocking { Handed(try Self.get(port)) }
+            await arrived.wait()
+            start = clock.now
+            return connection
+        }
+        #expect(start.duration(to: clock.now) < .seconds(5))
+        try await blocking {
+            let response = try connection.value.readResponse()
+            #expect(!response.isWhole)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import JSONDocument
+import Sessions
+import Testing
+
+/// The lines of an export, without their ends.
+func exported(_ sessions: Sessions, after: SessionCursor? = nil) async throws -> [[UInt8]] {
+    let export = SessionExport(of: sessions, program: "test", after: after)
+    var bytes: [UInt8] = []
+    while let piece = try await export.next() { bytes += piece }
+    #expect(bytes.last == UInt8(ascii: "\n"))
+    return bytes.dropLast().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init)
+}
+
+/// Takes lines in, in pieces of that size.
+func imported(
+    _ lines: [[UInt8]], into sessions: Sessions, _ conflict: SessionImport.Conflict = .skip, isTrial: Bool = false,
+    by size: Int = 1_000
+) async throws -> ImportReport {
+    var work = SessionImport(into: sessions, conflict: conflict, isTrial: isTrial)
+    let bytes = lines.flatMap { $0 + [UInt8(ascii: "\n")] }
+    for start in stride(from: 0, to: bytes.count, by: size) {
+        try await work.take(Array(bytes[start..<min(start + size, bytes.count)]))
+    }
+    try await work.finish()
+    return work.report
+}
+
+extension House {
+    /// A session with something of everything.
+    func furnished(_ name: String) async throws -> (Session, SessionToken) {
+        let (session, _) = try await sessions.create(labels: ["name": JSONDocument(name)], mode: .cookie)
+        try await perform(
+            .put(["name": JSONDocument(name), "attributes": ["deep": [[["x"]]]]]), on: "profile", session)
+        try await perform(.put(["count": 3]), on: "counter", session)
+        _ = try await sessions.attachUser("user-\(name)", claims: ["a": "\"\\\n"], to: session)
+        let token = try await sessions.rotate(session)
+        return (session, token)
+    }
+}

@@ -1,0 +1,195 @@
+import JSONDocument
+import Sessions
+import Testing
+
+@testable import Sessions
+
+@Suite("What is refused of an archive")
+struct ArchiveRefusalTests {
+    /// A line that was changed by somebody who knows how, so that its checksum is right.
+    private static func changed(_ line: [UInt8], _ patch: JSONDocument) throws -> [UInt8] {
+        let members = try #require(try JSONDocument(parsing: line).merging(patch).members)
+        var json = JSONWriter()
+        json.beginObject()
+        for member in members where member.name != "sum" {
+            json.name(member.name)
+            json.document(member.value)
+        }
+        return ArchiveLine.seal(json).dropLast()
+    }
+
+    private static func service(_ name: String, _ document: String, revision: Int = 1) -> JSONDocument {
+        [
+            "name": JSONDocument(name), "birth": 0, "revision": JSONDocument(revision),
+            "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+            "document": JSONDocument(document),
+        ]
+    }
+
+    private struct Change {
+        let patch: JSONDocument
+        let pointer: String
+
+        init(_ patch: JSONDocument, _ pointer: String) {
+            self.patch = patch
+            self.pointer = pointer
+        }
+    }
+
+    private static let changes: [Change] = [
+        Change(["session": "ses_1"], "/session"),
+        Change(["session": nil], "/session"),
+        Change(["token": "abc"], "/token"),
+        Change(["token": 7], "/token"),
+        Change(["mode": "other"], "/mode"),
+        Change(["created_at": "2026-02-30T00:00:00.000Z"], "/created_at"),
+        Change(["used_at": "yesterday"], "/used_at"),
+        Change(["expires_at": "0001-01-01T00:00:00.000Z"], "/expires_at"),
+        Change(["revision": 0], "/revision"),
+        Change(["revision": -1], "/revision"),
+        Change(["revision": 1.5], "/revision"),
+        Change(["labels": ["a": 1]], "/labels/a"),
+        Change(["labels": []], "/labels"),
+        Change(["user_id": "somebody"], "/user_id"),
+        Change(["user_id": 7], "/user_id"),
+        Change(["retired_tokens": [["token": "x"]]], "/retired_tokens/0/token"),
+        Change(["retired_tokens": 1], "/retired_tokens"),
+        Change(["more": true], "/more"),
+        Change(["services": nil], "/services"),
+        Change(["services": [7]], "/services/0"),
+        Change(["services": [service("nothing", "{}")]], "/services/0/name"),
+        Change(["services": [service("profile", "{")]], "/services/0/document"),
+        Change(["services": [service("profile", #"{"name":7}"#)]], "/services/0/document/name"),
+        Change(["services": [service("counter", #"{"count":1}"#, revision: 9)]], "/services/0/revision"),
+        Change(
+            ["services": [service("counter", #"{"count":1}"#), service("counter", #"{"count":1}"#)]], "/services/1/name"
+        ),
+        Change(["services": [service("counter", #"{"count":1}"#), service("notes", "{}")]], "/services"),
+        Change(["services": [service("coordinator", #"{"journeys":[{"id":"main"}]}"#)]], "/services"),
+        Change(
+            [
+                "services": [
+                    service(
+                        "coordinator",
+                        #"{"journeys":[{"id":"j","step":1,"at":[1],"who":[["gone",1]],"on":["x"]}]}"#)
+                ]
+            ], "/services"
+        ),
+        Change(
+            [
+                "services": [
+                    service("user", #"{"id":"ada","authenticated":true,"claims":{}}"#)
+                ]
+            ], "/user_id"
+        ),
+    ]
+
+    @Test("is named by its place, and everything else is taken in", arguments: 0..<29)
+    func changed(index: Int) async throws {
+        let (patch, pointer) = (Self.changes[index].patch, Self.changes[index].pointer)
+        let from = try House()
+        for _ in 0..<3 { _ = try await from.session() }
+        var lines = try await exported(from.sessions)
+        lines[2] = try Self.changed(lines[2], patch)
+        let to = try House(clock: from.clock)
+        let report = try await imported(lines, into: to.sessions)
+        #expect(report.read == 3 && report.refused == 1 && report.imported == 2)
+        #expect(!report.isComplete)
+        #expect(report.errors.contains { $0.line == 3 && $0.problem.pointer == pointer }, "\(report.errors)")
+        #expect(report.errors.allSatisfy { !$0.problem.detail.isEmpty })
+        #expect(to.store.sessionCount == 2)
+    }
+
+    @Test("a byte that changed anywhere in a line has just that line refused")
+    func damaged() async throws {
+        let from = try House()
+        for number in 0..<3 { _ = try await from.furnished("n\(number)") }
+        let lines = try await exported(from.sessions)
+        for place in stride(from: 0, to: lines[2].count, by: 13) {
+            var damaged = lines
+            damaged[2][place] ^= 4
+            // That makes it two lines.
+            if damaged[2][place] == UInt8(ascii: "\n") { continue }
+            let report = try await imported(damaged, into: try House(clock: from.clock).sessions, by: 100_000)
+            #expect(report.refused == 1 && report.imported == 2 && !report.isComplete, "byte \(place)")
+        }
+    }
+
+    @Test("what breaks off, lacks a line or has them in another order is not complete")
+    func truncated() async throws {
+        let from = try House()
+        for _ in 0..<5 { _ = try await from.session() }
+        let lines = try await exported(from.sessions)
+        func report(_ lines: [[UInt8]]) async throws -> ImportReport {
+            try await imported(lines, into: try House(clock: from.clock).sessions)
+        }
+        for count in 1...6 {
+            let report = try await report(Array(lines[..<count]))
+            #expect(report.imported == count - 1 && !report.isComplete && report.refused == 0)
+            #expect(report.errors.count == 1)
+        }
+        let half = try await report(Array(lines[..<3]) + [Array(lines[3].prefix(40))])
+        #expect(half.imported == 2 && half.refused == 1 && !half.isComplete)
+        var fewer = lines
+        fewer.remove(at: 2)
+        #expect(try await !report(fewer).isComplete)
+        var swapped = lines
+        swapped.swapAt(2, 3)
+        let disordered = try await report(swapped)
+        #expect(disordered.imported == 5 && !disordered.isComplete)
+        #expect(try await !report(lines + [lines[1]]).isComplete)
+        #expect(try await report(lines).isComplete)
+    }
+
+    @Test(
+        "what is no archive is refused as a whole",
+        arguments: ["", "hello", "{}", #"{"format":"concierge-sessions","version":1}"#, "[]", "\u{1F}\u{8B}"])
+    func foreign(text: String) async throws {
+        let house = try House()
+        await #expect(throws: SessionImport.NotAnArchive.self) {
+            _ = try await imported([Array(text.utf8)], into: house.sessions)
+        }
+        let lines = try await exported(house.sessions)
+        let newer = try Self.changed(lines[0], ["version": 2])
+        await #expect(throws: SessionImport.NotAnArchive.self) {
+            _ = try await imported([newer], into: house.sessions)
+        }
+    }
+
+    @Test("errors are bounded, and how many more there were is said")
+    func manyErrors() async throws {
+        let house = try House()
+        let header = try await exported(house.sessions)[0]
+        let report = try await imported(
+            [header] + Array(repeating: Array("{}".utf8), count: 250), into: house.sessions)
+        #expect(report.refused == 250 && report.errors.count == 100 && report.moreErrors == 151)
+    }
+
+    @Test("lines are cut wherever they come, and one that is too long is not kept")
+    func lines() {
+        for size in 1...20 {
+            var splitter = LineSplitter(limit: 5)
+            var lines: [LineSplitter.Line] = []
+            let bytes = Array("a\n\nbcdef\nghijkl\nm\nlast".utf8)
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                lines += splitter.lines(in: Array(bytes[start..<min(start + size, bytes.count)]))
+            }
+            if let last = splitter.finish() { lines.append(last) }
+            #expect(
+                lines == [
+                    .text(Array("a".utf8)), .text(Array("bcdef".utf8)), .tooLong, .text(Array("m".utf8)),
+                    .text(Array("last".utf8)),
+                ])
+        }
+    }
+
+    @Test(
+        "a time is read as it is written, and nothing else", arguments: [0, 1, 951_782_400_000, 1_767_225_600_123, -1])
+    func times(milliseconds: Int64) {
+        let time = Timestamp(millisecondsSince1970: milliseconds)
+        #expect(Timestamp(time.description) == time)
+        for text in ["2026-02-29T00:00:00.000Z", "2026-01-01T24:00:00.000Z", "2026-01-01 00:00:00.000Z", "", "x"] {
+            #expect(Timestamp(text) == nil)
+        }
+    }
+}
