@@ -45,13 +45,19 @@ struct UpkeepTests {
         "check finds what is wrong with rows, and names the place",
         arguments: [
             (
-                "UPDATE services SET document = '{\"a\":3}' WHERE name = 'quote' AND session = \(first)",
+                "UPDATE services SET document = '{\"a\":3}' WHERE name = 'quote' AND session = (SELECT min(key) FROM sessions)",
                 ["service quote: the row does not fit its checksum"]
             ),
             ("UPDATE sessions SET expires_at = 1 WHERE id = \(first)", ["the row does not fit its checksum"]),
             (
                 "DROP TRIGGER count_ended; DELETE FROM sessions WHERE id = \(first)",
                 ["service profile: there is no such session", "service quote: there is no such", "3 are counted and 2"]
+            ),
+            (
+                "UPDATE sessions SET key = key + 1 WHERE id = \(first)",
+                [
+                    "the row does not fit its checksum", "service profile: there is no", "service quote: there is no",
+                ]
             ),
             ("UPDATE facts SET value = 7 WHERE name = 'sessions'", ["7 are counted and 3 are there"]),
             (

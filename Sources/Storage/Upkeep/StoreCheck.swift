@@ -62,11 +62,12 @@ package struct StoreCheck {
     private static let mostPageFindings = 1_000
 
     private mutating func checkSessions(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions")
+        let rows = try connection.prepare("SELECT \(SessionRow.columns), key FROM sessions")
+        let key = Self.count(SessionRow.columns)
         while try rows.step() {
             sessions += 1
-            let name = Self.name(rows.bytes(0))
-            guard let row = SessionRow(rows) else {
+            let name = Self.name(rows.bytes(0), key: rows.int64(key))
+            guard let row = SessionRow(rows), row.id.key == rows.int64(key) else {
                 found("\(name): the row does not fit its checksum")
                 continue
             }
@@ -74,14 +75,20 @@ package struct StoreCheck {
         }
     }
 
+    /// Those of a session that is not there are checked elsewhere: the checksum is over the session's id, too.
     private mutating func checkServices(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let rows = try connection.prepare("SELECT \(ServiceRow.columns), session FROM services")
-        let session = Int32(ServiceRow.columns.split(separator: ",").count)
+        let rows = try connection.prepare(
+            """
+            SELECT \(ServiceRow.columns.split(separator: ", ").map { "services." + $0 }.joined(separator: ", ")),
+            sessions.id, services.session FROM services LEFT JOIN sessions ON sessions.key = services.session
+            """)
+        let session = Self.count(ServiceRow.columns)
         while try rows.step() {
             services += 1
-            let name = "\(Self.name(rows.bytes(session))), service \(Self.visible(rows.text(0)))"
+            guard !rows.isNull(session) else { continue }
+            let name = Self.name(rows.bytes(session), key: rows.int64(session + 1))
             guard let id = SessionID(bytes: rows.bytes(session)), ServiceRow(rows, of: id) != nil else {
-                found("\(name): the row does not fit its checksum")
+                found("\(name), service \(Self.visible(rows.text(0))): the row does not fit its checksum")
                 continue
             }
         }
@@ -89,19 +96,20 @@ package struct StoreCheck {
 
     private mutating func checkRelations(_ connection: SQLiteConnection) throws(SQLiteError) {
         let orphans = try connection.prepare(
-            "SELECT session, name FROM services WHERE session NOT IN (SELECT id FROM sessions)")
+            "SELECT session, name FROM services WHERE session NOT IN (SELECT key FROM sessions)")
         while try orphans.step() {
             found(
-                "\(Self.name(orphans.bytes(0))), service \(Self.visible(orphans.text(1))): there is no such session")
+                "the session with the key \(orphans.int64(0)), service \(Self.visible(orphans.text(1))): "
+                    + "there is no such session")
         }
         let later = try connection.prepare(
             """
-            SELECT session, name FROM services JOIN sessions ON sessions.id = services.session
+            SELECT id, key, name FROM services JOIN sessions ON sessions.key = services.session
             WHERE services.revision > sessions.revision
             """)
         while try later.step() {
             found(
-                "\(Self.name(later.bytes(0))), service \(Self.visible(later.text(1))): "
+                "\(Self.name(later.bytes(0), key: later.int64(1))), service \(Self.visible(later.text(2))): "
                     + "it was written later than its session")
         }
         let counted = try connection.number("SELECT value FROM facts WHERE name = 'sessions'")
@@ -112,11 +120,12 @@ package struct StoreCheck {
         }
     }
 
-    /// As the session is called elsewhere; what is no id is shown as it is.
-    private static func name(_ key: UnsafeRawBufferPointer) -> String {
-        if let id = SessionID(bytes: key) { return "\(id)" }
-        return "a session with the damaged key "
-            + key.prefix(64).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    private static func count(_ columns: String) -> Int32 { Int32(columns.split(separator: ",").count) }
+
+    /// As the session is called elsewhere, if it has an id that goes with its key.
+    private static func name(_ bytes: UnsafeRawBufferPointer, key: Int64) -> String {
+        if let id = SessionID(bytes: bytes), id.key == key { return "\(id)" }
+        return "the session with the key \(key)"
     }
 
     /// A damaged name may be anything, and is shown on a terminal.
