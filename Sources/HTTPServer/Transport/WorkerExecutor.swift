@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import Synchronization
 
 /// Runs what a handler does after it has waited on the thread that read its request, where its connection lives: many
@@ -20,16 +21,24 @@ final class WorkerExecutor: TaskExecutor {
 
     private let state = Mutex(State())
 
+    /// Threads that are about to call the worker.
+    private let calling = Atomic<Int>(0)
+
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let isOver = state.withLock { state in
-            if state.isOver { return true }
+        let (isOver, worker) = state.withLock { state -> (Bool, Worker?) in
+            if state.isOver { return (true, nil) }
             state.jobs.append(job)
-            // For the first of them: then the worker has been called.
-            if state.jobs.count == 1, let worker = state.worker { cmhd_call_worker(worker.pointer) }
-            return false
+            // Only for the first of them: then the worker has been called.
+            guard state.jobs.count == 1, let worker = state.worker else { return (false, nil) }
+            calling.wrappingAdd(1, ordering: .acquiring)
+            return (false, worker)
         }
         if isOver { globalConcurrentExecutor.enqueue(job) }
+        guard let worker else { return }
+        // Not with the lock held: the worker wakes up and wants it.
+        cmhd_call_worker(worker.pointer)
+        calling.wrappingSubtract(1, ordering: .releasing)
     }
 
     /// The worker's loop begins.
@@ -40,6 +49,8 @@ final class WorkerExecutor: TaskExecutor {
 
     /// Runs what has come in. On the worker's thread.
     func run() {
+        // Whoever wakes one handler often wakes more.
+        sched_yield()
         var jobs: [UnownedJob] = []
         state.withLock { swap(&$0.jobs, &jobs) }
         for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
@@ -53,6 +64,7 @@ final class WorkerExecutor: TaskExecutor {
             defer { state.jobs = [] }
             return state.jobs
         }
+        while calling.load(ordering: .acquiring) > 0 { sched_yield() }
         for job in left { globalConcurrentExecutor.enqueue(job) }
     }
 }
