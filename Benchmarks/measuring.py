@@ -58,7 +58,7 @@ class Bench:
     def match_answers(self):
         """Asks ours once for everything, and makes the bare server answer in as many bytes, with as many threads."""
         with self.ours() as server:
-            token = fill(server, 0, 1, 30)[0]
+            self.token = token = fill(server, 0, 1, 30)[0]
             status, created_head, created = server.ask(request("POST", "/v1/sessions"))
             expect(status, 201, "POST /v1/sessions")
             status, head, body = server.ask(request("GET", PROFILE, token))
@@ -112,6 +112,19 @@ class Bench:
             load(1)
         seconds = seconds or self.seconds
         return [self.undisturbed(lambda: tuple(load(seconds) for load in loads)) for _ in range(self.runs)]
+
+    def new_servers(self, prepare):
+        """Runs of ours and the bare server in turn, each of a server of its own: two instances of one program lie
+        differently in memory and differ by up to a tenth, so that one of them says little of the program.
+
+        `prepare` takes a server and gives its load, a function of seconds."""
+        def run(make):
+            with make() as server:
+                load = prepare(server)
+                load(1)
+                return load(self.seconds)
+
+        return [self.undisturbed(lambda: (run(self.ours), run(self.bare))) for _ in range(self.runs)]
 
     def undisturbed(self, turn):
         """Takes a turn (a run of each side), again while others use the cores and the budget lasts; the calmest."""
