@@ -6,9 +6,6 @@
 // value is everything behind, further lines included. This one node lies in our block; it is linked into the
 // response's list and taken out again before the library frees the list.
 //
-// A response that has gone out is kept for the connection's next answer, which often has the same length: making one,
-// with its lock, and freeing it costs more than writing into it.
-//
 // This rests on the insides of the library: `cmhd_can_link_fields` shows when a server starts that they are so.
 // Where they are not, the fields are added one by one, and nothing looks different from outside.
 #include <stdlib.h>
@@ -17,11 +14,10 @@
 #include "answer.h"
 
 /// Everything that an answer needs, in one allocation. Freed by `release`.
-typedef struct cmhd_answer_block {
+typedef struct {
     cmhd_field_node fields;
     cmhd_response_start *response;
-    size_t room;   ///< of `bytes`
-    char bytes[];  ///< the body, then the text of the fields
+    char bytes[];  ///< the text of the fields, then the body
 } answer_block;
 
 static void unlink_fields(answer_block *block) {
@@ -39,16 +35,16 @@ static void release(void *context) {
     free(block);
 }
 
-/// Makes the text of the fields, in the block, the first and only field of its response.
-static bool link_fields(answer_block *block, struct MHD_Response *response, char *text, size_t length) {
-    char *colon = memchr(text, ':', length);
-    if (colon == NULL || text + length - colon < 4) return false;
+/// Makes the text of the fields the first and only field of a new response.
+static bool link_fields(answer_block *block, struct MHD_Response *response, size_t length) {
+    char *colon = memchr(block->bytes, ':', length);
+    if (colon == NULL || block->bytes + length - colon < 4) return false;
     block->response = (cmhd_response_start *)response;
     block->fields = (cmhd_field_node){
-        .name = text,
-        .name_length = (size_t)(colon - text),
+        .name = block->bytes,
+        .name_length = (size_t)(colon - block->bytes),
         .value = colon + 2,
-        .value_length = (size_t)(text + length - colon) - 4,  // the library writes ": " and the last CR LF
+        .value_length = (size_t)(block->bytes + length - colon) - 4,  // the library writes ": " and the last CR LF
         .kind = MHD_HEADER_KIND,
     };
     block->response->first = block->response->last = &block->fields;
@@ -75,8 +71,6 @@ static char *append_bytes(char *end, const void *bytes, size_t length) {
 
 /// What an entity tag takes at most: its name, the quotes, twenty digits, the end of the line.
 enum { entity_tag_room = 32 };
-/// The longest body whose response a connection keeps.
-enum { kept_body = 2048 };
 
 static char *append_entity_tag(char *end, uint64_t tag) {
     char digits[20];
@@ -100,37 +94,28 @@ static char *write_fields(char *end, const cmhd_answer *answer, const char *date
     return append_bytes(end, "\r\n", 2);
 }
 
-/// Bytes that its text takes at most.
-static size_t room_for(const cmhd_answer *answer) {
-    return answer->body_length + CMHD_DATE_LINE + answer->first_fields_length + answer->fields_length + entity_tag_room +
+/// Bytes that its fields take at most.
+static size_t room_for_fields(const cmhd_answer *answer) {
+    return CMHD_DATE_LINE + answer->first_fields_length + answer->fields_length + entity_tag_room +
            answer->last_fields_length + answer->last_value_length + 2;
 }
 
-/// A response with a body at the start of a new block; NULL when memory is short.
-static struct MHD_Response *new_response(size_t body_length, size_t room, answer_block **made) {
-    answer_block *block = *made = malloc(sizeof *block + room);
+struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
+    answer_block *block = malloc(sizeof *block + room_for_fields(answer) + answer->body_length);
     if (block == NULL) return NULL;
     block->response = NULL;
-    block->room = room;
+    char *body = write_fields(block->bytes, answer, date);
+    size_t fields_length = (size_t)(body - block->bytes);
+    append_bytes(body, answer->body, answer->body_length);
     struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback_cls(body_length, block->bytes, release, block);
-    if (response == NULL) free(block);
-    return response;
-}
-
-/// Writes body and fields into a block and has its response show them. The body comes first: where the fields end is
-/// known when they are written.
-static bool write_answer(answer_block *block, struct MHD_Response *response, const cmhd_answer *answer,
-                         const char *date, bool links_fields) {
-    char *fields = append_bytes(block->bytes, answer->body, answer->body_length);
-    size_t length = (size_t)(write_fields(fields, answer, date) - fields);
-    return links_fields ? link_fields(block, response, fields, length) : add_one_by_one(response, fields, length);
-}
-
-struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
-    answer_block *block;
-    struct MHD_Response *response = new_response(answer->body_length, room_for(answer), &block);
-    if (response == NULL || write_answer(block, response, answer, date, links_fields)) return response;
+        MHD_create_response_from_buffer_with_free_callback_cls(answer->body_length, body, release, block);
+    if (response == NULL) {
+        free(block);
+        return NULL;
+    }
+    bool complete = links_fields ? link_fields(block, response, fields_length)
+                                 : add_one_by_one(response, block->bytes, fields_length);
+    if (complete) return response;
     MHD_destroy_response(response);
     return NULL;
 }
@@ -138,7 +123,7 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *da
 struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
     // For clients of HTTP/1.0, which know no chunks; others get what there is room for in the connection's memory.
     enum { unchunked_bytes = 16384 };
-    char *text = malloc(room_for(answer));
+    char *text = malloc(room_for_fields(answer));
     if (text == NULL) return NULL;
     char *end = write_fields(text, answer, date);
     struct MHD_Response *response =
@@ -152,26 +137,6 @@ struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *
     return response;
 }
 
-/// The next answer of a connection, in the response of its last one when that has the same length, as it has for who
-/// asks again and again whether something has changed. The library has sent that one, and let go of it, before it looks
-/// at the connection's next request.
-static struct MHD_Response *rewrite_answer(cmhd_connection *c, const cmhd_answer *answer, const char *date) {
-    size_t room = room_for(answer);
-    if (c->kept_answer == NULL || c->kept_block->room < room || c->kept_length != answer->body_length) {
-        cmhd_forget_answer(c);
-        // A little more than this one needs: the next request's id may be longer.
-        c->kept_answer = new_response(answer->body_length, room + 64, &c->kept_block);
-        c->kept_length = answer->body_length;
-    }
-    if (c->kept_answer == NULL || !write_answer(c->kept_block, c->kept_answer, answer, date, true)) return NULL;
-    return c->kept_answer;
-}
-
-void cmhd_forget_answer(cmhd_connection *c) {
-    if (c->kept_answer != NULL) MHD_destroy_response(c->kept_answer);
-    c->kept_answer = NULL;
-}
-
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
     // An answer that is written at once has to be there as a whole.
@@ -180,15 +145,14 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     w->now = cmhd_now();
     const char *date = cmhd_date_line(w);
     // A refused request may have left the connection out of step; a draining server wants it back.
-    bool closes = c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w);
-    bool keeps = answer->stream == NULL && answer->body_length <= kept_body && w->server->links_fields && !closes;
-    struct MHD_Response *response = keeps                    ? rewrite_answer(c, answer, date)
-                                    : answer->stream != NULL ? cmhd_build_streamed(answer, date, c)
-                                                             : cmhd_build_answer(answer, date, w->server->links_fields);
+    const bool closes = c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w);
+    struct MHD_Response *response = answer->stream != NULL
+                                        ? cmhd_build_streamed(answer, date, c)
+                                        : cmhd_build_answer(answer, date, w->server->links_fields);
     if (response == NULL) return false;
     if (closes) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
-    if (!keeps) MHD_destroy_response(response);
+    MHD_destroy_response(response);
     if (queued) {
         c->stream = answer->stream;
         c->step = STEP_ANSWERED;

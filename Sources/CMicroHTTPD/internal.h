@@ -71,10 +71,6 @@ struct cmhd_connection {
     size_t progress;                ///< bytes that came in `waited`
     int64_t waited;                 ///< milliseconds for which pieces were waited for
     void *stream;                   ///< the caller's, until it is released
-
-    struct MHD_Response *kept_answer;       ///< the last one's, for the next while that comes soon; or NULL
-    struct cmhd_answer_block *kept_block;   ///< what it is made of
-    size_t kept_length;                     ///< of its body
 };
 
 typedef struct {
@@ -143,9 +139,6 @@ struct cmhd_server {
 
 /// The Date field of an answer that is made now, with the end of its line. Until the next call.
 const char *cmhd_date_line(worker *w);
-
-/// Frees what a connection keeps of its last answer for the next.
-void cmhd_forget_answer(cmhd_connection *connection);
 
 /// Monotonic milliseconds, to the kernel's tick: a deadline needs no more, and it costs nanoseconds.
 int64_t cmhd_now(void);

@@ -149,7 +149,6 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         leave(c);
         w->closed = true;
         cmhd_forget_connection(c);
-        cmhd_forget_answer(c);
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
         free(c);
@@ -168,7 +167,6 @@ static void end_waiting(cmhd_connection *c, cmhd_end reason) {
 /// last bytes and the end of its stream came together, that edge is over. So a connection on which nothing
 /// follows its answer is looked at once; a busy one never is.
 static void settle(cmhd_connection *c) {
-    cmhd_forget_answer(c);  // the next one does not come soon
     char next;
     ssize_t got = recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) cmhd_close_socket(c);
