@@ -76,6 +76,40 @@ struct PageSealTests {
         }
     }
 
+    @Test("a page that is none any more keeps from writing those who are on it, and nobody else; the store stays ready")
+    func brokenPage() async throws {
+        let file = try SQLiteFile()
+        let ids = try await Self.fill(file, 60)
+        let places = stride(from: 4_096, to: StoreFile.size(of: file.path), by: 4_096)
+        let leaf = try #require(try places.reversed().first { try Self.bytes(file.path, at: $0, count: 1) == [10] })
+        // A kind of page that there is not.
+        try Self.write([0xFF], to: file.path, at: leaf)
+        let store = try Self.open(file)
+        let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for id in ids {
+                let document = ServiceDocument(
+                    service: 0, birth: 0, revision: 2, createdAt: 12, updatedAt: 14, bytes: Array("{}".utf8))
+                let record = SessionRecord(
+                    id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 10, expiresAt: 100_000, revision: 2,
+                    services: [document], details: .none)
+                group.addTask {
+                    do {
+                        try await store.commit(
+                            SessionCommit(record: record, replacedRevision: 1, changedServices: [0]))
+                        return false
+                    } catch StoreError.unavailable {
+                        return true
+                    }
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        // A page has room for nine of these rows; two are a session's.
+        #expect((1...10).contains(refused), "\(refused)")
+        #expect(store.trouble == nil)
+        await store.close()
+    }
+
     @Test("rows that a damaged count hides are trouble that is counted and told of once, whoever asks for them")
     func hiddenRows() async throws {
         let file = try SQLiteFile()

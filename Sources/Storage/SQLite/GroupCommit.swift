@@ -122,16 +122,24 @@ final class GroupCommit: @unchecked Sendable {
     private static let closed = SQLiteError(code: SQLITE_MISUSE, doing: "writing to a store that was closed")
 
     func commit(_ jobs: [any WriteJob]) {
+        var isApplying = false
         do throws(SQLiteError) {
             let (connection, writer) = try opened()
             try transaction(on: connection) { () throws(SQLiteError) in
+                isApplying = true
                 for job in jobs { try job.apply(to: writer) }
+                isApplying = false
                 #if PLANTED_BUGS
                     if PlantedBug.answerBeforeCommit.isActive { for job in jobs { job.finish(nil) } }
                 #endif
             }
         } catch {
-            failed(jobs, error)
+            // A damaged page stands in the way of those who have to go there, and of nobody else.
+            if isApplying, error.primaryCode == SQLITE_CORRUPT {
+                writeSingly(jobs, error)
+            } else {
+                failed(jobs, error)
+            }
             return
         }
         failure.withLock { $0 = nil }
@@ -162,14 +170,18 @@ final class GroupCommit: @unchecked Sendable {
                 if isNew { report("\(error.description); nothing is acknowledged until the log was written back") }
             }
             for job in jobs { job.finish(error) }
-        default:
-            // One job is at fault: the others are not to suffer from it.
-            guard jobs.count > 1 else {
-                for job in jobs { job.finish(error) }
-                return
-            }
-            for job in jobs { commit([job]) }
+        default: writeSingly(jobs, error)
         }
+    }
+
+    /// One job is at fault: the others are not to suffer from it.
+    private func writeSingly(_ jobs: [any WriteJob], _ error: SQLiteError) {
+        guard jobs.count > 1 else {
+            if error.primaryCode == SQLITE_CORRUPT { report("\(error.description), where pages are damaged") }
+            for job in jobs { job.finish(error) }
+            return
+        }
+        for job in jobs { commit([job]) }
     }
 
     #if PLANTED_BUGS

@@ -56,8 +56,10 @@ package final class SQLiteStore: SessionStore {
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
-                try SessionReader(
-                    try SQLiteConnection(path, .read), names: names, report: damaged.note, reportPage: damaged.note)
+                let connection = try SQLiteConnection(path, .read)
+                try connection.execute(Self.readerCache)
+                return try SessionReader(
+                    connection, names: names, report: damaged.note, reportPage: damaged.note)
             }
         } catch let error as SQLiteError {
             throw StoreOpeningError(error, path)
@@ -92,8 +94,11 @@ package final class SQLiteStore: SessionStore {
         // Pages of 4 KiB: the log is written back at about 16 MiB, and a new one takes its place.
         "PRAGMA wal_autocheckpoint = 4096",
         "PRAGMA journal_size_limit = 67108864",
-        "PRAGMA cache_size = -16384",
+        // In KiB. Room for the inner pages of tens of millions of sessions, and for those that are written now.
+        "PRAGMA cache_size = -65536",
     ]
+    /// In KiB, of each reader: the inner pages again.
+    private static let readerCache = "PRAGMA cache_size = -16384"
     /// A read takes tens of microseconds when the file is in the page cache; a few help when it is not.
     private static let readerCount = 2
 
