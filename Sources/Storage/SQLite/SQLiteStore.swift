@@ -95,10 +95,10 @@ package final class SQLiteStore: SessionStore {
         "PRAGMA wal_autocheckpoint = 4096",
         "PRAGMA journal_size_limit = 67108864",
         // In KiB. Room for the inner pages of tens of millions of sessions, and for those that are written now.
-        "PRAGMA cache_size = -65536",
+        "PRAGMA cache_size = -32768",
     ]
     /// In KiB, of each reader: the inner pages again.
-    private static let readerCache = "PRAGMA cache_size = -16384"
+    private static let readerCache = "PRAGMA cache_size = -8192"
     /// A read takes tens of microseconds when the file is in the page cache; a few help when it is not.
     private static let readerCount = 2
 

@@ -23,15 +23,16 @@ struct MovingMemoryTests {
             let admin = try await server.ports().adminPort
             let identifier = server.identifier
             try await blocking {
+                // Of what it grows by, 48 MiB are pages that SQLite keeps: half of that of the archive.
                 let before = Self.peakKilobytes(identifier)
                 let sent = try Self.send(to: admin)
                 #expect(sent > 100 << 20)
                 let imported = Self.peakKilobytes(identifier) - before
-                #expect(imported < 48 << 10, "\(imported) KB")
+                #expect(imported < 60 << 10, "\(imported) KB")
                 let got = try Self.receive(from: admin)
                 #expect(got == sent)
                 let exported = Self.peakKilobytes(identifier) - before
-                #expect(exported < 56 << 10, "\(exported) KB")
+                #expect(exported < 76 << 10, "\(exported) KB")
             }
             server.send(SIGTERM)
             #expect(try await server.result().status == 0)
