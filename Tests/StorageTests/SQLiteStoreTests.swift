@@ -184,6 +184,27 @@ struct SQLiteStoreTests {
         withExtendedLifetime(first) {}
     }
 
+    @Test("nor is it by another name: a symbolic link leads to the same lock, and hard links are refused")
+    func otherNames() async throws {
+        let file = try SQLiteFile()
+        let (soft, hard) = (file.folder + "/soft", file.folder + "/hard")
+        defer { for name in [soft, hard] { unlink(name) } }
+        let first = try file.store()
+        #expect(symlink(file.path, soft) == 0)
+        #expect(throws: StoreOpeningError.inUse(soft)) {
+            try SQLiteStore(path: soft, services: ["profile"], idleTimeout: 1_000)
+        }
+        #expect(link(file.path, hard) == 0)
+        for name in [file.path, hard] {
+            #expect {
+                try SQLiteStore(path: name, services: ["profile"], idleTimeout: 1_000)
+            } throws: {
+                "\($0)".contains("it has 2 names (hard links)")
+            }
+        }
+        await first.close()
+    }
+
     @Test("what is no database, or cannot be opened, is refused")
     func unusable() throws {
         let file = try SQLiteFile()

@@ -107,12 +107,29 @@ struct UpkeepTests {
         #expect(check.sessions == 300 && check.findings == 0)
         for ending in ["-wal", "-shm"] { unlink(target + ending) }
         // A log that is left from something else would be taken for that of the copy.
-        close(open(target + "-wal", O_WRONLY | O_CREAT, 0o600))
+        let log = open(target + "-wal", O_WRONLY | O_CREAT, 0o600)
+        #expect(write(log, "x", 1) == 1)
         #expect(throws: StoreBackupError.hasLog(target)) {
             try StoreBackup(of: file.path, to: target, replaces: true)
         }
-        unlink(target + "-wal")
+        // An empty one is what is left of looking at the copy.
+        #expect(ftruncate(log, 0) == 0)
+        close(log)
+        _ = try StoreBackup(of: file.path, to: target, replaces: true)
+        #expect(access(target + "-wal", F_OK) != 0)
         #expect(access(target + ".partial", F_OK) != 0)
+    }
+
+    @Test("a backup takes no place that belongs to the store", arguments: ["", "-wal", "-shm", "-lock"])
+    func ownPlaces(_ ending: String) async throws {
+        let file = try SQLiteFile()
+        try await Self.fill(file, 1)
+        for path in [file.path + ending, file.folder + "/../" + file.path.dropFirst("/tmp/".count) + ending] {
+            #expect(throws: StoreBackupError.itself(path)) {
+                try StoreBackup(of: file.path, to: path, replaces: true)
+            }
+        }
+        #expect(try Self.findings(file) == [])
     }
 
     @Test("vacuum without a server makes a file of an earlier making one that can be made smaller in steps")

@@ -123,8 +123,10 @@ package actor Application {
         self.running = nil
         readiness.beginDraining()
         log.write(.info, "draining")
-        await running.publicServer.stop(delay: configuration.drainDelay, timeout: configuration.drainTimeout)
-        await running.adminServer.stop(timeout: min(.seconds(1), configuration.drainTimeout))
+        let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
+        await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
+        // An export may be under way there.
+        await running.adminServer.stop(timeout: max(min(.seconds(1), timeout), timeout - (.now - begin)))
         for sweeper in running.sweepers {
             sweeper.cancel()
             await sweeper.value

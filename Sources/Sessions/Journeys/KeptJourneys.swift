@@ -11,6 +11,8 @@ struct KeptJourneys: Sendable {
     /// Whether nothing would be missed without it.
     var isEmpty: Bool { journeys.isEmpty && formerStep == 0 }
 
+    var largestStep: UInt64 { journeys.reduce(formerStep) { max($0, $1.step) } }
+
     subscript(id: String) -> Journey? { place(of: id).map { journeys[$0] } }
 
     /// Where a journey is in ``journeys``.

@@ -16,13 +16,23 @@ struct ArchiveMembers {
         self.offset = offset
     }
 
-    func place(_ name: String) -> String { "\(pointer)/\(JSONPointer.escape(name))" }
+    /// So many say enough of one line; it may have a million.
+    private static let most = 16
+    /// No program counts further than JSON numbers are exact everywhere (RFC 8259, 6).
+    static let largest: UInt64 = 1 << 53 - 1
 
-    mutating func refuse(_ name: String, _ detail: String) {
-        problems.append(ArchiveProblem(pointer: place(name), detail: detail))
+    func place(_ name: String) -> String { "\(pointer)/\(JSONPointer.escape(Self.clipped(name)))" }
+
+    /// What came from outside, for an answer.
+    static func clipped(_ text: String) -> String {
+        text.unicodeScalars.count <= 64 ? text : String(text.unicodeScalars.prefix(64)) + "…"
     }
 
-    mutating func refuse(_ more: [ArchiveProblem]) { problems += more }
+    mutating func refuse(_ name: String, _ detail: String) {
+        refuse([ArchiveProblem(pointer: place(name), detail: detail)])
+    }
+
+    mutating func refuse(_ more: [ArchiveProblem]) { problems += more.prefix(max(0, Self.most - problems.count)) }
 
     mutating func member(_ name: String) -> JSONDocument? {
         asked.insert(name)
@@ -36,9 +46,8 @@ struct ArchiveMembers {
     }
 
     mutating func number(_ name: String) -> UInt64 {
-        // What a store can keep, and one more.
-        if let number = member(name)?.int, number >= 0, number < .max { return UInt64(number) }
-        refuse(name, "must be a number, 0 or more")
+        if let number = member(name)?.int, number >= 0, number <= Self.largest { return UInt64(number) }
+        refuse(name, "must be a number from 0 to \(Self.largest)")
         return 0
     }
 
@@ -68,10 +77,10 @@ struct ArchiveMembers {
             return []
         }
         var results: [Result] = []
-        for (index, element) in elements.enumerated() {
+        for (index, element) in elements.enumerated() where problems.count < Self.most {
             var members = ArchiveMembers(element, at: "\(place(name))/\(index)", offset: offset)
             let result = read(&members)
-            problems += members.finish()
+            refuse(members.finish())
             if let result { results.append(result) }
         }
         return results
@@ -82,8 +91,7 @@ struct ArchiveMembers {
         guard let members = document.members else {
             return [ArchiveProblem(pointer: pointer, detail: "must be an object")]
         }
-        return problems
-            + members.filter { !asked.contains($0.name) }
-            .map { ArchiveProblem(pointer: place($0.name), detail: "is not known") }
+        let unknown = members.lazy.filter { !asked.contains($0.name) }.prefix(Self.most - problems.count)
+        return problems + unknown.map { ArchiveProblem(pointer: place($0.name), detail: "is not known") }
     }
 }

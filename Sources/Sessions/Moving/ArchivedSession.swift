@@ -23,12 +23,14 @@ package struct ArchivedSession: Sendable {
         let id = SessionID(line.string("session"))
         if id == nil { line.refuse("session", "must be the id of a session") }
         cursor = line.string("cursor")
+        if let id, cursor != SessionCursor(id: id).text { line.refuse("cursor", "must be that of the session") }
         let token = line.digest("token")
         let mode = SessionMode(rawValue: line.string("mode"))
         if mode == nil { line.refuse("mode", "must be bearer or cookie") }
         let createdAt = line.time("created_at")
         let usedAt = line.time("used_at")
-        let expiresAt = line.time("expires_at")
+        // Nor does it live longer here than a session that is made here.
+        let expiresAt = min(line.time("expires_at"), now + environment.settings.lifetime)
         if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
         let revision = line.number("revision")
         if revision == 0 { line.refuse("revision", "must be a number, 1 or more") }
@@ -85,7 +87,7 @@ package struct ArchivedSession: Sendable {
             let text = member.string("document")
             if written == 0 || written > revision { member.refuse("revision", "must be from 1 to the session's") }
             guard let service = environment.catalog[name] else {
-                member.refuse("name", "there is no service '\(name)' here")
+                member.refuse("name", "there is no service '\(ArchiveMembers.clipped(name))' here")
                 return nil
             }
             guard seen.insert(service.index).inserted else {
@@ -148,6 +150,9 @@ package struct ArchivedSession: Sendable {
             let kept = try KeptJourneys(reading: document.bytes)
             let problems = kept.journeys.compactMap { environment.journeys.engine.problem(with: $0) }
             line.refuse(problems.map { ArchiveProblem(pointer: place, detail: $0) })
+            if kept.largestStep > ArchiveMembers.largest {
+                line.refuse("services", "must have journeys with steps of \(ArchiveMembers.largest) at most")
+            }
             if Set(kept.journeys.map(\.id)).count < kept.journeys.count {
                 line.refuse("services", "must have journeys that differ in their ids")
             }

@@ -7,12 +7,24 @@ final class FileLock: Sendable {
 
     /// - Throws: ``StoreOpeningError``.
     init(besides path: String) throws {
-        let lock = path + "-lock"
+        // The file itself, by whatever link it was named: its log is beside it as well.
+        let real = realpath(path, nil)
+        defer { free(real) }
+        let file = real.map { String(cString: $0) } ?? path
+        var status = stat()
+        let isThere = stat(file, &status) == 0
+        if isThere, status.st_nlink > 1 {
+            throw StoreOpeningError.unusable(
+                path,
+                reason: "it has \(status.st_nlink) names (hard links), by which others could open it: leave it one")
+        }
+        let lock = file + "-lock"
         descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            let reason = String(cString: strerror(errno))
-            throw StoreOpeningError.unusable(path, reason: "\(lock): \(reason): \(StorePlace.advice)")
+            throw StoreOpeningError.unusable(path, reason: "\(lock): \(String(cString: strerror(errno)))")
         }
+        // Root may look after a database; its owner has to be able to open it afterwards.
+        if isThere, geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(descriptor)

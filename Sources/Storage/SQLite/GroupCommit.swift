@@ -170,8 +170,14 @@ final class GroupCommit: @unchecked Sendable {
                 if isNew { report("\(error.description); nothing is acknowledged until the log was written back") }
             }
             for job in jobs { job.finish(error) }
+            if error.primaryCode == SQLITE_FULL { emptyLog() }
         default: writeSingly(jobs, error)
         }
+    }
+
+    /// It may be the log that has filled the disk: what is in it takes less room, or none, in the file.
+    private func emptyLog() {
+        try? current?.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
     /// One job is at fault: the others are not to suffer from it.

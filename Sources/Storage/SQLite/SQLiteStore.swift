@@ -38,7 +38,13 @@ package final class SQLiteStore: SessionStore {
         do {
             let connection = try SQLiteConnection(path, .write)
             // Its transaction is synced, and with it the log that a process left which was killed.
-            try SQLiteSchema.prepare(connection, path: path)
+            do {
+                try SQLiteSchema.prepare(connection, path: path)
+            } catch let error as SQLiteError where error.primaryCode == SQLITE_FULL {
+                // Perhaps it is the log of a process that was killed which fills the disk.
+                try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                try SQLiteSchema.prepare(connection, path: path)
+            }
             count = Atomic(Int(try connection.number("SELECT value FROM facts WHERE name = 'sessions'") ?? 0))
             commits = try GroupCommit(
                 lock: lock, durability: durability, report: report,

@@ -72,8 +72,24 @@ package struct StoreBackup {
             guard there.st_mode & S_IFMT == S_IFREG else { throw .noFile(target) }
             guard replaces else { throw .exists(target) }
         }
-        // SQLite would take it for the log of the copy.
-        guard access(target + "-wal", F_OK) != 0 else { throw .hasLog(target) }
+        // What belongs to the store, whether it is there or not.
+        for ending in ["-wal", "-shm", "-lock"] where Self.isSameName(target, path + ending) { throw .itself(target) }
+        // SQLite would take it for the log of the copy. An empty one is left where a copy was looked at.
+        var log = stat()
+        guard stat(target + "-wal", &log) != 0 || log.st_size == 0 else { throw .hasLog(target) }
+    }
+
+    /// Whether both name one place, by whatever way.
+    private static func isSameName(_ name: String, _ other: String) -> Bool {
+        func parts(_ path: String) -> (folder: String, name: Substring) {
+            let slash = path.lastIndex(of: "/")
+            let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+            return (folder, slash.map { path[path.index(after: $0)...] } ?? path[...])
+        }
+        let (one, two) = (parts(name), parts(other))
+        var (first, second) = (stat(), stat())
+        guard stat(one.folder, &first) == 0, stat(two.folder, &second) == 0 else { return name == other }
+        return one.name == two.name && first.st_ino == second.st_ino && first.st_dev == second.st_dev
     }
 
     /// The copy under another name, as long as it is not whole. What is left of one that was interrupted is used again.
@@ -101,6 +117,7 @@ package struct StoreBackup {
         func publish(replaces: Bool) throws(StoreBackupError) {
             guard fsync(descriptor) == 0 else { throw .failed(target, reason: Self.reason(path)) }
             if replaces {
+                for ending in ["-wal", "-shm"] { unlink(target + ending) }
                 guard rename(path, target) == 0 else { throw .failed(target, reason: Self.reason(target)) }
             } else {
                 // Unlike a rename this does not replace what has come meanwhile.

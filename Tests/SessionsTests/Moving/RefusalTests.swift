@@ -48,6 +48,8 @@ struct ArchiveRefusalTests {
         Change(["revision": 0], "/revision"),
         Change(["revision": -1], "/revision"),
         Change(["revision": 1.5], "/revision"),
+        Change(["revision": 9_007_199_254_740_992], "/revision"),
+        Change(["cursor": "elsewhere"], "/cursor"),
         Change(["labels": ["a": 1]], "/labels/a"),
         Change(["labels": []], "/labels"),
         Change(["user_id": "somebody"], "/user_id"),
@@ -84,7 +86,7 @@ struct ArchiveRefusalTests {
         ),
     ]
 
-    @Test("is named by its place, and everything else is taken in", arguments: 0..<29)
+    @Test("is named by its place, and everything else is taken in", arguments: changes.indices)
     func changed(index: Int) async throws {
         let (patch, pointer) = (Self.changes[index].patch, Self.changes[index].pointer)
         let from = try House()
@@ -98,6 +100,27 @@ struct ArchiveRefusalTests {
         #expect(report.errors.contains { $0.line == 3 && $0.problem.pointer == pointer }, "\(report.errors)")
         #expect(report.errors.allSatisfy { !$0.problem.detail.isEmpty })
         #expect(to.store.sessionCount == 2)
+    }
+
+    @Test("a line with no end of mistakes has a few of them told, in short")
+    func many() async throws {
+        let from = try House()
+        _ = try await from.session()
+        var lines = try await exported(from.sessions)
+        let name = String(repeating: "n", count: 100_000)
+        let nothing: JSONDocument = [:]
+        let empty = JSONDocument(Array(repeating: nothing, count: 20_000))
+        let members: [(name: String, value: JSONDocument)] = [
+            ("services", empty), (name, true), (name + "2", true),
+        ]
+        lines[1] = try Self.changed(lines[1], JSONDocument(members: members))
+        let report = try await imported(lines, into: try House(clock: from.clock).sessions)
+        #expect(report.refused == 1)
+        #expect((10...20).contains(report.errors.count))
+        #expect(report.errors.allSatisfy { $0.problem.pointer.utf8.count < 200 && $0.problem.detail.utf8.count < 200 })
+        lines[1] = try Self.changed(lines[1], ["services": []])
+        let names = try await imported(lines, into: try House(clock: from.clock).sessions)
+        #expect(names.errors.contains { $0.problem.pointer.hasPrefix("/nnn") && $0.problem.pointer.utf8.count < 200 })
     }
 
     @Test("a byte that changed anywhere in a line has just that line refused")
