@@ -21,7 +21,8 @@ final class FileLock: Sendable {
         let lock = file + "-lock"
         descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StoreOpeningError.unusable(path, reason: "\(lock): \(String(cString: strerror(errno)))")
+            throw StoreOpeningError.unusable(
+                path, reason: "\(lock): \(String(cString: strerror(errno))): \(StorePlace.advice)")
         }
         // Root may look after a database; its owner has to be able to open it afterwards.
         if isThere, geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
