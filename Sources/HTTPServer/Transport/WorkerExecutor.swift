@@ -4,7 +4,6 @@ import Synchronization
 
 /// Runs what a handler does after it has waited on the thread that read its request, where its connection lives: many
 /// handlers that a store wakes at once are one call of that thread, and no other has to be woken in between.
-///
 final class WorkerExecutor: TaskExecutor {
     /// `@unchecked Sendable`: a pointer that C owns, which may be used on any thread until `ended` returns; so says
     /// `cmhd_callbacks`.
@@ -20,7 +19,6 @@ final class WorkerExecutor: TaskExecutor {
     }
 
     private let state = Mutex(State())
-
     /// Threads that are about to call the worker.
     private let calling = Atomic<Int>(0)
 
