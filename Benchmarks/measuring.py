@@ -113,18 +113,18 @@ class Bench:
         seconds = seconds or self.seconds
         return [self.undisturbed(lambda: tuple(load(seconds) for load in loads)) for _ in range(self.runs)]
 
-    def new_servers(self, prepare):
-        """Runs of ours and the bare server in turn, each of a server of its own: two instances of one program lie
-        differently in memory and differ by up to a tenth, so that one of them says little of the program.
+    def new_servers(self, *sides):
+        """Runs of all sides in turn, each of a server of its own: two instances of one program lie differently in
+        memory and differ by up to a tenth, so that one of them says little of the program.
 
-        `prepare` takes a server and gives its load, a function of seconds."""
-        def run(make):
+        A side is a function that makes a server, and one that takes it and gives its load, a function of seconds."""
+        def run(make, prepare):
             with make() as server:
                 load = prepare(server)
                 load(1)
                 return load(self.seconds)
 
-        return [self.undisturbed(lambda: (run(self.ours), run(self.bare))) for _ in range(self.runs)]
+        return [self.undisturbed(lambda: tuple(run(*side) for side in sides)) for _ in range(self.runs)]
 
     def undisturbed(self, turn):
         """Takes a turn (a run of each side), again while others use the cores and the budget lasts; the calmest."""

@@ -38,7 +38,7 @@ def row_304(bench):
         expect(server.ask(message)[0], 304, server.command[0])
         return lambda seconds: plain(server, program, message, 304, 64, seconds, bench.load_core)
 
-    bench.compare("GET 304", bench.new_servers(prepare), 0.95)
+    bench.compare("GET 304", bench.new_servers((bench.ours, prepare), (bench.bare, prepare)), 0.95)
 
 
 def get_rows(bench, name, connections, environment, rate_target, cpu_target=None):
@@ -46,7 +46,7 @@ def get_rows(bench, name, connections, environment, rate_target, cpu_target=None
         token = one_token(bench, server)
         return lambda seconds: wrk(server, "get", connections, seconds, bench.load_core, TOKEN=token, **environment)
 
-    bench.compare(name, bench.new_servers(prepare), rate_target, cpu_target)
+    bench.compare(name, bench.new_servers((bench.ours, prepare), (bench.bare, prepare)), rate_target, cpu_target)
 
 
 def one_token(bench, server):
@@ -63,35 +63,56 @@ def row_patch(bench):
 
 def row_event(bench):
     """an event of a journey on the wizard over 1,000 sessions, 64 connections"""
+    def prepare(server):
+        if server.command[0] == bench.bare_program:
+            # Answers every POST with what it was given for that, whoever asks.
+            return lambda seconds: wrk(server, "event", 64, seconds, bench.load_core, TOKENS=any_tokens)
+        tokens = fill(server, 0, 1000, 60)
+        taken = write_tokens(os.path.join(bench.folder, "event.tokens"), tokens)
+
+        def events(seconds):
+            # A run ends in the middle of a round: each begins where all stand on the same page.
+            begin_journeys(server, tokens)
+            return wrk(server, "event", 64, seconds, bench.load_core, TOKENS=taken)
+        return events
+
     with bench.ours(words=FLOWS) as ours:
         tokens = fill(ours, 0, 1000, 60)
-        environment = {"TOKENS": write_tokens(os.path.join(bench.folder, "event.tokens"), tokens)}
-
-        def events(server, seconds):
-            # A run ends in the middle of a round: each begins where all stand on the same page.
-            begin_journeys(ours, tokens)
-            return wrk(server, "event", 64, seconds, bench.load_core, **environment)
-
-        # The bare server answers every POST with what it was given for that.
-        with bench.bare(words=["--created", begin_journeys(ours, tokens).decode()]) as bare:
-            bench.compare("event on wizard", bench.take_turns([
-                lambda seconds, server=server: events(server, seconds) for server in (ours, bare)]), 0.45)
+        any_tokens = write_tokens(os.path.join(bench.folder, "bare.tokens"), tokens)
+        view = begin_journeys(ours, tokens).decode()
+    runs = bench.new_servers((lambda: bench.ours(words=FLOWS), prepare),
+                             (lambda: bench.bare(words=["--created", view]), prepare))
+    bench.compare("event on wizard", runs, 0.45)
 
 
 def row_journey(bench):
     """GET of a journey that has not moved against GET profile, both ours, 64 connections"""
+    program = compile_c("load.c", bench.folder, "load")
+
+    def prepare(path):
+        def prepare(server):
+            token = fill(server, 0, 1, 30)[0]
+            begin_journeys(server, [token])
+            return lambda seconds: plain(server, program, request("GET", path, token), 200, 64, seconds,
+                                         bench.load_core)
+        return prepare
+
+    # A journey's view is longer than a profile. What that costs by itself the bare server shows.
     with bench.ours(words=FLOWS) as ours:
         token = fill(ours, 0, 1, 30)[0]
         begin_journeys(ours, [token])
-        program = compile_c("load.c", bench.folder, "load")
-        # A journey's view is longer than a profile. What that costs by itself the bare server shows.
         lengths = [len(ours.ask(request("GET", path, token))[2]) for path in (JOURNEY, PROFILE)]
-        with (bench.bare(words=["--body", "j" * lengths[0]]) as long,
-              bench.bare(words=["--body", "p" * lengths[1]]) as short):
-            runs = bench.take_turns([
-                lambda seconds, server=server, path=path: plain(
-                    server, program, request("GET", path, token), 200, 64, seconds, bench.load_core)
-                for server, path in ((ours, JOURNEY), (ours, PROFILE), (long, PROFILE), (short, PROFILE))])
+
+    def bare(length):
+        return (lambda: bench.bare(words=["--body", "b" * length]),
+                lambda server: lambda seconds: plain(server, program, request("GET", PROFILE, token), 200, 64, seconds,
+                                                     bench.load_core))
+
+    def with_flows():
+        return bench.ours(words=FLOWS)
+
+    runs = bench.new_servers((with_flows, prepare(JOURNEY)), (with_flows, prepare(PROFILE)),
+                             *(bare(length) for length in lengths))
     journey, profile, long, short = (
         {key: statistics.median(run[side][key] for run in runs) for key in runs[0][side]} for side in range(4))
     title = "GET journey, unmoved, over GET profile"
