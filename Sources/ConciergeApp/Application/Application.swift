@@ -155,7 +155,7 @@ package actor Application {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
-        let journeys = JourneyEndpoints(caller: caller, writesAtOnce: sessions.writesAtOnce)
+        let journeys = JourneyEndpoints(caller: caller)
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
@@ -174,7 +174,7 @@ package actor Application {
         ).add(to: &routes)
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.sessionInPath,
-            residentSession: caller.residentSessionInPath, writesAtOnce: sessions.writesAtOnce
+            residentSession: caller.residentSessionInPath
         ).add(to: &routes)
         return try routes.freeze()
     }
@@ -191,8 +191,7 @@ package actor Application {
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: { _ in nil },
-                writesAtOnce: false
+                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: { _ in nil }
             ).add(to: &routes)
             MoveEndpoints(sessions: sessions, log: log).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)

@@ -11,8 +11,6 @@ struct ServiceEndpoints: Sendable {
     let session: @Sendable (HTTPRequest) async throws -> Session
     /// The same without waiting; nil when it has to be waited for.
     let residentSession: PromptLookUp
-    /// Whether writes may be done without waiting: `Sessions.writesAtOnce`.
-    let writesAtOnce: Bool
 
     typealias PromptLookUp = @Sendable (HTTPRequest) throws -> Session?
 
@@ -56,10 +54,22 @@ struct ServiceEndpoints: Sendable {
             // The path is known, and this method is not possible on it, whoever calls.
             return Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
         }
-        let prompt: PromptHandler = { request in
+        let prompt: PromptHandler = { request, deferral in
             guard let session = try residentSession(request) else { return nil }
             do {
-                return try session.performAtOnce(operation(request), by: caller).map { answer(request, $0) }
+                let outcome = try session.performAtOnce(operation(request), by: caller) {
+                    let late = deferral.begin()
+                    return { end in
+                        late.give {
+                            do {
+                                return try end().map { answer(request, $0) }
+                            } catch {
+                                throw explained(error, request)
+                            }
+                        }
+                    }
+                }
+                return outcome.map { answer(request, $0) }
             } catch {
                 throw explained(error, request)
             }
@@ -72,18 +82,14 @@ struct ServiceEndpoints: Sendable {
                 throw explained(error, request)
             }
         }
-        if writesAtOnce {
-            routes.on(method, path, promptly: prompt, allow: allow, handler)
-        } else {
-            routes.on(method, path, allow: allow, handler)
-        }
+        routes.on(method, path, promptly: prompt, allow: allow, handler)
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
         try show(request, of: try await session(request))
     }
 
-    private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+    private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
         guard let session = try residentSession(request) else { return nil }
         return try show(request, of: session)
     }

@@ -8,7 +8,7 @@ struct SessionEndpoints: Sendable {
     let caller: SessionCaller
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.post, "/v1/sessions", promptly: sessions.writesAtOnce ? createPromptly : nil, create)
+        routes.on(.post, "/v1/sessions", promptly: createPromptly, create)
         routes.on(.get, "/v1/sessions", listOfUser)
         routes.on(.delete, "/v1/sessions", endOthers)
         routes.on(.get, "/v1/sessions/{session}", promptly: showPromptly, show)
@@ -23,7 +23,7 @@ struct SessionEndpoints: Sendable {
         return try created(session, token, mode, request)
     }
 
-    private func createPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+    private func createPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
         let (labels, mode) = try Self.wishes(request)
         guard let (session, token) = try sessions.createAtOnce(labels: labels, mode: mode) else { return nil }
         return try created(session, token, mode, request)
@@ -67,7 +67,7 @@ struct SessionEndpoints: Sendable {
         try show(try await caller.sessionInPath(of: request))
     }
 
-    private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+    private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
         try caller.residentSessionInPath(of: request).map(show)
     }
 

@@ -68,8 +68,10 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     }
 
     /// Of a request with a key, the same one may be under way, or its token may have to be asked for in the store.
-    package func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse? {
-        Self.concerns(request) ? nil : try next(request)
+    package func respondPromptly(
+        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
+    ) throws -> HTTPResponse? {
+        Self.concerns(request) ? nil : try next(request, &deferral)
     }
 
     private static func concerns(_ request: HTTPRequest) -> Bool {

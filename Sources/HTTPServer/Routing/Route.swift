@@ -1,10 +1,11 @@
 /// Answers a request. What it throws becomes an answer in the server's one place for that.
 public typealias HTTPHandler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
-/// Answers a request without waiting for anything, or says by nil that it would have to wait: then the route's
-/// `HTTPHandler` is asked. It saves the task that an asynchronous function runs in, half a microsecond, for what is
-/// asked most; whatever it does before returning nil is done again.
-public typealias PromptHandler = @Sendable (HTTPRequest) throws -> HTTPResponse?
+/// Answers a request without waiting for anything. Where something else has to do its part first, such as a disk, it
+/// may put the answer off (``HTTPDeferral``), and returns nil. Nil without that says that it would have to wait: then the
+/// route's `HTTPHandler` is asked, and whatever it has done before is done again. It saves the task that an asynchronous
+/// function runs in, for what is asked most.
+public typealias PromptHandler = @Sendable (HTTPRequest, inout HTTPDeferral) throws -> HTTPResponse?
 
 /// Says what is possible on the path of a request, where that depends on more than its pattern: a value of `Allow`, or
 /// nil for the methods of all its routes. No middleware is around it.
@@ -16,12 +17,17 @@ public protocol HTTPMiddleware: Sendable {
     func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse
 
     /// The same around a `PromptHandler`. Nil when this request has to wait, here or further inside: then
-    /// `respond(to:next:)` is asked. One that does not say how always gives nil.
-    func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse?
+    /// `respond(to:next:)` is asked. One that does not say how always gives nil. An answer that was put off does not come
+    /// by here again: who has something to do to it gives nil.
+    func respondPromptly(
+        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
+    ) throws -> HTTPResponse?
 }
 
 extension HTTPMiddleware {
-    public func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse? { nil }
+    public func respondPromptly(
+        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
+    ) throws -> HTTPResponse? { nil }
 }
 
 /// A `PromptHandler` where there may be none. An optional function is called through two more, which turn its arguments

@@ -43,7 +43,7 @@ public struct RouterBuilder {
     /// Adds a route that may be answered without waiting.
     ///
     /// - Parameters:
-    ///   - prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:next:)`.
+    ///   - prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:deferral:next:)`.
     ///   - allow: as for any route.
     public mutating func on(
         _ method: HTTPMethod, _ pattern: String, promptly prompt: @escaping PromptHandler, allow: AllowRule? = nil,
@@ -97,7 +97,9 @@ public struct RouterBuilder {
         // Not by `reduce`, which hands functions on in the form that every type has, see `Prompt`.
         for middleware in middleware.reversed() {
             let next = folded
-            folded = { request in try middleware.respondPromptly(to: request, next: next) }
+            folded = { request, deferral in
+                try middleware.respondPromptly(to: request, deferral: &deferral, next: next)
+            }
         }
         return folded
     }

@@ -110,6 +110,15 @@ struct ExchangeState {
         return nil
     }
 
+    /// Whether there is nobody to answer, or there has been an answer.
+    var isOver: Bool {
+        switch state {
+        case .finishedAtOnce, .finishedWhileSuspending, .finishedWhileReading, .resuming, .over: true
+        case .running, .wantingAtOnce, .suspending, .wantingWhileSuspending, .suspended, .resumingForPiece, .reading:
+            false
+        }
+    }
+
     /// The connection broke: there is nobody to answer.
     mutating func abandon() { state = .over }
 }

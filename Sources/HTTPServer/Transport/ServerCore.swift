@@ -81,12 +81,15 @@ final class ServerCore: Sendable {
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let route = request.match.route, let connection else { return nil }
-        if let response = respondPromptly(to: request, on: route) {
-            send(response, to: request, on: connection)
+        var deferral = HTTPDeferral(request, core: self, connection: connection)
+        let prompt = respondPromptly(to: request, on: route, &deferral)
+        if let prompt, deferral.exchange == nil {
+            send(prompt, to: request, on: connection)
             return nil
         }
-        let exchange = Exchange(request: request, core: self, connection: connection)
-        if let response = exchange.start(route.handler) {
+        let exchange = deferral.exchange ?? Exchange(request: request, core: self, connection: connection)
+        let response = deferral.exchange == nil ? exchange.start(route.handler) : exchange.leave(with: prompt)
+        if let response {
             send(response, to: request, on: connection)
             return nil
         }
@@ -108,9 +111,11 @@ final class ServerCore: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    private func respondPromptly(to request: HTTPRequest, on route: Route) -> HTTPResponse? {
+    private func respondPromptly(
+        to request: HTTPRequest, on route: Route, _ deferral: inout HTTPDeferral
+    ) -> HTTPResponse? {
         do {
-            return try route.prompt?.handler(request)
+            return try route.prompt?.handler(request, &deferral)
         } catch {
             return errors.response(to: error, of: request)
         }

@@ -2,8 +2,9 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// Runs what a handler does after it has waited on the thread that read its request, where its connection lives: many
-/// handlers that a store wakes at once are one call of that thread, and no other has to be woken in between.
+/// Runs what a handler does after it has waited, and gives answers that were put off, on the thread that read the
+/// request, where its connection lives: many that a store wakes at once are one call of that thread, and no other has to
+/// be woken in between.
 final class WorkerExecutor: TaskExecutor {
     /// `@unchecked Sendable`: a pointer that C owns, which may be used on any thread until `ended` returns; so says
     /// `cmhd_callbacks`.
@@ -11,9 +12,14 @@ final class WorkerExecutor: TaskExecutor {
         let pointer: OpaquePointer
     }
 
+    enum Work {
+        case job(UnownedJob)
+        case answer(Exchange, @Sendable () throws -> HTTPResponse?)
+    }
+
     private struct State {
         var worker: Worker?
-        var jobs: [UnownedJob] = []
+        var work: [Work] = []
         /// Whose connections are all closed: what still runs has nobody to answer.
         var isOver = false
     }
@@ -22,17 +28,19 @@ final class WorkerExecutor: TaskExecutor {
     /// Threads that are about to call the worker.
     private let calling = Atomic<Int>(0)
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    func enqueue(_ job: consuming ExecutorJob) { run(.job(UnownedJob(job))) }
+
+    /// Does it on the worker's thread, as soon as that comes to it.
+    func run(_ work: Work) {
         let (isOver, worker) = state.withLock { state -> (Bool, Worker?) in
             if state.isOver { return (true, nil) }
-            state.jobs.append(job)
+            state.work.append(work)
             // Only for the first of them: then the worker has been called.
-            guard state.jobs.count == 1, let worker = state.worker else { return (false, nil) }
+            guard state.work.count == 1, let worker = state.worker else { return (false, nil) }
             calling.wrappingAdd(1, ordering: .acquiring)
             return (false, worker)
         }
-        if isOver { globalConcurrentExecutor.enqueue(job) }
+        if isOver { runElsewhere(work) }
         guard let worker else { return }
         // Not with the lock held: the worker wakes up and wants it.
         cmhd_call_worker(worker.pointer)
@@ -49,9 +57,14 @@ final class WorkerExecutor: TaskExecutor {
     func run() {
         // Whoever wakes one handler often wakes more.
         sched_yield()
-        var jobs: [UnownedJob] = []
-        state.withLock { swap(&$0.jobs, &jobs) }
-        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        var work: [Work] = []
+        state.withLock { swap(&$0.work, &work) }
+        for work in work {
+            switch work {
+            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+            case .answer(let exchange, let make): exchange.finish(by: make)
+            }
+        }
     }
 
     /// The worker's loop is over.
@@ -59,10 +72,18 @@ final class WorkerExecutor: TaskExecutor {
         let left = state.withLock { state in
             state.isOver = true
             state.worker = nil
-            defer { state.jobs = [] }
-            return state.jobs
+            defer { state.work = [] }
+            return state.work
         }
         while calling.load(ordering: .acquiring) > 0 { sched_yield() }
-        for job in left { globalConcurrentExecutor.enqueue(job) }
+        for work in left { runElsewhere(work) }
+    }
+
+    /// There is nobody to answer any more, but who made the answer may have more to do.
+    private func runElsewhere(_ work: Work) {
+        switch work {
+        case .job(let job): globalConcurrentExecutor.enqueue(job)
+        case .answer(let exchange, let make): exchange.finish(by: make)
+        }
     }
 }

@@ -107,11 +107,14 @@ extension Session {
 
     /// The same without waiting, and the text alone.
     ///
-    /// - Returns: nil when it has to be waited for, and nothing has happened: ask the other one.
+    /// - Parameter later: asked when the store does its part later, and calls back; gives nil who does not want that.
+    /// - Returns: nil when `later` has given something; otherwise it has to be waited for, and nothing has happened: ask the other
+    ///   one.
     package func sendAtOnce(
-        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
+        orLater later: () -> LateEnd<Result<JourneyText, any Error>>? = { nil }
     ) throws -> JourneyText? {
-        try transactAtOnce { pending in
+        try transactAtOnce(orLater: later) { pending in
             try work(on: id, &pending) { work in
                 let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
                 return try work.text(of: moved)

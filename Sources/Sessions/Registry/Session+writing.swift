@@ -32,29 +32,63 @@ extension Session {
         }
     }
 
-    /// The same without waiting, for what nearly every write is where the store is a ``PromptSessionStore``.
+    /// The same without waiting, for what nearly every write is.
     ///
-    /// - Returns: nil when it has to be waited for: for the store, for another writer, or because another process
-    ///   was faster. Then nothing has happened: ask ``transact(_:)``.
-    func transactAtOnce<Result>(_ body: (inout PendingState) throws -> Result) throws -> Result? {
-        guard let store = environment.promptStore, try takeTurnIfFree() else { return nil }
-        defer { endTurn() }
+    /// - Parameter later: asked when the store has to be waited for and is one that calls back, a
+    ///   ``CallingSessionStore``; gives nil who does not want that.
+    /// - Returns: nil when `later` has given something. Otherwise when it has to be waited for: for the store, for another writer,
+    ///   or because another process was faster. Then nothing has happened: ask ``transact(_:)``.
+    func transactAtOnce<Result: Sendable>(
+        orLater later: () -> LateEnd<Result>? = { nil }, _ body: (inout PendingState) throws -> Result
+    ) throws -> Result? {
+        guard environment.writesAtOnce, try takeTurnIfFree() else { return nil }
+        var isLate = false
+        defer { if !isLate { endTurn() } }
         let attempt = try attempt(body)
-        if let commit = attempt.commit {
-            do {
-                try store.commitAtOnce(commit)
-            } catch .conflict {
-                return nil
+        guard let commit = attempt.commit else {
+            publish(attempt)
+            return attempt.result
+        }
+        if let prompt = environment.promptStore {
+            do throws(StoreError) {
+                try prompt.commitAtOnce(commit)
             } catch {
-                throw failure(error)
+                return try conclude(attempt, error)
+            }
+            return try conclude(attempt, nil)
+        }
+        guard let store = environment.callingStore, let tell = later() else { return nil }
+        #if PLANTED_BUGS
+            if PlantedBug.uncommittedShown.isActive { publish(attempt) }
+        #endif
+        isLate = true
+        store.commit(commit) { error in
+            tell { [self] in
+                defer { endTurn() }
+                return try conclude(attempt, error)
             }
         }
-        publish(attempt)
-        return attempt.result
+        return nil
+    }
+
+    /// Who is told that the store has done its part: on a thread of the store's, with what brings the unit of work to its
+    /// end, shows it to others and gives its result. That has to be called, once, on whatever thread; until then nobody
+    /// else can write to the session. Nil from it: another process was faster, and nothing has happened.
+    package typealias LateEnd<Result> = @Sendable (_ end: @escaping @Sendable () throws -> Result?) -> Void
+
+    /// What the store says of an attempt: nil when another process was faster.
+    private func conclude<Result>(_ attempt: borrowing Attempt<Result>, _ error: StoreError?) throws -> Result? {
+        switch error {
+        case nil:
+            publish(attempt)
+            return attempt.result
+        case .conflict: return nil
+        case let error?: throw failure(error)
+        }
     }
 
     /// A unit of work that is done on a copy, and not yet committed.
-    private struct Attempt<Result>: ~Copyable {
+    fileprivate struct Attempt<Result>: ~Copyable {
         let result: Result
         /// Nil when there is nothing for the store.
         let commit: SessionCommit?
@@ -172,3 +206,5 @@ extension Session.State {
         if unwritten.isEmpty { unwritten = [] }
     }
 }
+
+extension Session.Attempt: Sendable where Result: Sendable {}

@@ -97,6 +97,23 @@ extension PromptSessionStore {
     package func commit(_ commit: SessionCommit) async throws(StoreError) { try commitAtOnce(commit) }
 }
 
+/// A store that has to be waited for, and calls back: what it spares is the task that waits.
+package protocol CallingSessionStore: SessionStore {
+    /// As ``SessionStore/commit(_:)``.
+    ///
+    /// - Parameter done: is called once, on a thread of the store's, with the error if there was one. It takes no time.
+    func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
+}
+
+extension CallingSessionStore {
+    package func commit(_ commit: SessionCommit) async throws(StoreError) {
+        let error = await withUnsafeContinuation { continuation in
+            self.commit(commit) { continuation.resume(returning: $0) }
+        }
+        if let error { throw error }
+    }
+}
+
 /// A session as a store keeps it.
 package struct StoredSession: Sendable {
     package let record: SessionRecord

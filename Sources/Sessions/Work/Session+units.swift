@@ -49,11 +49,14 @@ extension Session {
 
     /// The same without waiting.
     ///
-    /// - Returns: nil when it has to be waited for, and nothing has happened: ask the other one.
+    /// - Parameter later: asked when the store does its part later, and calls back; gives nil who does not want that.
+    /// - Returns: nil when `later` has given something; otherwise it has to be waited for, and nothing has happened: ask the other
+    ///   one.
     package func performAtOnce(
-        _ operation: ServiceOperation, by caller: ServiceCaller = .client
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client,
+        orLater later: () -> LateEnd<ServiceOperation.Outcome>? = { nil }
     ) throws -> ServiceOperation.Outcome? {
-        try transactAtOnce { try outcome(of: operation, by: caller, on: &$0) }
+        try transactAtOnce(orLater: later) { try outcome(of: operation, by: caller, on: &$0) }
     }
 
     private func outcome(

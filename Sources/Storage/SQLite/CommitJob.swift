@@ -8,15 +8,15 @@ import Sessions
 /// `@unchecked Sendable`: `failure` is touched by the writer's thread alone, and nothing else changes.
 final class CommitJob: WriteJob, @unchecked Sendable {
     private let commit: SessionCommit
-    private let continuation: UnsafeContinuation<StoreError?, Never>
+    private let done: @Sendable (StoreError?) -> Void
     private var failure: StoreError?
 
-    init(_ commit: SessionCommit, _ continuation: UnsafeContinuation<StoreError?, Never>) {
+    init(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
         self.commit = commit
-        self.continuation = continuation
+        self.done = done
     }
 
     func apply(to writer: SessionWriter) throws(SQLiteError) { failure = try writer.commit(commit) }
 
-    func finish(_ error: SQLiteError?) { continuation.resume(returning: error?.storeError ?? failure) }
+    func finish(_ error: SQLiteError?) { done(error?.storeError ?? failure) }
 }

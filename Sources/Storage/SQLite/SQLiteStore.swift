@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// SQLite is asked for WAL mode with `synchronous = FULL`, which syncs the log before a commit returns
 /// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
-package final class SQLiteStore: SessionStore {
+package final class SQLiteStore: CallingSessionStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let damaged: DamageCount
@@ -120,9 +120,8 @@ package final class SQLiteStore: SessionStore {
         try await readers.read { reader throws(SQLiteError) in try reader.session(id) }
     }
 
-    package func commit(_ commit: SessionCommit) async throws(StoreError) {
-        let failure = await withUnsafeContinuation { commits.append(CommitJob(commit, $0)) }
-        if let failure { throw failure }
+    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        commits.append(CommitJob(commit, then: done))
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {

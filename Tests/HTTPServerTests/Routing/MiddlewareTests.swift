@@ -55,9 +55,11 @@ struct MiddlewareTests {
             around(try await next(request))
         }
 
-        func respondPromptly(to request: HTTPRequest, next: PromptHandler) throws -> HTTPResponse? {
+        func respondPromptly(
+            to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
+        ) throws -> HTTPResponse? {
             if request.fields[.accept] == "wait/\(name)" { return nil }
-            return try next(request).map(around)
+            return try next(request, &deferral).map(around)
         }
 
         private func around(_ response: HTTPResponse) -> HTTPResponse {
@@ -71,14 +73,15 @@ struct MiddlewareTests {
         try await withServer { _ in
         } routes: { routes in
             let patient: HTTPHandler = { _ in HTTPResponse(text: "patient") }
-            let prompt: PromptHandler = { request in
+            let prompt: PromptHandler = { request, _ in
                 request.fields[.accept] == "wait/x" ? nil : HTTPResponse(text: "prompt")
             }
             routes.group(PromptAround(name: "a"), PromptAround(name: "b")) { routes in
                 routes.on(.get, "/prompt", promptly: prompt, patient)
                 routes.group(Around(name: "c")) { $0.on(.get, "/mixed", promptly: prompt, patient) }
                 routes.on(
-                    .get, "/failing", promptly: { _ in throw HTTPError(.conflict, code: "x", detail: "X.") }, patient)
+                    .get, "/failing", promptly: { _, _ in throw HTTPError(.conflict, code: "x", detail: "X.") }, patient
+                )
                 routes.on(.get, "/patient", patient)
             }
         } _: { server in

@@ -23,7 +23,8 @@ struct FlowEndpoints: Sendable {
         _ page: @escaping @Sendable (HTTPRequest) throws -> Representation
     ) {
         let answer: @Sendable (HTTPRequest) throws -> HTTPResponse = { try page($0).answer(to: $0) }
-        routes.on(.get, path, promptly: checkCaller == nil ? answer : nil) { request in
+        let prompt: PromptHandler = { request, _ in try answer(request) }
+        routes.on(.get, path, promptly: checkCaller == nil ? prompt : nil) { request in
             try await checkCaller?(request)
             return try answer(request)
         }

@@ -6,8 +6,6 @@ import Sessions
 /// The journeys of a caller's session: API, section 5.
 struct JourneyEndpoints: Sendable {
     let caller: SessionCaller
-    /// Whether writes may be done without waiting: `Sessions.writesAtOnce`.
-    let writesAtOnce: Bool
 
     /// The place of `{id}` among the parameters of its routes.
     private static let idParameter = 1
@@ -19,7 +17,7 @@ struct JourneyEndpoints: Sendable {
         routes.on(.get, "\(journeys)/{id}", promptly: showPromptly, show)
         routes.on(.put, "\(journeys)/{id}", restart)
         routes.on(.delete, "\(journeys)/{id}", abandon)
-        routes.on(.post, "\(journeys)/{id}/events", promptly: writesAtOnce ? sendPromptly : nil, send)
+        routes.on(.post, "\(journeys)/{id}/events", promptly: sendPromptly, send)
         routes.on(.post, "\(journeys)/{id}/navigation", navigate)
     }
 
@@ -43,7 +41,7 @@ struct JourneyEndpoints: Sendable {
         return try answer(request, try await session.journey(id(of: request)).text)
     }
 
-    private func showPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+    private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
         if let text = session.shownJourney(request.parameterBytes(Self.idParameter)) {
             return try answer(request, text)
@@ -79,13 +77,24 @@ struct JourneyEndpoints: Sendable {
         }
     }
 
-    private func sendPromptly(_ request: HTTPRequest) throws -> HTTPResponse? {
+    private func sendPromptly(_ request: HTTPRequest, _ deferral: inout HTTPDeferral) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
         do {
-            return try session.sendAtOnce(event, data: data, toJourney: id(of: request), condition: condition)
-                .map { moved(request, $0) }
+            let text = try session.sendAtOnce(event, data: data, toJourney: id(of: request), condition: condition) {
+                let late = deferral.begin()
+                return { end in
+                    late.give {
+                        do {
+                            return try end().map { moved(request, try $0.get()) }
+                        } catch {
+                            throw explained(error, request, session)
+                        }
+                    }
+                }
+            }
+            return text.map { moved(request, $0) }
         } catch {
             throw explained(error, request, session)
         }

@@ -1,0 +1,41 @@
+/// Lets a ``PromptHandler`` put its answer off until something else has done its part, without a task that waits for it.
+///
+/// ```swift
+/// routes.on(.put, "/things", promptly: { request, deferral in
+///     let answer = deferral.begin()
+///     disk.write(request.body) { error in
+///         answer.give { try error.map { throw $0 } ?? HTTPResponse(.noContent) }
+///     }
+///     return nil
+/// }) { … }
+/// ```
+public struct HTTPDeferral {
+    // Lent by who asks the handler, and made for each request: not worth counting references for.
+    private unowned(unsafe) let request: HTTPRequest
+    private unowned(unsafe) let core: ServerCore
+    private let connection: OpaquePointer
+    /// Nil as long as nothing was put off.
+    private(set) var exchange: Exchange?
+
+    init(_ request: HTTPRequest, core: ServerCore, connection: OpaquePointer) {
+        self.request = request
+        self.core = core
+        self.connection = connection
+    }
+
+    /// From now on the answer comes later, and the handler returns nil. If it throws, that is the answer.
+    public mutating func begin() -> HTTPLateAnswer {
+        let exchange = exchange ?? Exchange(request: request, core: core, connection: connection)
+        self.exchange = exchange
+        return HTTPLateAnswer(exchange: exchange)
+    }
+}
+
+/// An answer that was put off. If it is never given the client waits until its deadline, and is answered 504.
+public struct HTTPLateAnswer: Sendable {
+    let exchange: Exchange
+
+    /// From any thread, once. `make` is called on the thread that read the request, also when the client has gone or the
+    /// deadline was first; the answer is then of no effect. Nil from it: the route's ``HTTPHandler`` is asked.
+    public func give(by make: @escaping @Sendable () throws -> HTTPResponse?) { exchange.answer(by: make) }
+}
