@@ -63,6 +63,8 @@ struct cmhd_connection {
     uint64_t content_length;
     uint64_t body_limit;
     void *exchange;                 ///< the caller's, between `request` and `resumed`
+    bool held;                      ///< it waits for its exchange without being suspended, see `hold`
+    atomic_bool is_released;        ///< and need not any longer
 
     // Bodies that are not whole, see stream.c.
     bool takes_pieces;
@@ -111,6 +113,8 @@ struct cmhd_worker {
     atomic_bool called;             ///< see `cmhd_call_worker`
     int listener;                   ///< once quiesced; -1 before
     bool closed;                    ///< a connection was, since the last turn
+    bool moved;                     ///< something came, went out or began, in the last turn
+    unsigned held;                  ///< connections that are
     bool quiesced;
     cmhd_field *fields;             ///< room for the fields of the request that is being looked at
     uint32_t field_count;
@@ -184,6 +188,8 @@ void cmhd_note_connection(cmhd_connection *connection);
 void cmhd_forget_connection(const cmhd_connection *connection);
 /// Suspends the connection until its exchange has something to say.
 void cmhd_wait(cmhd_connection *connection);
+/// It is not held any more.
+void cmhd_let_go(cmhd_connection *connection);
 /// The access handler, for a body that is wanted piece by piece; see stream.c.
 enum MHD_Result cmhd_on_first_piece(cmhd_connection *connection, cmhd_request *request, const char *data, size_t size);
 enum MHD_Result cmhd_on_pieces(cmhd_connection *connection, const char *data, size_t *size);

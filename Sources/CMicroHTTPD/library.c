@@ -59,7 +59,9 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags) {
     ssize_t got = recvfrom(fd, buffer, size, flags, NULL, NULL);
     worker *w = here;
     // With flags it is this bridge that reads.
-    if (w == NULL || flags != 0 || got <= 0) return got;
+    if (w == NULL || flags != 0) return got;
+    if (got >= 0 || errno != EAGAIN) w->moved = true;
+    if (got <= 0) return got;
     cmhd_connection *c = (size_t)fd < w->by_descriptor_count ? w->by_descriptor[fd] : NULL;
     if (c == NULL) return got;
     cmhd_refusal refusal = cmhd_note_read(c, buffer, (size_t)got);

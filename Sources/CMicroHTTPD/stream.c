@@ -99,6 +99,7 @@ enum MHD_Result cmhd_on_pieces(cmhd_connection *c, const char *data, size_t *siz
 ssize_t cmhd_on_room(void *context, uint64_t position, char *buffer, size_t room) {
     (void)position;
     cmhd_connection *c = context;
+    c->worker->moved = true;
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     if (c->stream == NULL || c->phase == PHASE_ENDED) return MHD_CONTENT_READER_END_WITH_ERROR;
     ptrdiff_t got = callbacks->produce(callbacks->context, c->stream, buffer, room);

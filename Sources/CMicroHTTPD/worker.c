@@ -11,7 +11,7 @@
 #include "worker.h"
 
 /// How long a loop sleeps at most.
-enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20 };
+enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20 };
 /// A client that leaves while its request waits is looked for this often.
 enum { gone_check_ms = 1000 };
 enum { linger_ms = 5000, linger_bytes = 64 << 20 };
@@ -138,6 +138,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
         c->peer = info == NULL ? NULL : info->client_addr;
         append(c, PHASE_HEADER);
+        w->moved = true;
         cmhd_note_connection(c);
         atomic_fetch_add_explicit(&w->connections, 1, memory_order_relaxed);
     } else {
@@ -147,7 +148,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         // read; the same goes for a body whose chunks are broken.
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
-        w->closed = true;
+        w->closed = w->moved = true;
         cmhd_forget_connection(c);
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
@@ -271,7 +272,11 @@ void cmhd_call_worker(worker *w) {
 static void turn(worker *w, int64_t sleep) {
     cmhd_callbacks *callbacks = &w->server->callbacks;
     MHD_UNSIGNED_LONG_LONG pending = 0;
-    if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
+    // While connections are held the library always says that there is something to do. That it is only that, shows a
+    // turn in which nothing moved.
+    if (w->held > 0 && !w->moved) sleep = sleep < holding_sleep_ms ? sleep : holding_sleep_ms;
+    else if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
+    w->moved = false;
     // At the limit of connections the library looks at its listening socket again only when it is run.
     if (w->closed) sleep = 0;
     w->closed = false;

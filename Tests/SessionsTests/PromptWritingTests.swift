@@ -10,7 +10,6 @@ struct PromptWritingTests {
     @Test("a store that has to be waited for is waited for: nothing is done at once")
     func waitingStore() async throws {
         let house = try House(store: StoreWrapper())
-        #expect(!house.sessions.writesAtOnce)
         #expect(try house.sessions.createAtOnce() == nil)
         #expect(house.sessions.statistics.live == 0)
         let session = try await house.session()
@@ -148,5 +147,56 @@ struct PromptWritingTests {
         #expect(try house.get("counter", session).document == ["count": .init(count)])
         #expect(Set(revisions).count == count)
         #expect(try await house.store.load(session.id)?.record.revision == UInt64(count + 1))
+    }
+
+    @Test("a store that calls back has its session's turn kept until what it did is shown")
+    func later() async throws {
+        let store = CallingStore()
+        let house = try House(store: store)
+        let session = try await house.session()
+        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
+        let end = try await store.begin { tell in try session.performAtOnce(operation, orLater: { tell }) }
+        #expect(try house.status("counter", session)?.isLive == false)
+        #expect(try session.performAtOnce(operation, orLater: { { _ in } }) == nil)
+        let other = Task { try await session.perform(operation).etag.revision }
+        while session.state.withLock(\.waitingWriters.isEmpty) { await Task.yield() }
+        #expect(try end()?.etag.revision == 2)
+        #expect(try house.get("counter", session).document == ["count": 1])
+        #expect(try await other.value == 3)
+        #expect(house.ear.changes(of: session).count == 3)
+    }
+
+    @Test(
+        "what such a store refuses has not happened, and the next one gets its turn",
+        arguments: [.conflict, .gone, .unavailable("Mishap."), .full("Mishap.")] as [StoreError])
+    func refusedLater(_ refusal: StoreError) async throws {
+        let store = CallingStore()
+        let house = try House(store: store)
+        let session = try await house.session()
+        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
+        store.refusal.withLock { $0 = refusal }
+        let end = try await store.begin { tell in try session.performAtOnce(operation, orLater: { tell }) }
+        switch refusal {
+        case .conflict: #expect(try end() == nil)
+        case .gone: #expect(throws: SessionError.ended) { _ = try end() }
+        default: #expect(throws: SessionError.self) { _ = try end() }
+        }
+        store.refusal.withLock { $0 = nil }
+        if case .gone = refusal {
+            #expect(throws: SessionError.ended) { try session.view() }
+        } else {
+            #expect(try house.status("counter", session)?.isLive == false)
+            #expect(try await session.perform(operation).etag.revision == 2)
+        }
+    }
+
+    @Test("who has nothing to be called with is told to wait, and nothing has happened; what needs no store does not")
+    func nothingToCall() async throws {
+        let house = try House(store: CallingStore())
+        let session = try await house.session()
+        let counter = try house.service("counter")
+        #expect(try session.performAtOnce(.init(.put(["count": 1]), on: counter)) == nil)
+        #expect(try session.performAtOnce(.init(.remove, on: counter), orLater: { nil })?.etag == .unwritten)
+        #expect(try await session.perform(.init(.put(["count": 1]), on: counter)).etag.revision == 2)
     }
 }

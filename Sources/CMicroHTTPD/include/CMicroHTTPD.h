@@ -138,7 +138,7 @@ typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd
 typedef struct {
     void *context;
     /// Answer with `cmhd_respond` before returning, and return NULL; or return the exchange that will: the
-    /// connection is then suspended, and `suspended` called.
+    /// connection then waits, suspended or held, and `suspended` is called.
     void *(*request)(void *context, const cmhd_request *request);
     /// The connection is suspended now, so that `cmhd_resume` may be called. Returns true when the answer came
     /// in between: it is then resumed at once.
@@ -230,7 +230,8 @@ void cmhd_server_free(cmhd_server *server);
 /// stays the caller's.
 bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
-/// Wakes a suspended connection, from any thread, exactly once for each suspension.
+/// Wakes a waiting connection, from any thread, exactly once each time that it waits. One that is held may break: it is
+/// not to be woken after `abandoned` has returned, and that is to return only when nobody is in here.
 void cmhd_resume(cmhd_connection *connection);
 
 /// Has the worker call `worker_called` soon, once for any number of calls, from any thread.

@@ -7,8 +7,9 @@ import Synchronization
 /// suspended, by the bridge, which holds one retain from `request` until `resumed` or `abandoned`.
 ///
 /// `@unchecked Sendable`: `connection` is a pointer that C owns. It is used on two occasions only: on the
-/// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once; a
-/// suspended connection stays until it is resumed. Everything else is immutable or under the lock.
+/// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once. That is
+/// done under the lock: it stays until then, since ``abandoned()`` wants the lock as well. Everything else is immutable
+/// or under the lock.
 final class Exchange: @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
@@ -62,14 +63,14 @@ final class Exchange: @unchecked Sendable {
     }
 
     private func finish(_ response: HTTPResponse) {
-        if state.withLock({ $0.finish(response) }) { cmhd_resume(connection) }
+        state.withLock { if $0.finish(response) { cmhd_resume(connection) } }
         // Who still waits for more of the body waits in vain.
         request.reader?.fail()
     }
 
     /// The handler waits for more of the body.
     func wantPiece() {
-        if state.withLock({ $0.want() }) { cmhd_resume(connection) }
+        state.withLock { if $0.want() { cmhd_resume(connection) } }
     }
 
     /// See `cmhd_callbacks.wants_piece`.

@@ -3,9 +3,7 @@
 /// ```swift
 /// routes.on(.put, "/things", promptly: { request, deferral in
 ///     let answer = deferral.begin()
-///     disk.write(request.body) { error in
-///         answer.give { try error.map { throw $0 } ?? HTTPResponse(.noContent) }
-///     }
+///     disk.write(request.body) { answer.give { HTTPResponse(.noContent) } }
 ///     return nil
 /// }) { … }
 /// ```
@@ -34,6 +32,8 @@ public struct HTTPDeferral {
 /// An answer that was put off. If it is never given the client waits until its deadline, and is answered 504.
 public struct HTTPLateAnswer: Sendable {
     let exchange: Exchange
+
+    public var request: HTTPRequest { exchange.request }
 
     /// From any thread, once. `make` is called on the thread that read the request, also when the client has gone or the
     /// deadline was first; the answer is then of no effect. Nil from it: the route's ``HTTPHandler`` is asked.

@@ -1,0 +1,254 @@
+import Glibc
+import HTTPServer
+import HTTPTestClient
+import Synchronization
+import Testing
+
+@Suite("An answer that is put off")
+struct DeferralTests {
+    private struct Oops: Error {}
+
+    /// The answers that a test has not given yet, in the order in which they were put off.
+    private final class Late: Sendable {
+        private let answers = Mutex<[HTTPLateAnswer]>([])
+        private let count: Int
+        private let all = Event()
+
+        /// - Parameter count: how many a test waits for.
+        init(_ count: Int = 1) { self.count = count }
+
+        func begin(_ deferral: inout HTTPDeferral) {
+            let answer = deferral.begin()
+            let isLast = answers.withLock { answers in
+                answers.append(answer)
+                return answers.count == count
+            }
+            if isLast { all.happen() }
+        }
+
+        func wait() async -> [HTTPLateAnswer] {
+            await all.wait()
+            return answers.withLock { $0 }
+        }
+    }
+
+    private static func get(_ path: String, on connection: RawConnection) throws {
+        try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    }
+
+    private static func connection(asking path: String, _ port: UInt16) async throws -> Handed {
+        try await blocking {
+            let connection = try RawConnection(port: port)
+            try get(path, on: connection)
+            return Handed(connection)
+        }
+    }
+
+    /// Both ends of all connections are this process's.
+    private static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = limit.rlim_max
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    @Test("is given from any thread, with what its maker says or throws, and the connection goes on")
+    func given() async throws {
+        let late = Late(2)
+        try await withServer { _ in
+        } routes: { routes in
+            routes.addUsualRoutes()
+            routes.on(
+                .get, "/late/{what}",
+                promptly: { _, deferral in
+                    late.begin(&deferral)
+                    return nil
+                }
+            ) { _ in throw Oops() }
+        } _: { server in
+            let port = server.port
+            let one = try await Self.connection(asking: "/late/good", port)
+            let other = try await Self.connection(asking: "/late/bad", port)
+            for answer in await late.wait() {
+                answer.give {
+                    guard answer.path == "/late/good" else {
+                        throw HTTPError(.conflict, code: "no", detail: "Not now.")
+                    }
+                    return HTTPResponse(text: "late")
+                }
+            }
+            try await blocking {
+                #expect(try one.value.readResponse().text == "late")
+                let refusal = try other.value.readResponse()
+                #expect(refusal.status == 409 && refusal.text == "Not now.\n")
+                for connection in [one.value, other.value] {
+                    try Self.get("/", on: connection)
+                    #expect(try connection.readResponse().text == "ok")
+                }
+            }
+        }
+    }
+
+    @Test("may be given before the handler has returned; what that throws is the answer all the same")
+    func atOnce() async throws {
+        let given = Event()
+        try await withServer { _ in
+        } routes: { routes in
+            routes.on(
+                .get, "/{what}",
+                promptly: { request, deferral in
+                    deferral.begin().give {
+                        given.happen()
+                        return HTTPResponse(text: "given")
+                    }
+                    if request.parameter("what") == "bad" { throw HTTPError(.conflict, code: "no", detail: "No.") }
+                    return nil
+                }
+            ) { _ in throw Oops() }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try Self.get("/good", on: connection)
+                #expect(try connection.readResponse().text == "given")
+                try Self.get("/bad", on: connection)
+                #expect(try connection.readResponse().status == 409)
+                try Self.get("/good", on: connection)
+                #expect(try connection.readResponse().text == "given")
+            }
+            await given.wait()
+        }
+    }
+
+    @Test("that its maker does not have is the waiting handler's")
+    func handedOn() async throws {
+        let late = Late()
+        try await withServer { _ in
+        } routes: { routes in
+            routes.on(
+                .get, "/",
+                promptly: { _, deferral in
+                    late.begin(&deferral)
+                    return nil
+                }
+            ) { _ in
+                await Task.yield()
+                return HTTPResponse(text: "waited")
+            }
+        } _: { server in
+            let connection = try await Self.connection(asking: "/", server.port)
+            for answer in await late.wait() { answer.give { nil } }
+            let text = try await blocking { try connection.value.readResponse().text }
+            #expect(text == "waited")
+        }
+    }
+
+    enum Obstacle: CaseIterable { case reset, deadline, stop }
+
+    @Test("has its maker called, and nothing else, when nobody is there for it any more", arguments: Obstacle.allCases)
+    func nobody(_ obstacle: Obstacle) async throws {
+        let (late, made) = (Late(), Event())
+        let isAsked = Atomic<Bool>(false)
+        var answers: [HTTPLateAnswer] = []
+        let deadline: (inout HTTPServerConfiguration) -> Void = { configuration in
+            if obstacle == .deadline { configuration.timeouts.handler = .milliseconds(200) }
+        }
+        try await withServer(configure: deadline, stopTimeout: .milliseconds(200)) { routes in
+            routes.addUsualRoutes()
+            routes.on(
+                .get, "/late",
+                promptly: { _, deferral in
+                    late.begin(&deferral)
+                    return nil
+                }
+            ) { _ in
+                isAsked.store(true, ordering: .relaxed)
+                return HTTPResponse()
+            }
+        } _: { server in
+            let port = server.port
+            let connection = try await Self.connection(asking: "/late", port)
+            answers = await late.wait()
+            switch obstacle {
+            case .reset:
+                connection.value.close(withReset: true)
+                while server.connections > 0 { await Task.yield() }
+            case .deadline:
+                let status = try await blocking { try connection.value.readResponse().status }
+                #expect(status == 504)
+            case .stop: return
+            }
+            for answer in answers {
+                answer.give {
+                    made.happen()
+                    return nil
+                }
+            }
+            await made.wait()
+            let status = try await blocking { try statusOfGoodRequest(port: port) }
+            #expect(status == 200)
+        }
+        if obstacle == .stop {
+            for answer in answers {
+                answer.give {
+                    made.happen()
+                    return nil
+                }
+            }
+            await made.wait()
+        }
+        let wasAsked = isAsked.load(ordering: .relaxed)
+        #expect(!wasAsked)
+    }
+
+    @Test("is one of very many: all get theirs, also when every third client has left")
+    func many() async throws {
+        let count = 700
+        Self.raiseDescriptorLimit()
+        let (late, made) = (Late(count), Counter())
+        let all = Event()
+        try await withServer { configuration in
+            configuration.limits.connections = 2 * count
+        } routes: { routes in
+            routes.addUsualRoutes()
+            routes.on(
+                .get, "/late/{n:int}",
+                promptly: { _, deferral in
+                    late.begin(&deferral)
+                    return nil
+                }
+            ) { _ in throw Oops() }
+        } _: { server in
+            let port = server.port
+            let connections = try await blocking {
+                try (0..<count).map { number in
+                    let connection = try RawConnection(port: port)
+                    try Self.get("/late/\(number)", on: connection)
+                    return Handed(connection)
+                }
+            }
+            let answers = await late.wait()
+            for (number, connection) in connections.enumerated() where number % 3 == 0 {
+                connection.value.close(withReset: true)
+            }
+            for answer in answers.shuffled() {
+                answer.give {
+                    if made.increment() == count { all.happen() }
+                    return HTTPResponse(text: answer.path)
+                }
+            }
+            await all.wait()
+            try await blocking {
+                for (number, connection) in connections.enumerated() where number % 3 != 0 {
+                    #expect(try connection.value.readResponse().text == "/late/\(number)")
+                    try Self.get("/", on: connection.value)
+                    #expect(try connection.value.readResponse().text == "ok")
+                }
+            }
+        }
+    }
+}
+
+extension HTTPLateAnswer {
+    fileprivate var path: String { request.target }
+}
