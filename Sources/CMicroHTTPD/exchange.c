@@ -80,10 +80,11 @@ enum { held_limit = 512 };
 /// connection takes it out of epoll's set and puts it in again, tries to read what cannot be there yet, and goes through
 /// all that are suspended as well. And a client that hangs up is noticed at once.
 ///
-/// Only when the whole request was read: before, it would read on.
+/// Only when the whole request was read: before, it would read on. This rests on the insides of the library:
+/// `cmhd_can_hold` shows when a server starts that they are so, and where they are not, connections are suspended.
 static void hold(cmhd_connection *c) {
     worker *w = c->worker;
-    if (w->held >= held_limit) {
+    if (!w->server->holds || w->held >= held_limit) {
         cmhd_wait(c);
         return;
     }

@@ -134,6 +134,7 @@ struct cmhd_server {
     int listener;
     uint16_t port;
     bool links_fields;              ///< an answer's fields go out as one text, see answer.c
+    bool holds;                     ///< requests that wait are held, see exchange.c
     atomic_bool draining;
     /// Set before `draining`, read after it.
     int64_t quiesce_at, idle_close_at, end_at;

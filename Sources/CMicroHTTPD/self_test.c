@@ -1,6 +1,6 @@
 // Shows at start that the library lays a request's head out as framing.c reads it, that a query can be hidden
-// from it, and that it keeps an answer's fields as answer.c links them: a few requests through a real daemon over
-// a socket pair, no port, well under a millisecond.
+// from it, that it keeps an answer's fields as answer.c links them, and that it can be made to ask again as exchange.c
+// holds connections: a few requests through a real daemon over a socket pair, no port, well under a millisecond.
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +33,25 @@ static const sample samples[] = {
 typedef struct {
     bool called, query_whole;
     cmhd_refusal refusal;
+    bool holds;                     ///< what is not refused is answered later
+    cmhd_connection *held;          ///< the connection that waits for that
 } outcome;
+
+/// Which way is tried.
+typedef struct {
+    bool links_fields, holds;
+} manner;
 
 static const char answer_fields[] = "X-First: 1\r\nX-Second: 2, \t3\r\n";
 static const char answer_body[] = "body";
+
+static void respond(cmhd_connection *c) {
+    static const cmhd_answer answer = {
+        .status = 200, .fields = answer_fields, .fields_length = sizeof answer_fields - 1,
+        .body = answer_body, .body_length = sizeof answer_body - 1,
+    };
+    cmhd_respond(c, &answer);
+}
 
 static void *note(void *context, const cmhd_request *request) {
     outcome *outcome = context;
@@ -45,12 +60,29 @@ static void *note(void *context, const cmhd_request *request) {
     static const char target[] = "/a?x=1&y";
     outcome->query_whole = request->target_length == sizeof target - 1 &&
                            memcmp(request->head + request->target, target, sizeof target - 1) == 0;
-    static const cmhd_answer answer = {
-        .status = 200, .fields = answer_fields, .fields_length = sizeof answer_fields - 1,
-        .body = answer_body, .body_length = sizeof answer_body - 1,
-    };
-    cmhd_respond(request->connection, &answer);
+    if (outcome->holds && request->refusal == CMHD_REFUSAL_NONE) {
+        outcome->held = request->connection;
+        return outcome;
+    }
+    respond(request->connection);
     return NULL;
+}
+
+static bool note_suspended(void *context, void *exchange) {
+    (void)context;
+    (void)exchange;
+    return false;
+}
+
+static void note_resumed(void *context, void *exchange, cmhd_connection *c) {
+    (void)context;
+    ((outcome *)exchange)->held = NULL;
+    respond(c);
+}
+
+static void note_abandoned(void *context, void *exchange) {
+    (void)context;
+    ((outcome *)exchange)->held = NULL;
 }
 
 static bool is_answer(const char *text, bool closes) {
@@ -77,6 +109,10 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
         ssize_t more = recv(pair[1], answer + got, sizeof answer - 1 - got, MSG_DONTWAIT);
         if (more > 0) got += (size_t)more;
         answer[got] = '\0';
+        if (turn != 3 || outcome->held == NULL) continue;
+        // It has been asked for again by now, and neither answered nor closed.
+        if (got > 0) failure = "a connection that is held is answered";
+        cmhd_resume(outcome->held);
     }
     close(pair[1]);
     for (int turn = 0; turn < 20 && atomic_load(&w->connections) > 0; turn++) MHD_run_wait(w->daemon, 10);
@@ -88,21 +124,23 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
 }
 
 /// Runs the samples through a daemon. NULL, or the sentence of the first that fails.
-static const char *try_samples(bool links_fields) {
+static const char *try_samples(manner manner) {
     static const cmhd_options options = {
         .workers = 1, .connections = 8, .connection_memory = 8192, .target_bytes = 1024, .head_bytes = 4096,
         .fields = 16, .arguments = 8, .cookies = 8, .body_bytes = 0, .header_timeout = 10000, .body_timeout = 10000,
         .handler_timeout = 10000, .write_timeout = 10000, .idle_timeout = 10000,
     };
-    outcome outcome = {0};
+    outcome outcome = {.holds = manner.holds};
     cmhd_server *server = calloc(1, sizeof *server + sizeof(worker));
     cmhd_field *fields = calloc(options.fields, sizeof *fields);
     const char *failure = server == NULL || fields == NULL ? "out of memory" : NULL;
     if (failure == NULL) {
         server->options = options;
-        server->callbacks = (cmhd_callbacks){.context = &outcome, .request = note};
+        server->callbacks = (cmhd_callbacks){.context = &outcome, .request = note, .suspended = note_suspended,
+                                              .resumed = note_resumed, .abandoned = note_abandoned};
         server->listener = -1;
-        server->links_fields = links_fields;
+        server->links_fields = manner.links_fields;
+        server->holds = manner.holds;
         server->worker_count = 1;
         worker *w = &server->workers[0];
         w->server = server;
@@ -121,7 +159,9 @@ static const char *try_samples(bool links_fields) {
     return failure;
 }
 
-const char *cmhd_self_test(void) { return try_samples(false); }
+const char *cmhd_self_test(void) { return try_samples((manner){0}); }
+
+bool cmhd_can_hold(void) { return try_samples((manner){.holds = true}) == NULL; }
 
 static bool is_field(const cmhd_field_node *node, const char *name, const char *value) {
     return node->kind == MHD_HEADER_KIND && node->name_length == strlen(name) && node->value_length == strlen(value) &&
@@ -150,5 +190,5 @@ bool cmhd_can_link_fields(void) {
     if (response == NULL) return false;
     bool lie_as_expected = fields_lie_as_expected(response);
     MHD_destroy_response(response);
-    return lie_as_expected && try_samples(true) == NULL;
+    return lie_as_expected && try_samples((manner){.links_fields = true}) == NULL;
 }

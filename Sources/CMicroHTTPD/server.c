@@ -177,6 +177,7 @@ cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks
     server->listener = listener;
     server->port = port_of(listener);
     server->links_fields = !options->adds_fields_singly && cmhd_can_link_fields();
+    server->holds = cmhd_can_hold();
     for (unsigned i = 0; i < server->worker_count; i++)
         if (!start_worker(&server->workers[i], message, message_size)) {
             cmhd_server_stop(server, 0, 0);

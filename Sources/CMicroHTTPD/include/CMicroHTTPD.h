@@ -201,6 +201,10 @@ typedef struct {
 /// static sentence that says what is different: do not serve then.
 const char *cmhd_self_test(void);
 
+/// Checks that the library asks again for an answer that was not given, so that requests can wait without their
+/// connections being suspended. When it does not a server suspends them.
+bool cmhd_can_hold(void);
+
 /// Checks that the library keeps an answer's fields so that they can be given to it as one text, which is much
 /// cheaper than one by one. When it does not a server adds them one by one.
 bool cmhd_can_link_fields(void);

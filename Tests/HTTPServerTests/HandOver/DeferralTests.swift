@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Glibc
 import HTTPServer
 import HTTPTestClient
@@ -199,6 +200,11 @@ struct DeferralTests {
         }
         let wasAsked = isAsked.load(ordering: .relaxed)
         #expect(!wasAsked)
+    }
+
+    @Test("is waited for without suspending its connection, by the library that is here")
+    func isHeld() {
+        #expect(cmhd_can_hold())
     }
 
     @Test("is one of very many: all get theirs, also when every third client has left")
