@@ -14,12 +14,13 @@ extension SessionWriter {
     }
 
     /// A step of giving back what is too much; nothing most times. A page that was given back is taken again at the
-    /// price of a larger file, so some stay: a quarter of what is in use, and not less than a mebibyte.
+    /// price of a larger file, so some stay: a quarter of what is in use, what the log of recent
+    /// writes soon takes again, and not less than a mebibyte.
     func giveBackSurplus() throws(SQLiteError) {
         let free = try freePages
         guard free > Self.leastKept, try isIncremental else { return }
         let used = Int(try connection.number("PRAGMA page_count") ?? 0) - free
-        let surplus = free - max(Self.leastKept, used / 4)
+        let surplus = free - max(Self.leastKept, used / 4, recent.pagesInTurn)
         if surplus > 0 { _ = try giveBack(atMost: min(surplus, Self.step)) }
     }
 

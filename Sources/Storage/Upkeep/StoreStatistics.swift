@@ -25,6 +25,8 @@ package struct StoreStatistics: Sendable {
     package let oldest: Int64?
     package let newest: Int64?
     package let lastUsed: Int64?
+    /// Rows of the log of recent writes, which are not among the others yet.
+    package let recentWrites: Int
     /// In the order of their names; those that are not declared any more as well.
     package let services: [Service]
 
@@ -56,6 +58,9 @@ package struct StoreStatistics: Sendable {
             newest = rows.isNull(3) ? nil : rows.int64(3)
             lastUsed = rows.isNull(4) ? nil : rows.int64(4)
             services = try Self.services(connection)
+            var recentWrites = 0
+            for table in RecentTable.allCases { recentWrites += try number("SELECT count(*) FROM \(table.name)") }
+            self.recentWrites = recentWrites
         } catch {
             throw StoreOpeningError.unusable(path, reason: error.description)
         }
