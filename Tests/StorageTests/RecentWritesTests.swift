@@ -38,7 +38,8 @@ struct RecentWritesTests {
     }
 
     /// Never folded for want of something to do.
-    private static func store(_ file: SQLiteFile, rows: Int = 16_384, report: Reports = Reports()) throws -> SQLiteStore {
+    private static func store(_ file: SQLiteFile, rows: Int = 16_384, report: Reports = Reports()) throws -> SQLiteStore
+    {
         try SQLiteStore(
             path: file.path, services: ["profile", "quote"], idleTimeout: 1_800_000, durability: .commit,
             recent: RecentLimits(rows: rows, idleTime: .seconds(3_600)), report: report.add)
@@ -234,7 +235,9 @@ struct RecentWritesTests {
                         last[id] = revision + 1
                         let loaded = try #require(try await store.load(id))
                         #expect(loaded.record.revision == revision + 1)
-                        #expect(Self.texts(loaded).first == kept[id].map { String(decoding: $0.bytes, as: UTF8.self) } ?? "1")
+                        #expect(
+                            Self.texts(loaded).first == kept[id].map { String(decoding: $0.bytes, as: UTF8.self) }
+                                ?? "1")
                         if step % 10 == 9 {
                             for session in try await store.page(after: nil, limit: 50) {
                                 guard let known = last[session.record.id] else { continue }
@@ -276,7 +279,8 @@ struct RecentWritesTests {
             }
         }
         while try Self.rows(file) != 0 { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(try SQLiteConnection(file.path, .read).number("SELECT count(*) FROM services WHERE revision = 2") == 600)
+        #expect(
+            try SQLiteConnection(file.path, .read).number("SELECT count(*) FROM services WHERE revision = 2") == 600)
         await store.close()
     }
 

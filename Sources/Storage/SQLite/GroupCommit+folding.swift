@@ -8,8 +8,8 @@ extension GroupCommit {
 
     /// After each transaction. While jobs come in time the log empties itself, as far as it has to.
     func noteUnfolded() {
-        guard let log = current?.writer.recent, log.isToBeFolded else { return foldDue = nil }
-        foldDue = .now + log.index.limits.idleTime
+        let log = current?.writer.recent
+        foldDue = log.flatMap { $0.isToBeFolded ? .now + $0.index.limits.idleTime : nil }
     }
 
     /// When nothing came for a while: some sessions, so that what comes now does not wait for all of them.

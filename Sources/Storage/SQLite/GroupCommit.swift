@@ -113,7 +113,9 @@ final class GroupCommit: @unchecked Sendable {
         foldAtEnd()
         syncAtEnd()
         // Closing does that only for the last connection, and a reader that is still there cannot.
-        try? current?.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if let current, (try? current.connection.number("PRAGMA wal_checkpoint(TRUNCATE)")) == 0 {
+            try? current.writer.room.giveBack()
+        }
         current = nil
         lock.release()
         let waiting = end.withLock { end in
@@ -137,6 +139,7 @@ final class GroupCommit: @unchecked Sendable {
                 for job in jobs { try job.apply(to: writer) }
                 try writer.foldDue()
                 isApplying = false
+                try writer.room.reserve()
                 #if PLANTED_BUGS
                     if PlantedBug.answerBeforeCommit.isActive { for job in jobs { job.finish(nil) } }
                 #endif
@@ -158,13 +161,14 @@ final class GroupCommit: @unchecked Sendable {
         committedGroups.wrappingAdd(1, ordering: .relaxed)
         noteUnsynced()
         noteUnfolded()
+        // Before anybody is told: then the file is as small as it was made.
+        if isCheckpointDue.exchange(false, ordering: .relaxed) {
+            try? current?.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        }
         #if PLANTED_BUGS
             if PlantedBug.answerBeforeCommit.isActive { return }
         #endif
         for job in jobs { job.finish(nil) }
-        if isCheckpointDue.exchange(false, ordering: .relaxed) {
-            try? current?.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        }
     }
 
     func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {

@@ -6,7 +6,8 @@ extension SessionWriter {
     func receive(_ arrival: SessionArrival) throws(SQLiteError) -> StoreError? {
         let id = arrival.session.record.id
         // What was ended, or is replaced, may have rows in the log that are of a higher revision than what takes its place.
-        if recent.isToBeFolded { try foldAll() }
+        try foldAll()
+        try recent.removeStuck(key: id.key)
         if let replaced = arrival.replacedRevision {
             guard let revision = try storedRevision(of: id) else { return .gone }
             guard revision == Int64(clamping: replaced) else { return .conflict }

@@ -68,13 +68,13 @@ extension SessionWriter {
         try recent.emptyFormer()
     }
 
-    /// Some of all, and then the log is empty; or is not, when there are more.
+    /// So many of all. When these are all there are, the log is empty.
     func foldAll(atMost limit: Int = .max) throws(SQLiteError) {
-        let keys = recent.keys
-        for key in keys.prefix(limit) {
-            if let session = recent.session(key: key) { try foldForOthers(session) }
+        var folded = 0
+        while folded < limit, let session = try recent.next() {
+            try foldForOthers(session)
+            folded += 1
         }
-        if keys.count <= limit { try recent.emptyAll() }
     }
 
     /// A damaged page in its way is none of the others' trouble.

@@ -21,6 +21,7 @@ struct SessionWriter {
     let connection: SQLiteConnection
     /// Where commits that only write services go first.
     let recent: RecentLog
+    let room: FileRoom
     let selectSession: SQLiteStatement
     /// Reads within the writer's transaction, and nothing of the log: who is read is folded before.
     let reader: SessionReader
@@ -39,6 +40,7 @@ struct SessionWriter {
         reportPage: @escaping @Sendable (UInt32) -> Void = { _ in }
     ) throws(SQLiteError) {
         self.connection = connection
+        room = try FileRoom(connection)
         recent = try RecentLog(connection, index, report: report)
         reader = try SessionReader(connection, names: names, report: report, reportPage: reportPage)
         self.names = names

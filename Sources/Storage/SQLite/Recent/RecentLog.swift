@@ -73,9 +73,13 @@ final class RecentLog {
     /// Before a transaction.
     func begin() {
         place = .elsewhere
-        guard isFull, state.isFormerEmpty else { return }
+        if isFull, state.isFormerEmpty { turn() }
+    }
+
+    /// The empty table gathers from now on.
+    private func turn() {
         pagesInTurn = state.bytes / 3_600
-        state = State(gathering: state.gathering.other, queue: index.keys.sorted(), isFormerEmpty: false)
+        state = State(gathering: state.gathering.other, queue: keys, isFormerEmpty: false)
     }
 
     /// The transaction is committed, and nobody was told yet.
@@ -128,13 +132,14 @@ final class RecentLog {
         changes[key] = RecentIndex.Change(session: nil)
     }
 
-    /// Those that have rows and can be folded, in the order of their keys.
-    var keys: [Int64] {
+    /// Those that have rows, in order.
+    private var keys: [Int64] {
+        guard !changes.isEmpty else { return index.keys.sorted() }
         var keys = Set(index.keys)
         for (key, change) in changes {
             if change.session == nil { keys.remove(key) } else { keys.insert(key) }
         }
-        return keys.subtracting(stuck).sorted()
+        return keys.sorted()
     }
 
     // MARK: Rows
@@ -165,8 +170,21 @@ final class RecentLog {
     /// The next one whose turn has come to be folded.
     func nextDue() -> RecentSession? {
         let (count, rows, bytes) = (state.queue.count, state.rows, state.bytes)
-        let due = min(count, max(rows * count / limits.rows, bytes * count / limits.bytes))
-        while !isOff, state.folded < due {
+        return next(before: min(count, max(rows * count / limits.rows, bytes * count / limits.bytes)))
+    }
+
+    /// The next one, whether its turn has come or not. Nil when the log is empty by then.
+    func next() throws(SQLiteError) -> RecentSession? {
+        while isToBeFolded {
+            if let session = next(before: state.queue.count) { return session }
+            try emptyFormer()
+            if state.rows > 0 { turn() } else { pagesInTurn = 0 }
+        }
+        return nil
+    }
+
+    private func next(before end: Int) -> RecentSession? {
+        while !isOff, state.folded < end {
             let key = state.queue[state.folded]
             state.folded += 1
             // Whatever it has in the other table by now is newer than all that it had in this one.
@@ -187,12 +205,11 @@ final class RecentLog {
         state.isFormerEmpty = true
     }
 
-    /// After every session was folded.
-    func emptyAll() throws(SQLiteError) {
-        guard !isOff else { return }
-        for table in RecentTable.allCases { try empty(table) }
-        state = State(gathering: state.gathering)
-        pagesInTurn = 0
+    /// Before a session is received: nothing that stayed in the log is taken for its.
+    func removeStuck(key: Int64) throws(SQLiteError) {
+        guard stuck.contains(key) else { return }
+        for table in RecentTable.allCases { try connection.execute("DELETE FROM \(table.name) WHERE session = \(key)") }
+        forget(key: key)
     }
 
     /// Without a condition SQLite does not look at the rows at all.

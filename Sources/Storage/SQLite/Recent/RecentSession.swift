@@ -29,9 +29,8 @@ struct RecentSession {
     /// Rows may come in any order: a higher number is a newer row.
     mutating func add(_ row: Row, revision: Int64) {
         self.revision = max(self.revision, revision)
-        guard let first else { return self.first = row }
-        if first.service == row.service {
-            if first.sequence < row.sequence { self.first = row }
+        if first == nil || first?.service == row.service {
+            if (first?.sequence ?? 0) < row.sequence { first = row }
         } else if let place = others.firstIndex(where: { $0.service == row.service }) {
             if others[place].sequence < row.sequence { others[place] = row }
         } else {
