@@ -20,8 +20,10 @@ extension GroupCommit {
         if isDone, foldDue != nil { foldDue = .now }
     }
 
+    /// What is left is as safe in the log, and the next start goes on with it: whoever stops a server waits for little.
     func foldAtEnd() {
-        while current?.writer.recent.isToBeFolded == true, fold(atMost: Self.sessionsAtOnce) {}
+        let end = SuspendingClock.now + Self.longestEnd
+        while current?.writer.recent.isToBeFolded == true, .now < end, fold(atMost: Self.sessionsAtOnce) {}
     }
 
     /// False when it could not be done. Nothing is lost then: the log stays.
@@ -48,5 +50,6 @@ extension GroupCommit {
         func finish(_ error: SQLiteError?) { isDone = error == nil }
     }
 
+    private static let longestEnd: Duration = .seconds(2)
     private static let sessionsAtOnce = 256
 }
