@@ -97,7 +97,9 @@ struct RecentWritesTests {
         await store.close()
         let check = try StoreCheck.run(copy.path) { Issue.record("\($0)") }
         #expect(check.recentWrites == 3)
-        #expect(try StoreStatistics(copy.path).recentWrites == 3)
+        let statistics = try StoreStatistics(copy.path)
+        #expect(statistics.recentWrites == 3)
+        #expect(statistics.services.map { "\($0.name) \($0.count) \($0.bytes)" } == ["profile 1 1", "quote 1 1"])
         let next = try Self.store(copy)
         #expect(Self.texts(try await next.load(id)) == ["2", "3"])
         await #expect(throws: StoreError.self) { try await next.commit(Self.write([0], of: id, from: 2)) }

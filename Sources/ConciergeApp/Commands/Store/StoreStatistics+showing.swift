@@ -15,7 +15,7 @@ extension StoreStatistics {
             ("tables", "version \(schemaVersion)"),
             ("sessions", "\(sessions), \(sessionsOfUsers) of them with a user; no tombstones, which it does not need"),
         ]
-        if recentWrites > 0 { lines.append(("recent", "\(recentWrites) writes that are not among the services yet")) }
+        if recentWrites > 0 { lines.append(("recent", "\(recentWrites) writes that are not at their places yet")) }
         if let oldest, let newest, let lastUsed {
             lines.append(("oldest", Self.time(oldest)))
             lines.append(("newest", Self.time(newest)))
