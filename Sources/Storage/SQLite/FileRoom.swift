@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// Room in the file itself for what is in SQLite's log.
 ///
@@ -36,11 +37,20 @@ final class FileRoom {
         if pages > reserved {
             var size = pages * pageSize
             let code = sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
-            // SQLite calls it a failure of the disk, whyever there is no room. If it is one, a sync will tell.
-            guard code == SQLITE_OK else { throw SQLiteError(code: SQLITE_FULL, doing: "making room in the file") }
+            // SQLite calls it a failure of the disk, whyever it could not be done. If it is one, a write or a sync will tell.
+            guard code == SQLITE_OK || isRoom else {
+                throw SQLiteError(code: SQLITE_FULL, doing: "making room in the file")
+            }
         }
         // Less as well: what is given back is cut off when the log is written back.
         reserved = pages
+    }
+
+    /// Whether the disk has room, and its file system only cannot take it beforehand.
+    private var isRoom: Bool {
+        var disk = statvfs()
+        guard let path = sqlite3_db_filename(connection.handle, "main"), statvfs(path, &disk) == 0 else { return true }
+        return UInt(disk.f_bavail) * disk.f_frsize > UInt(Self.chunk)
     }
 
     /// After the log was written back as a whole: the file is as long as what is in it. What a kill leaves behind the last
