@@ -400,6 +400,25 @@ struct RecentWritesTests {
         await next.close()
     }
 
+    @Test("a row that should be there and is not is looked for again, and nothing is made up in its place")
+    func missing() async throws {
+        let file = try SQLiteFile()
+        let store = try Self.store(file)
+        try await Self.create(id, in: store)
+        let index = RecentIndex()
+        var session = RecentSession(id, isSure: true)
+        session.add(RecentSession.Row(sequence: 9, service: 1, table: .odd), revision: 5)
+        index.apply([id.key: RecentIndex.Change(session: session)])
+        let reports = Reports()
+        let reader = try SessionReader(
+            try SQLiteConnection(file.path, .read), names: ServiceNames(["profile", "quote"]), recent: index,
+            report: reports.add)
+        let found = try #require(try reader.session(id))
+        #expect(found.record.revision == 1 && Self.texts(found) == ["1"])
+        #expect(reports.all.count == 1)
+        await store.close()
+    }
+
     @Test(
         "a damaged page in the way of folding, or of the log, is not in everybody's way",
         arguments: ["services", "recent_even", "recent_odd"])
