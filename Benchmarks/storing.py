@@ -14,9 +14,10 @@ import zlib
 
 from server import Failed
 
-VERSION = 2  # PRAGMA user_version
+VERSION = 3  # PRAGMA user_version
 SESSIONS = ("key", "id", "token", "revision", "created_at", "expires_at", "used_at", "due_at", "mode", "user_id",
             "labels", "retired", "checksum")
+RECENT = ("recent_even", "recent_odd")  # writes that are not in services yet; none in a file that was closed
 SERVICES = ("session", "name", "birth", "revision", "created_at", "updated_at", "document", "checksum")
 KEY_OFFSET = 2**63  # the key of a session is the first half of its id less this
 BATCH = 20_000
@@ -73,6 +74,9 @@ def template(database, token):
             raise unknown(f"{table} has the columns {', '.join(found)}")
     identity = base64.urlsafe_b64decode(token[3:])[:16]
     key = struct.unpack(">Q", identity[:8])[0] - KEY_OFFSET
+    for table in RECENT:
+        if database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]:
+            raise unknown(f"{table} is not empty")
     sessions = database.execute("SELECT * FROM sessions WHERE key = ? AND id = ?", (key, identity)).fetchall()
     services = database.execute("SELECT * FROM services WHERE session = ?", (key,)).fetchall()
     if len(sessions) != 1 or len(services) != 1:

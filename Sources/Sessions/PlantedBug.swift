@@ -19,6 +19,7 @@
         case endShownEarly = "end-shown-early"
         case lostService = "lost-service"
         case unsyncedInterval = "unsynced-interval"
+        case recentForgotten = "recent-forgotten"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

@@ -127,6 +127,7 @@ struct SQLiteStoreTests {
             await store.close()
             try SQLiteConnection(file.path, .write).execute(
                 """
+                DROP TABLE recent_even; DROP TABLE recent_odd;
                 DROP TABLE facts; DROP TABLE flows; DROP TRIGGER count_created; DROP TRIGGER count_ended;
                 PRAGMA user_version = 1
                 """)

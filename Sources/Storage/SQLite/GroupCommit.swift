@@ -23,6 +23,9 @@ final class GroupCommit: @unchecked Sendable {
     let durability: Durability
     /// When what was answered has to be on the disk; nil when all of it is, or the policy promises nothing.
     var syncDue: SuspendingClock.Instant?
+    /// When what is in the log of recent writes is brought to where it belongs, unless something comes before; nil when it
+    /// is empty.
+    var foldDue: SuspendingClock.Instant?
     let report: @Sendable (String) -> Void
     /// Set between an error of the file and the next transaction that succeeds.
     private let failure = Mutex<Failure?>(nil)
@@ -98,16 +101,21 @@ final class GroupCommit: @unchecked Sendable {
     /// The writer's thread: returns when the queue is closed and empty.
     func run() {
         while true {
-            // Nil when nothing came before it was time to sync.
-            if let jobs = queue.take(atMost: Self.largestGroup, before: syncDue) {
+            // Nil when nothing came before there was something else to do.
+            if let jobs = queue.take(atMost: Self.largestGroup, before: nextDue) {
                 guard !jobs.isEmpty else { break }
                 commit(jobs)
+            } else {
+                foldIfDue()
             }
             syncIfDue()
         }
+        foldAtEnd()
         syncAtEnd()
         // Closing does that only for the last connection, and a reader that is still there cannot.
-        try? current?.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if let current, (try? current.connection.number("PRAGMA wal_checkpoint(TRUNCATE)")) == 0 {
+            try? current.writer.room.giveBack()
+        }
         current = nil
         lock.release()
         let waiting = end.withLock { end in
@@ -125,17 +133,24 @@ final class GroupCommit: @unchecked Sendable {
         var isApplying = false
         do throws(SQLiteError) {
             let (connection, writer) = try opened()
+            writer.recent.begin()
             try transaction(on: connection) { () throws(SQLiteError) in
                 isApplying = true
                 for job in jobs { try job.apply(to: writer) }
+                try writer.foldDue()
                 isApplying = false
+                try writer.room.reserve()
                 #if PLANTED_BUGS
                     if PlantedBug.answerBeforeCommit.isActive { for job in jobs { job.finish(nil) } }
                 #endif
             }
+            // Readers are to find what somebody is told of.
+            writer.recent.publish()
         } catch {
+            current?.writer.recent.discard()
             // A damaged page stands in the way of those who have to go there, and of nobody else.
             if isApplying, error.primaryCode == SQLITE_CORRUPT {
+                if current?.writer.recent.goAround() == true { return commit(jobs) }
                 writeSingly(jobs, error)
             } else {
                 failed(jobs, error)
@@ -145,13 +160,15 @@ final class GroupCommit: @unchecked Sendable {
         failure.withLock { $0 = nil }
         committedGroups.wrappingAdd(1, ordering: .relaxed)
         noteUnsynced()
+        noteUnfolded()
+        // Before anybody is told: then the file is as small as it was made.
+        if isCheckpointDue.exchange(false, ordering: .relaxed) {
+            try? current?.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        }
         #if PLANTED_BUGS
             if PlantedBug.answerBeforeCommit.isActive { return }
         #endif
         for job in jobs { job.finish(nil) }
-        if isCheckpointDue.exchange(false, ordering: .relaxed) {
-            try? current?.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        }
     }
 
     func failed(_ jobs: [any WriteJob], _ error: SQLiteError) {

@@ -58,7 +58,27 @@ enum SQLiteSchema {
             PRIMARY KEY (flow, version)
         ) STRICT, WITHOUT ROWID;
         """,
+        recent(.even) + recent(.odd),
     ]
+
+    /// A table of rows that are to take the places of those in `services`: the log of recent writes (``RecentLog``). What is
+    /// not newer than its session's revision means nothing.
+    private static func recent(_ table: RecentTable) -> String {
+        """
+        CREATE TABLE \(table.name) (
+            seq        INTEGER PRIMARY KEY,          -- in the order of commits, over both tables
+            session    INTEGER NOT NULL,             -- its key
+            id         BLOB    NOT NULL,
+            name       TEXT    NOT NULL,             -- from here on as in services
+            birth      INTEGER NOT NULL,
+            revision   INTEGER NOT NULL,             -- the session's as well
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            document   TEXT    NOT NULL,
+            checksum   INTEGER NOT NULL
+        ) STRICT;
+        """
+    }
 
     /// Makes the tables, or brings them up to date, in one transaction.
     ///

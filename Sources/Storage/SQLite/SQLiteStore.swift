@@ -24,9 +24,18 @@ package final class SQLiteStore: CallingSessionStore {
     ///   - idleTimeout: in milliseconds; see `SessionSettings`.
     ///   - report: is told of damaged rows and other trouble, in sentences for the log.
     /// - Throws: ``StoreOpeningError``.
-    package init(
+    package convenience init(
         path: String, services: [String], idleTimeout: Int64, durability: Durability = .commit,
         report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
+        try self.init(
+            path: path, services: services, idleTimeout: idleTimeout, durability: durability, recent: RecentLimits(),
+            report: report)
+    }
+
+    init(
+        path: String, services: [String], idleTimeout: Int64, durability: Durability, recent limits: RecentLimits,
+        report: @escaping @Sendable (String) -> Void
     ) throws {
         let place = StorePlace(path)
         try place.makeDirectory()
@@ -35,6 +44,7 @@ package final class SQLiteStore: CallingSessionStore {
         let damaged = DamageCount(report: report)
         self.damaged = damaged
         let names = ServiceNames(services)
+        let recent = RecentIndex(limits)
         do {
             let connection = try SQLiteConnection(path, .write)
             // Its transaction is synced, and with it the log that a process left which was killed.
@@ -56,16 +66,15 @@ package final class SQLiteStore: CallingSessionStore {
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
                     let writer = try SessionWriter(
-                        connection, names: names, idleTimeout: idleTimeout, report: damaged.note,
-                        reportPage: damaged.note
-                    )
+                        connection, names: names, idleTimeout: idleTimeout, recent: recent, report: damaged.note,
+                        reportPage: damaged.note)
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
                 let connection = try SQLiteConnection(path, .read)
                 try connection.execute(Self.readerCache)
                 return try SessionReader(
-                    connection, names: names, report: damaged.note, reportPage: damaged.note)
+                    connection, names: names, recent: recent, report: damaged.note, reportPage: damaged.note)
             }
         } catch let error as SQLiteError {
             throw StoreOpeningError(error, path)

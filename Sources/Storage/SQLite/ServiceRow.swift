@@ -47,6 +47,18 @@ struct ServiceRow {
         return sum.value
     }
 
+    /// The session's key, then ``columns``, from the first parameter on.
+    func bind(to statement: SQLiteStatement) throws(SQLiteError) {
+        try statement.bind(1, session.key)
+        try statement.bind(2, name)
+        try statement.bind(3, birth)
+        try statement.bind(4, revision)
+        try statement.bind(5, createdAt)
+        try statement.bind(6, updatedAt)
+        try statement.bind(7, text: document)
+        try statement.bind(8, checksum)
+    }
+
     /// The document, as that of the service with this place in the catalogue.
     func document(service: UInt16) -> ServiceDocument {
         ServiceDocument(

@@ -8,7 +8,7 @@ struct SessionRow {
 
     let id: SessionID
     let token: [UInt8]
-    let revision: Int64
+    var revision: Int64
     let createdAt: Int64
     let expiresAt: Int64
     let usedAt: Int64

@@ -19,6 +19,7 @@ extension SessionWriter {
                 continue
             }
             // Read before it is gone: it is told what it had.
+            try settle(id)
             if let session = try reader.current(id) { ended.append(session) }
             if try end(id) { count += 1 }
         }

@@ -5,6 +5,9 @@ extension SessionWriter {
     /// not be left under the new one's checksum.
     func receive(_ arrival: SessionArrival) throws(SQLiteError) -> StoreError? {
         let id = arrival.session.record.id
+        // What was ended, or is replaced, may have rows in the log that are of a higher revision than what takes its place.
+        try foldAll()
+        try recent.removeStuck(key: id.key)
         if let replaced = arrival.replacedRevision {
             guard let revision = try storedRevision(of: id) else { return .gone }
             guard revision == Int64(clamping: replaced) else { return .conflict }
@@ -13,11 +16,5 @@ extension SessionWriter {
         guard try create(arrival.session) else { return .conflict }
         for flow in arrival.newFlows { try write(flow) }
         return nil
-    }
-
-    private func storedRevision(of id: SessionID) throws(SQLiteError) -> Int64? {
-        let statement = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND id = ?2")
-        try bind(id, to: statement)
-        return try statement.step() ? statement.int64(0) : nil
     }
 }

@@ -2,14 +2,15 @@ import Sessions
 
 /// The statements that change sessions. Runs within a transaction that somebody else begins and ends.
 struct SessionWriter {
-    private let names: ServiceNames
+    let names: ServiceNames
     /// In milliseconds; see `SessionSettings`.
     private let idleTimeout: Int64
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
     /// What most commits change of a session's own row.
-    private let updateRevision: SQLiteStatement
+    let updateRevision: SQLiteStatement
     private let findSession: SQLiteStatement
+    private let selectRevision: SQLiteStatement
     private let deleteSession: SQLiteStatement
     private let touchSession: SQLiteStatement
     private let updateService: SQLiteStatement
@@ -18,21 +19,29 @@ struct SessionWriter {
     private let deleteServices: SQLiteStatement
     private let writeFlow: SQLiteStatement
     let connection: SQLiteConnection
-    /// Reads within the writer's transaction.
+    /// Where commits that only write services go first.
+    let recent: RecentLog
+    let room: FileRoom
+    let selectSession: SQLiteStatement
+    /// Reads within the writer's transaction, and nothing of the log: who is read is folded before.
     let reader: SessionReader
     let selectDue: SQLiteStatement
     let selectDueTooLate: SQLiteStatement
     let moveDue: SQLiteStatement
 
     /// - Parameters:
+    ///   - index: is given what the log has; readers are to look into it.
     ///   - report: is told of each damaged row, in a sentence.
     ///   - reportPage: of each damaged page.
     init(
         _ connection: SQLiteConnection, names: ServiceNames, idleTimeout: Int64,
+        recent index: RecentIndex = RecentIndex(),
         report: @escaping @Sendable (String) -> Void = { _ in },
         reportPage: @escaping @Sendable (UInt32) -> Void = { _ in }
     ) throws(SQLiteError) {
         self.connection = connection
+        room = try FileRoom(connection)
+        recent = try RecentLog(connection, index, report: report)
         reader = try SessionReader(connection, names: names, report: report, reportPage: reportPage)
         self.names = names
         self.idleTimeout = idleTimeout
@@ -50,6 +59,8 @@ struct SessionWriter {
         updateRevision = try connection.prepare(
             "UPDATE sessions SET revision = ?4, checksum = ?12 WHERE key = ?1 AND id = ?2 AND revision = ?13")
         findSession = try connection.prepare("SELECT 1 FROM sessions WHERE key = ?1 AND id = ?2")
+        selectRevision = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND id = ?2")
+        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND id = ?2")
         deleteSession = try connection.prepare("DELETE FROM sessions WHERE key = ?1 AND (?2 IS NULL OR id = ?2)")
         touchSession = try connection.prepare(
             """
@@ -73,6 +84,7 @@ struct SessionWriter {
         selectDueTooLate = try connection.prepare(
             "SELECT key, id, used_at, expires_at FROM sessions WHERE due_at > ?1 ORDER BY due_at DESC LIMIT ?2")
         moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE key = ?1")
+        try replay(report: report)
     }
 
     /// False when there is one of that id.
@@ -87,7 +99,7 @@ struct SessionWriter {
         guard connection.changes == 1 else { return false }
         for document in session.record.services {
             let row = ServiceRow(document, named: names[document.service], of: row.id)
-            try bind(row, to: insertService)
+            try row.bind(to: insertService)
             try insertService.run()
         }
         return true
@@ -95,6 +107,8 @@ struct SessionWriter {
 
     /// Nil when it is done. A row is only ever updated, never put back: no commit revives a session that has ended.
     func commit(_ commit: SessionCommit) throws(SQLiteError) -> StoreError? {
+        if isForLog(commit) { return try append(commit) }
+        try settle(commit.record.id)
         let record = commit.record
         let row = SessionRow(record, usedAt: 0)
         let update = commit.changesServicesOnly ? updateRevision : updateSession
@@ -107,7 +121,7 @@ struct SessionWriter {
         }
         try update.bind(13, Int64(clamping: commit.replacedRevision))
         #if PLANTED_BUGS
-            if PlantedBug.noConflictCheck.isActive, let revision = try revision(of: record.id) {
+            if PlantedBug.noConflictCheck.isActive, let revision = try storedRevision(of: record.id) {
                 try update.bind(13, revision)
             }
             if PlantedBug.revivedSession.isActive, try !exists(record.id) {
@@ -161,6 +175,9 @@ struct SessionWriter {
     private func end(bound key: Int64) throws(SQLiteError) -> Bool {
         try deleteSession.run()
         guard connection.changes == 1 else { return false }
+        // Rows of the log that are of nobody mean nothing, and no new session has the id of this one, but for one that is
+        // received (`receive(_:)`).
+        recent.forget(key: key)
         try deleteServices.bind(1, key)
         try deleteServices.run()
         return true
@@ -180,19 +197,18 @@ struct SessionWriter {
 
     // MARK: Parts
 
+    /// Nil when there is no such session. What the log has is not looked at.
+    func storedRevision(of id: SessionID) throws(SQLiteError) -> Int64? {
+        try bind(id, to: selectRevision)
+        defer { selectRevision.reset() }
+        return try selectRevision.step() ? selectRevision.int64(0) : nil
+    }
+
     private func exists(_ id: SessionID) throws(SQLiteError) -> Bool {
         try bind(id, to: findSession)
         defer { findSession.reset() }
         return try findSession.step()
     }
-
-    #if PLANTED_BUGS
-        private func revision(of id: SessionID) throws(SQLiteError) -> Int64? {
-            let statement = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND id = ?2")
-            try bind(id, to: statement)
-            return try statement.step() ? statement.int64(0) : nil
-        }
-    #endif
 
     private func write(_ document: ServiceDocument, of session: SessionID) throws(SQLiteError) {
         #if PLANTED_BUGS
@@ -203,24 +219,16 @@ struct SessionWriter {
                     createdAt: document.createdAt, updatedAt: document.updatedAt, bytes: document.bytes)
             }
         #endif
-        let row = ServiceRow(document, named: names[document.service], of: session)
-        // Most are there: only the first write finds none.
-        try bind(row, to: updateService)
-        try updateService.run()
-        guard connection.changes == 0 else { return }
-        try bind(row, to: insertService)
-        try insertService.run()
+        try write(ServiceRow(document, named: names[document.service], of: session))
     }
 
-    private func bind(_ row: ServiceRow, to statement: SQLiteStatement) throws(SQLiteError) {
-        try statement.bind(1, row.session.key)
-        try statement.bind(2, row.name)
-        try statement.bind(3, row.birth)
-        try statement.bind(4, row.revision)
-        try statement.bind(5, row.createdAt)
-        try statement.bind(6, row.updatedAt)
-        try statement.bind(7, text: row.document)
-        try statement.bind(8, row.checksum)
+    func write(_ row: ServiceRow) throws(SQLiteError) {
+        // Most are there: only the first write finds none.
+        try row.bind(to: updateService)
+        try updateService.run()
+        guard connection.changes == 0 else { return }
+        try row.bind(to: insertService)
+        try insertService.run()
     }
 
     /// The key and the whole id.

@@ -6,6 +6,8 @@ package struct StoreCheck {
     /// What there is, as far as it can be read.
     package private(set) var sessions = 0
     package private(set) var services = 0
+    /// Rows of the log of recent writes, the newest of which are not among the others yet.
+    package private(set) var recentWrites = 0
     package private(set) var findings = 0
     private let tell: (String) -> Void
 
@@ -30,6 +32,7 @@ package struct StoreCheck {
         part("the pages") { (check) throws(SQLiteError) in try check.checkPages(connection) }
         part("the sessions") { (check) throws(SQLiteError) in try check.checkSessions(connection) }
         part("the services") { (check) throws(SQLiteError) in try check.checkServices(connection) }
+        part("the recent writes") { (check) throws(SQLiteError) in try check.checkRecentWrites(connection) }
         part("how they belong together") { (check) throws(SQLiteError) in try check.checkRelations(connection) }
         // By now every page that anything is on was read, as far as its place is known.
         for page in connection.takeDamagedPages().sorted() { found("page \(page): it does not fit its checksum") }
@@ -90,6 +93,23 @@ package struct StoreCheck {
             guard let id = SessionID(bytes: rows.bytes(session)), ServiceRow(rows, of: id) != nil else {
                 found("\(name), service \(Self.visible(rows.text(0))): the row does not fit its checksum")
                 continue
+            }
+        }
+    }
+
+    /// Those of a session that has ended are as good as gone.
+    private mutating func checkRecentWrites(_ connection: SQLiteConnection) throws(SQLiteError) {
+        for table in RecentTable.allCases {
+            let rows = try connection.prepare("SELECT \(RecentTable.columns) FROM \(table.name)")
+            while try rows.step() {
+                recentWrites += 1
+                let (key, bytes) = (rows.int64(7), rows.bytes(8))
+                guard let id = SessionID(bytes: bytes), id.key == key, ServiceRow(rows, of: id) != nil else {
+                    found(
+                        "\(Self.name(bytes, key: key)), recent write \(rows.int64(9)) of service "
+                            + "\(Self.visible(rows.text(0))): the row does not fit its checksum")
+                    continue
+                }
             }
         }
     }

@@ -25,6 +25,8 @@ package struct StoreStatistics: Sendable {
     package let oldest: Int64?
     package let newest: Int64?
     package let lastUsed: Int64?
+    /// Rows of the log of recent writes. The newest of a service counts among ``services``.
+    package let recentWrites: Int
     /// In the order of their names; those that are not declared any more as well.
     package let services: [Service]
 
@@ -56,16 +58,31 @@ package struct StoreStatistics: Sendable {
             newest = rows.isNull(3) ? nil : rows.int64(3)
             lastUsed = rows.isNull(4) ? nil : rows.int64(4)
             services = try Self.services(connection)
+            var recentWrites = 0
+            for table in RecentTable.allCases { recentWrites += try number("SELECT count(*) FROM \(table.name)") }
+            self.recentWrites = recentWrites
         } catch {
             throw StoreOpeningError.unusable(path, reason: error.description)
         }
     }
 
+    /// With what the log of recent writes has in the places of what it takes the place of.
     private static func services(_ connection: SQLiteConnection) throws(SQLiteError) -> [Service] {
-        // Without the cast it would be characters.
-        let length = "length(CAST(document AS BLOB))"
+        let log = RecentTable.allCases.map { "SELECT session, name, revision, document FROM \($0.name)" }
         let rows = try connection.prepare(
-            "SELECT name, count(*), sum(\(length)), max(\(length)) FROM services GROUP BY name ORDER BY name")
+            """
+            WITH log AS (\(log.joined(separator: " UNION ALL "))),
+            newest AS (
+                SELECT session, name, max(log.revision), document FROM log
+                JOIN sessions ON key = session AND log.revision > sessions.revision GROUP BY session, name
+            ),
+            sizes AS ( -- without the cast it would be characters
+                SELECT name, length(CAST(document AS BLOB)) AS size FROM services
+                WHERE (session, name) NOT IN (SELECT session, name FROM newest)
+                UNION ALL SELECT name, length(CAST(document AS BLOB)) FROM newest
+            )
+            SELECT name, count(*), sum(size), max(size) FROM sizes GROUP BY name ORDER BY name
+            """)
         var services: [Service] = []
         while try rows.step() {
             services.append(

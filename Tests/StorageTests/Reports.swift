@@ -1,0 +1,10 @@
+import Synchronization
+
+/// What a store has told.
+final class Reports: Sendable {
+    private let sentences = Mutex<[String]>([])
+
+    var all: [String] { sentences.withLock { $0 } }
+
+    @Sendable func add(_ sentence: String) { sentences.withLock { $0.append(sentence) } }
+}
