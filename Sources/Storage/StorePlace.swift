@@ -22,13 +22,6 @@ package struct StorePlace {
         guard code == EEXIST else { throw unusable("\(directory) cannot be made (\(Self.text(code))): \(Self.advice)") }
     }
 
-    /// Makes an empty file when there is none. SQLite would, too, for everybody to read.
-    func makeFile() throws(StoreOpeningError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unusable("\(Self.text(errno)): \(Self.advice)") }
-        close(descriptor)
-    }
-
     // MARK: What is in the way
 
     private var problemOfDirectory: StoreOpeningError? {

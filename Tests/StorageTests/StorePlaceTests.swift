@@ -46,7 +46,7 @@ struct StorePlaceTests {
         let folder = "\(file.folder)/data"
         let path = "\(folder)/concierge.db"
         defer {
-            for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) }
+            for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
             rmdir(folder)
         }
         let store = try SQLiteStore(path: path, services: [], idleTimeout: 1)
@@ -55,7 +55,7 @@ struct StorePlaceTests {
             revision: 1, services: [], details: .none)
         try await store.create(StoredSession(record: record, lastUsedAt: 1))
         #expect(try Self.permissions(of: folder) == 0o700)
-        for ending in ["", "-wal", "-shm", "-lock"] {
+        for ending in ["", "-wal", "-shm"] {
             #expect(try Self.permissions(of: path + ending) == 0o600, "\(ending)")
         }
         await store.close()
