@@ -22,4 +22,19 @@ package struct FileIdentity: Hashable, Sendable {
         device = status.st_dev
         inode = status.st_ino
     }
+
+    /// Opaque; another one for any other file, also for one on another machine, which may have been made as a copy of
+    /// this one. The same file has another one after the machine was started anew.
+    package var text: String {
+        "\(Self.bootID)-\(String(device, radix: 16))-\(String(inode, radix: 16))"
+    }
+
+    /// random(4): generated at boot.
+    private static let bootID: String = {
+        var bytes = [UInt8](repeating: 0, count: 36)
+        let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        return String(decoding: bytes[..<max(0, read(descriptor, &bytes, bytes.count))], as: UTF8.self)
+    }()
 }

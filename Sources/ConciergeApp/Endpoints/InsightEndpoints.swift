@@ -6,6 +6,8 @@ import Sessions
 struct InsightEndpoints: Sendable {
     let sessions: Sessions
     let store: StoreDescription
+    /// See `SessionStore.file`.
+    let file: String?
     let startedAt: ContinuousClock.Instant
     let metrics: @Sendable () -> [UInt8]
 
@@ -73,6 +75,10 @@ struct InsightEndpoints: Sendable {
             json.name("kind")
             json.string(store.kind)
             store.writePolicy(to: &json)
+            if let file {
+                json.name("file")
+                json.string(file)
+            }
             json.endObject()
             json.name("uptime_seconds")
             json.int(Int((ContinuousClock.now - startedAt).components.seconds))

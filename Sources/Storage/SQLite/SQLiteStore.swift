@@ -110,6 +110,7 @@ package final class SQLiteStore: SessionStore {
         return sentence
     }
 
+    package var file: String? { lock.identity.text }
     package var damage: StoreDamage { StoreDamage(rows: damaged.rowCount, pages: damaged.pageCount) }
 
     static let writerSettings = [
