@@ -2,8 +2,8 @@ import JSONDocument
 
 /// What became of an import, so far.
 package struct ImportReport: Sendable, Equatable {
-    /// Lines that stand for sessions.
-    package var read = 0
+    /// Sessions that were dealt with. Those that were read when an import had to stop are not.
+    package var read: Int { imported + skipped + refused }
     /// Sessions that are here now and were not before, and those that took the place of one.
     package var imported = 0
     /// Of those, the ones that took the place of one.

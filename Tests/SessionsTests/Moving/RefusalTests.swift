@@ -7,7 +7,7 @@ import Testing
 @Suite("What is refused of an archive")
 struct ArchiveRefusalTests {
     /// A line that was changed by somebody who knows how, so that its checksum is right.
-    private static func changed(_ line: [UInt8], _ patch: JSONDocument) throws -> [UInt8] {
+    static func changed(_ line: [UInt8], _ patch: JSONDocument) throws -> [UInt8] {
         let members = try #require(try JSONDocument(parsing: line).merging(patch).members)
         var json = JSONWriter()
         json.beginObject()
@@ -18,10 +18,10 @@ struct ArchiveRefusalTests {
         return ArchiveLine.seal(json).dropLast()
     }
 
-    private static func service(_ name: String, _ document: String, revision: Int = 1) -> JSONDocument {
+    static func service(_ name: String, _ document: String, revision: Int = 1) -> JSONDocument {
         [
             "name": JSONDocument(name), "birth": 0, "revision": JSONDocument(revision),
-            "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+            "created_at": "2023-01-01T00:00:00.000Z", "updated_at": "2023-01-01T00:00:00.000Z",
             "document": JSONDocument(document),
         ]
     }
@@ -67,15 +67,15 @@ struct ArchiveRefusalTests {
             ["services": [service("counter", #"{"count":1}"#), service("counter", #"{"count":1}"#)]], "/services/1/name"
         ),
         Change(["services": [service("counter", #"{"count":1}"#), service("notes", "{}")]], "/services"),
-        Change(["services": [service("coordinator", #"{"journeys":[{"id":"main"}]}"#)]], "/services"),
+        Change(["services": [service("coordinator", #"{"journeys":[{"id":"main"}]}"#)]], "/services/0/document"),
         Change(
             [
                 "services": [
                     service(
                         "coordinator",
-                        #"{"journeys":[{"id":"j","step":1,"at":[1],"who":[["gone",1]],"on":["x"]}]}"#)
+                        #"{"journeys":[{"id":"main","step":1,"at":[1],"who":[["gone",1]],"on":["x"]}]}"#)
                 ]
-            ], "/services"
+            ], "/services/0/document/journeys/0/who/0"
         ),
         Change(
             [
@@ -179,6 +179,16 @@ struct ArchiveRefusalTests {
         }
     }
 
+    @Test("errors have the number of their line in the file, the empty ones counted")
+    func numbers() async throws {
+        let house = try House()
+        _ = try await house.session()
+        let lines = try await exported(house.sessions)
+        let report = try await imported(
+            [[], lines[0], [], [], Array("{}".utf8), lines[1], [], Array("[".utf8)], into: try House().sessions, by: 7)
+        #expect(report.errors.map(\.line) == [5, 8, 8])
+    }
+
     @Test("errors are bounded, and how many more there were is said")
     func manyErrors() async throws {
         let house = try House()
@@ -200,7 +210,7 @@ struct ArchiveRefusalTests {
             if let last = splitter.finish() { lines.append(last) }
             #expect(
                 lines == [
-                    .text(Array("a".utf8)), .text(Array("bcdef".utf8)), .tooLong, .text(Array("m".utf8)),
+                    .text(Array("a".utf8)), .empty, .text(Array("bcdef".utf8)), .tooLong, .text(Array("m".utf8)),
                     .text(Array("last".utf8)),
                 ])
         }
