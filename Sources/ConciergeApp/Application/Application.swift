@@ -194,7 +194,7 @@ package actor Application {
                 catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: { _ in nil },
                 writesAtOnce: false
             ).add(to: &routes)
-            MoveEndpoints(sessions: sessions, log: log).add(to: &routes)
+            MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
             StoreEndpoints(sessions: sessions).add(to: &routes)
             InsightEndpoints(

@@ -24,6 +24,9 @@ package struct ImportReport: Sendable, Equatable {
 
     /// Enough to see what is wrong; an archive of another kind has an error in each line.
     static let mostErrors = 100
+    /// Of their texts, so that a report can be remembered as an answer is.
+    private static let mostBytes = 32 << 10
+    private var bytes = 0
 
     package struct Entry: Sendable, Equatable {
         /// From 1.
@@ -33,11 +36,18 @@ package struct ImportReport: Sendable, Equatable {
     }
 
     mutating func add(_ problem: ArchiveProblem, of id: SessionID? = nil, line: Int) {
-        guard errors.count < Self.mostErrors else {
+        let size = Self.size(of: problem.pointer) + Self.size(of: problem.detail)
+        guard moreErrors == 0, errors.count < Self.mostErrors, bytes + size <= Self.mostBytes else {
             moreErrors += 1
             return
         }
+        bytes += size
         errors.append(Entry(line: line, id: id, problem: problem))
+    }
+
+    /// At most, as JSON.
+    private static func size(of text: String) -> Int {
+        text.utf8.reduce(0) { $0 + ($1 < 0x20 || $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 6 : 1) }
     }
 
     package func write(to json: inout JSONWriter) {

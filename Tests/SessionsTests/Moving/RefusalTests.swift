@@ -198,6 +198,26 @@ struct ArchiveRefusalTests {
         #expect(report.refused == 250 && report.errors.count == 100 && report.moreErrors == 151)
     }
 
+    @Test("a report is never larger than what is remembered of an answer, whatever is wrong")
+    func largestReport() async throws {
+        let from = try House()
+        for _ in 0..<20 { _ = try await from.session() }
+        var lines = try await exported(from.sessions)
+        for place in 1...20 {
+            let names = (0..<16).map { "\($0)" + String(repeating: "\u{1}", count: 60) }
+            let unknown = names.map { (name: $0, value: JSONDocument(true)) }
+            let label = JSONDocument(members: [(String(repeating: "\u{2}", count: 5_000), JSONDocument(1))])
+            lines[place] = try Self.changed(lines[place], JSONDocument(members: unknown + [("labels", label)]))
+        }
+        let report = try await imported(lines, into: try House(clock: from.clock).sessions)
+        var json = JSONWriter()
+        json.beginObject()
+        report.write(to: &json)
+        json.endObject()
+        #expect((20_000..<60_000).contains(json.bytes.count), "\(json.bytes.count)")
+        #expect(report.refused == 20 && report.errors.count + report.moreErrors == 321, "\(report.errors.count)")
+    }
+
     @Test("lines are cut wherever they come, and one that is too long is not kept")
     func lines() {
         for size in 1...20 {
