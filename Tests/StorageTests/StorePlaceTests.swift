@@ -10,7 +10,8 @@ struct StorePlaceTests {
         ("new.db", nil), ("data/new.db", nil), ("a/b/new.db", "neither F/a/b nor F/a exists"),
         ("folder", "it is a directory: name a file in it, such as F/folder/concierge.db."),
         ("folder//", "it is a directory: name a file in it, such as F/folder/concierge.db."),
-        ("missing/", "this is the name of a directory: name a file in it, such as F/missing/concierge.db."), ("text", "it is no SQLite database: name another file"),
+        ("missing/", "this is the name of a directory: name a file in it, such as F/missing/concierge.db."),
+        ("text", "it is no SQLite database: name another file"),
         ("text/new.db", "F/text is no directory"), ("empty", nil), ("pipe", "it is no ordinary file"),
     ]
 

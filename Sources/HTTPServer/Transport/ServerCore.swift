@@ -71,8 +71,9 @@ final class ServerCore: Sendable {
             var possible = allow
             do {
                 possible = try route?.allow?(request) ?? allow
-            } catch where request.method == .trace {
-                // Possible nowhere, so also not where nothing is.
+            } catch {
+                // TRACE is possible nowhere, so also not where nothing is.
+                guard request.method == .trace else { throw error }
             }
             guard request.method == .options else { throw HTTPError.methodNotAllowed(request.method, allow: possible) }
             return Router.options(allow: possible)
