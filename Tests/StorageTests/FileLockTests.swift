@@ -50,6 +50,7 @@ struct FileLockTests {
         #expect(rename(file.path, away) == 0)
         if isReplaced { close(open(file.path, O_WRONLY | O_CREAT, 0o600)) }
         #expect(throws: StoreOpeningError.inUse(file.path)) { try file.store() }
+        #expect((access(file.path, F_OK) == 0) == isReplaced)
         #expect(try #require(store.trouble).contains("was moved, replaced or deleted"))
         // What was there is served on.
         let later = try await Self.add(to: store)

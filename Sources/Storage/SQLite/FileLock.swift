@@ -24,8 +24,9 @@ final class FileLock: Sendable {
                 path,
                 reason: "it has \(status.st_nlink) names (hard links), by which others could open it: leave it one")
         }
-        database = try Self.lock(path, of: path, flags: makesFile ? O_CREAT : 0)
+        // First, so that no file is made beside the index of somebody else.
         index = Mutex(try Self.index(of: path))
+        database = try Self.lock(path, of: path, flags: makesFile ? O_CREAT : 0)
     }
 
     /// Locks the index that SQLite uses from now on, which it makes when it is first needed.
