@@ -10,7 +10,7 @@ import Synchronization
 /// SQLite is asked for WAL mode with `synchronous = FULL`, which syncs the log before a commit returns
 /// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
 package final class SQLiteStore: SessionStore {
-    let commits: GroupCommit
+    private let commits: GroupCommit
     private let readers: ReaderPool
     private let damaged: DamageCount
     private let lock: FileLock
@@ -86,6 +86,9 @@ package final class SQLiteStore: SessionStore {
         commits.close()
         readers.close()
     }
+
+    /// What tests have go wrong.
+    var writing: GroupCommit { commits }
 
     /// Transactions so far: fewer than commits where these waited together.
     package var groups: Int { commits.groups }
