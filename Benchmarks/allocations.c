@@ -8,13 +8,12 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "counts.h"
 
 /* glibc's own names: asking dlsym for the originals would itself allocate. */
 extern void *__libc_malloc(size_t);
@@ -33,14 +32,8 @@ static void count(size_t bytes) {
     atomic_fetch_add_explicit(&counts->bytes, bytes, memory_order_relaxed);
 }
 
-__attribute__((constructor)) static void map_counts(void) {
-    const char *path = getenv("ALLOCATION_COUNTS");
-    if (path == NULL) return;
-    int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return;
-    void *mapped = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (mapped != MAP_FAILED) counts = mapped;
+__attribute__((constructor)) static void prepare(void) {
+    counts = map_counts("ALLOCATION_COUNTS", sizeof *counts, counts);
 }
 
 void *malloc(size_t size) {

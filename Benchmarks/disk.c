@@ -8,13 +8,13 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "counts.h"
 
 struct counts {
     atomic_uint_fast64_t syncs, nanoseconds, written, reads;
@@ -32,19 +32,7 @@ __attribute__((constructor)) static void prepare(void) {
     *(void **)&next_fsync = dlsym(RTLD_NEXT, "fsync");
     *(void **)&next_pwrite64 = dlsym(RTLD_NEXT, "pwrite64");
     *(void **)&next_pread64 = dlsym(RTLD_NEXT, "pread64");
-    const char *path = getenv("DISK_COUNTS");
-    if (path == NULL) return;
-    int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return;
-    void *mapped = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    close(file);
-    if (mapped != MAP_FAILED) counts = mapped;
-}
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    counts = map_counts("DISK_COUNTS", sizeof *counts, counts);
 }
 
 static int timed(int (*sync)(int), int file) {

@@ -21,8 +21,10 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
+#include "samples.h"
 
 enum { most_connections = 4096, most_samples = 1 << 24, most_answer = 8192 };
 
@@ -37,22 +39,6 @@ typedef struct {
 static char request[16384], message[16384];
 static size_t before, after, token_width;
 static const char *tokens, *next_token, *tokens_end;
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static void fail(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static int compare(const void *one, const void *other) {
-    uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-    return a < b ? -1 : a > b;
-}
 
 static void open_tokens(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);

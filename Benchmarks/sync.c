@@ -10,26 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
+#include "samples.h"
+
 enum { length = 16 << 20, most_bytes = 1 << 20, most_samples = 1 << 22 };
-
-static uint64_t now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static void fail(const char *what) {
-    perror(what);
-    exit(1);
-}
-
-static int compare(const void *one, const void *other) {
-    uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-    return a < b ? -1 : a > b;
-}
 
 static void write_all(int file, const char *data, size_t bytes, off_t place) {
     if (pwrite(file, data, bytes, place) != (ssize_t)bytes) fail("pwrite");

@@ -21,7 +21,7 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     init(_ error: SQLiteError, _ path: String) {
         self =
             switch error.primaryCode {
-            // Whoever has it is no server of ours: that would hold the lock beside the file.
+            // Whoever has it is no server of ours: that would hold the lock.
             case SQLITE_BUSY, SQLITE_LOCKED: .inUse(path)
             case SQLITE_NOTADB: .unusable(path, reason: "it is no SQLite database: name another file")
             case SQLITE_FULL: .unusable(path, reason: "its disk is full: make room, or name another file")

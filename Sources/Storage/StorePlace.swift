@@ -22,13 +22,6 @@ package struct StorePlace {
         guard code == EEXIST else { throw unusable("\(directory) cannot be made (\(Self.text(code))): \(Self.advice)") }
     }
 
-    /// Makes an empty file when there is none. SQLite would, too, for everybody to read.
-    func makeFile() throws(StoreOpeningError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw unusable("\(Self.text(errno)): \(Self.advice)") }
-        close(descriptor)
-    }
-
     // MARK: What is in the way
 
     private var problemOfDirectory: StoreOpeningError? {
@@ -46,12 +39,25 @@ package struct StorePlace {
     }
 
     private var problemOfFile: StoreOpeningError? {
+        if let problemOfKind { return problemOfKind }
+        guard case .success = Self.kind(of: path) else { return nil }
+        return problemOfWriting(to: path)
+    }
+
+    /// What is there and can be no database, whoever opens it. Not asked before opening it, some of it would be waited
+    /// for, or change something.
+    var problemOfKind: StoreOpeningError? {
         switch Self.kind(of: path) {
-        case .success(S_IFREG): problemOfWriting(to: path)
-        case .success(S_IFDIR): unusable("it is a directory: name a file in it, such as \(path)/concierge.db")
+        case .success(S_IFREG): nil
+        case .success(S_IFDIR): unusable("it is a directory: \(adviceInDirectory)")
         case .success: unusable("it is no ordinary file: name another one")
-        case .failure: nil
+        case .failure: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
         }
+    }
+
+    private var adviceInDirectory: String {
+        let stem = path[...(path.lastIndex { $0 != "/" } ?? path.startIndex)]
+        return "name a file in it, such as \(stem == "/" ? "" : stem)/concierge.db"
     }
 
     /// What an operator has to be told before the program would find it out while it starts. Not asked there: SQLite

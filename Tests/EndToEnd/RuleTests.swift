@@ -63,7 +63,6 @@ struct RuleTests {
             (Paths.profile + "/state", ["DELETE", "OPTIONS"], "GET"),
             (Paths.user, ["GET", "HEAD", "OPTIONS"], "POST"), (Paths.user + "/state", ["OPTIONS"], "GET"),
             (Paths.service("%75ser"), ["GET", "HEAD", "OPTIONS"], "POST"),
-            (Paths.service("nothing"), ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "PUT"], "POST"),
             ("/version", ["GET", "HEAD", "OPTIONS"], "DELETE"),
         ])
     func methods(path: String, allowed: [String], other: String) async throws {
@@ -94,6 +93,20 @@ struct RuleTests {
                 let answer = try await app.client().send(method, path)
                 #expect(answer.status == 404, "\(path)")
                 #expect(answer.code == "not_found", "\(path)")
+            }
+        }
+    }
+
+    @Test("a service that there is none of is 404 to OPTIONS and to methods that no service has, too")
+    func unknownService() async throws {
+        try await withApplication { app in
+            for path in [Paths.service("nothing"), Paths.service("nothing") + "/state", Paths.service("%70rofil")] {
+                for method in ["OPTIONS", "POST", "BREW"] {
+                    let answer = try await app.client().send(method, path)
+                    #expect(answer.status == 404 && answer.code == "service_not_found", "\(method) \(path)")
+                    #expect(answer["Allow"] == nil)
+                }
+                #expect(try await app.client().send("TRACE", path).status == 405)
             }
         }
     }

@@ -140,6 +140,19 @@ struct ServiceTests {
         }
     }
 
+    @Test("of very many violations the first are listed, and it is said that there are more", arguments: [32, 33, 100])
+    func manyViolations(count: Int) async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let members = (0..<count).map { #""x\#($0)":1"# }.joined(separator: ",")
+            let answer = try await client.patch(Paths.profile, "{\(members)}")
+            #expect(answer.status == 400 && answer.code == "invalid_state")
+            #expect(try answer.json[member: "errors"]?.count == 32)
+            let detail = try #require(answer[member: "detail"]?.string)
+            #expect(detail.contains("the first 32 places are listed") == (count > 32), "\(detail)")
+        }
+    }
+
     @Test("what does not fit is 400 with an entry for each violation, and the state stays as it was")
     func violations() async throws {
         try await withApplication { app in

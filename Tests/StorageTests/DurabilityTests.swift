@@ -53,7 +53,7 @@ struct DurabilityTests {
         let (reports, reported) = AsyncStream.makeStream(of: String.self)
         let policy = Durability.interval(.milliseconds(20))
         let commits = try GroupCommit(
-            lock: try FileLock(besides: file.path), durability: policy, report: { reported.yield($0) },
+            lock: try FileLock(on: file.path), durability: policy, report: { reported.yield($0) },
             open: { [path = file.path] () throws(SQLiteError) in
                 opened.yield()
                 let connection = try SQLiteConnection(path, .write)

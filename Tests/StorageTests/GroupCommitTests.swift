@@ -22,7 +22,7 @@ struct GroupCommitTests {
             let openings = Openings()
             self.openings = openings
             try SQLiteSchema.prepare(try SQLiteConnection(file.path, .write), path: file.path)
-            let lock = try FileLock(besides: file.path)
+            let lock = try FileLock(on: file.path)
             commits = try GroupCommit(lock: lock) { [path = file.path] () throws(SQLiteError) in
                 openings.count.wrappingAdd(1, ordering: .relaxed)
                 let connection = try SQLiteConnection(path, .write)

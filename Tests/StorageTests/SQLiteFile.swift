@@ -14,7 +14,7 @@ final class SQLiteFile: Sendable {
     }
 
     deinit {
-        for ending in ["", "-wal", "-shm", "-lock", "-journal"] { unlink(path + ending) }
+        for ending in ["", "-wal", "-shm", "-journal"] { unlink(path + ending) }
         rmdir(folder)
     }
 

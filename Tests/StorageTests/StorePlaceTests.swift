@@ -8,7 +8,10 @@ struct StorePlaceTests {
     /// What is in the way, as the part of a sentence; nil when nothing is.
     static let places: [(path: String, says: String?)] = [
         ("new.db", nil), ("data/new.db", nil), ("a/b/new.db", "neither F/a/b nor F/a exists"),
-        ("folder", "F/folder/concierge.db"), ("text", "it is no SQLite database: name another file"),
+        ("folder", "it is a directory: name a file in it, such as F/folder/concierge.db."),
+        ("folder//", "it is a directory: name a file in it, such as F/folder/concierge.db."),
+        ("missing/", "this is the name of a directory: name a file in it, such as F/missing/concierge.db."),
+        ("text", "it is no SQLite database: name another file"),
         ("text/new.db", "F/text is no directory"), ("empty", nil), ("pipe", "it is no ordinary file"),
     ]
 
@@ -40,13 +43,34 @@ struct StorePlaceTests {
         #expect(access("\(file.folder)/new.db", F_OK) != 0 && access("\(file.folder)/data", F_OK) != 0)
     }
 
+    @Test(
+        "who looks after what is no file is told so, and nothing is waited for",
+        arguments: ["/dev/null", "/dev/full", "/", "/tmp/", "F/pipe", "F/missing/"])
+    func upkeep(place: String) throws {
+        let file = try SQLiteFile()
+        let pipe = "\(file.folder)/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        let path = place.replacing("F", with: file.folder)
+        func isSaid(_ error: any Error) -> Bool {
+            let sentence = "\(error)"
+            return sentence.hasPrefix("\(path) cannot be used as a store: ") && sentence.contains("name a")
+                || sentence.hasPrefix("\(path) is not there")
+        }
+        #expect { try StoreVacuum(path) } throws: { isSaid($0) }
+        #expect { try StoreStatistics(path) } throws: { isSaid($0) }
+        #expect { try StoreBackup(of: path, to: file.path, replaces: true) } throws: { isSaid($0) }
+        #expect { try StoreCheck.run(path) { _ in } } throws: { isSaid($0) }
+        #expect(access(file.path, F_OK) != 0)
+    }
+
     @Test("a missing directory is made, and like the files in it is for its user alone")
     func making() async throws {
         let file = try SQLiteFile()
         let folder = "\(file.folder)/data"
         let path = "\(folder)/concierge.db"
         defer {
-            for ending in ["", "-wal", "-shm", "-lock"] { unlink(path + ending) }
+            for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
             rmdir(folder)
         }
         let store = try SQLiteStore(path: path, services: [], idleTimeout: 1)
@@ -55,7 +79,7 @@ struct StorePlaceTests {
             revision: 1, services: [], details: .none)
         try await store.create(StoredSession(record: record, lastUsedAt: 1))
         #expect(try Self.permissions(of: folder) == 0o700)
-        for ending in ["", "-wal", "-shm", "-lock"] {
+        for ending in ["", "-wal", "-shm"] {
             #expect(try Self.permissions(of: path + ending) == 0o600, "\(ending)")
         }
         await store.close()

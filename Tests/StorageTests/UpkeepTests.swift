@@ -120,7 +120,7 @@ struct UpkeepTests {
         #expect(access(target + ".partial", F_OK) != 0)
     }
 
-    @Test("a backup takes no place that belongs to the store", arguments: ["", "-wal", "-shm", "-lock"])
+    @Test("a backup takes no place that belongs to the store", arguments: ["", "-wal", "-shm"])
     func ownPlaces(_ ending: String) async throws {
         let file = try SQLiteFile()
         try await Self.fill(file, 1)

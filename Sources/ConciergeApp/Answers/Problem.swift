@@ -7,7 +7,7 @@ package struct Problem: Error, Sendable {
     package let kind: ProblemKind
     /// A sentence about this occurrence, safe to show.
     package let detail: String
-    /// What is wrong with the input, place by place.
+    /// What is wrong with the input, place by place: the first of it, and `detail` says when there is more.
     package let errors: [InvalidInput]
     /// Members that only problems of this kind have (RFC 9457, section 3.2).
     package let members: [(name: String, value: JSONDocument)]
@@ -19,8 +19,10 @@ package struct Problem: Error, Sendable {
         members: [(name: String, value: JSONDocument)] = [], fields: HTTPFields = [:]
     ) {
         self.kind = kind
-        self.detail = detail ?? kind.explanation
-        self.errors = errors
+        let most = JSONSchema.shownViolations
+        let more = errors.count > most ? " Of what is wrong the first \(most) places are listed." : ""
+        self.detail = (detail ?? kind.explanation) + more
+        self.errors = Array(errors.prefix(most))
         self.members = members
         self.fields = fields
     }

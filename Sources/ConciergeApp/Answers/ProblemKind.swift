@@ -45,8 +45,7 @@ extension ProblemKind {
         "Idempotency-Key is one text of 1 to 255 visible characters.")
     static let idempotencyKeyNotPossible = ProblemKind(
         .badRequest, "idempotency_key_not_possible", "No Idempotency-Key here",
-        "What is exported and imported is too much to be remembered: send it again without an Idempotency-Key, which does "
-            + "no harm here.")
+        "What is exported is too much to be remembered: ask for it without an Idempotency-Key. It changes nothing.")
     static let notAnExport = ProblemKind(
         .badRequest, "not_an_export", "Not an export",
         "The body does not begin as an export that this version can read: errors says why.")

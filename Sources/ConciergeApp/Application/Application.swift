@@ -193,11 +193,11 @@ package actor Application {
             ServiceEndpoints(
                 catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: { _ in nil }
             ).add(to: &routes)
-            MoveEndpoints(sessions: sessions, log: log).add(to: &routes)
+            MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
             StoreEndpoints(sessions: sessions).add(to: &routes)
             InsightEndpoints(
-                sessions: sessions, store: StoreDescription(configuration), startedAt: .now,
+                sessions: sessions, store: StoreDescription(configuration), file: store.file, startedAt: .now,
                 metrics: { [sessions, log] in
                     late.metrics?.render(
                         sessions: sessions.statistics, connections: connections.current,

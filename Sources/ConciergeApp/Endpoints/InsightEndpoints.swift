@@ -6,6 +6,8 @@ import Sessions
 struct InsightEndpoints: Sendable {
     let sessions: Sessions
     let store: StoreDescription
+    /// See `SessionStore.file`.
+    let file: String?
     let startedAt: ContinuousClock.Instant
     let metrics: @Sendable () -> [UInt8]
 
@@ -47,35 +49,21 @@ struct InsightEndpoints: Sendable {
     private func statistics(_ request: HTTPRequest) async throws -> HTTPResponse {
         let statistics = sessions.statistics
         return .json { json in
-            json.name("sessions")
-            json.beginObject()
-            json.name("live")
-            json.int(statistics.live)
-            json.name("created")
-            json.int(statistics.created)
-            json.name("ended")
-            json.int(statistics.ended)
-            json.endObject()
-            json.name("journeys")
-            json.beginObject()
-            json.name("live")
-            json.int(statistics.journeys)
-            json.endObject()
-            json.name("services")
-            json.beginObject()
-            for service in statistics.services {
-                json.name(service.name)
-                json.int(service.live)
+            json.object("sessions") { json in
+                json.member("live", statistics.live)
+                json.member("created", statistics.created)
+                json.member("ended", statistics.ended)
             }
-            json.endObject()
-            json.name("store")
-            json.beginObject()
-            json.name("kind")
-            json.string(store.kind)
-            store.writePolicy(to: &json)
-            json.endObject()
-            json.name("uptime_seconds")
-            json.int(Int((ContinuousClock.now - startedAt).components.seconds))
+            json.object("journeys") { $0.member("live", statistics.journeys) }
+            json.object("services") { json in
+                for service in statistics.services { json.member(service.name, service.live) }
+            }
+            json.object("store") { json in
+                json.member("kind", store.kind)
+                store.writePolicy(to: &json)
+                if let file { json.member("file", file) }
+            }
+            json.member("uptime_seconds", Int((ContinuousClock.now - startedAt).components.seconds))
         }
     }
 }

@@ -33,7 +33,7 @@ struct ServiceEndpoints: Sendable {
     /// What is possible on a service, or on its state: not every caller may write each of them.
     private func methods(isState: Bool) -> AllowRule {
         { request in
-            guard let service = try? service(of: request) else { return nil }
+            let service = try service(of: request)
             var methods = service.isRemovable(by: caller) ? ["DELETE"] : []
             methods += isState ? ["OPTIONS"] : ["GET", "HEAD", "OPTIONS"]
             if !isState, service.isWritable(by: caller) { methods += ["PATCH", "PUT"] }
@@ -50,7 +50,7 @@ struct ServiceEndpoints: Sendable {
     ) {
         let allow = methods(isState: isState)
         @Sendable func explained(_ error: any Error, _ request: HTTPRequest) -> any Error {
-            guard case SessionError.readOnly = error, let possible = allow(request) else { return error }
+            guard case SessionError.readOnly = error, let possible = try? allow(request) else { return error }
             // The path is known, and this method is not possible on it, whoever calls.
             return Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
         }

@@ -36,6 +36,9 @@ struct IdempotencyDigest: Sendable, Hashable {
             SHA256_Update(&context, part.baseAddress, part.count)
         }
 
+        /// A part that comes in pieces. Its length has to follow, as a part of its own.
+        mutating func `continue`(with piece: [UInt8]) { SHA256_Update(&context, piece, piece.count) }
+
         consuming func finish() -> IdempotencyDigest {
             var digest = IdempotencyDigest(first: 0, second: 0, third: 0, fourth: 0)
             withUnsafeMutableBytes(of: &digest) { _ = SHA256_Final($0.baseAddress, &context) }

@@ -5,6 +5,22 @@ import HTTPServer
 package struct IdempotencyFingerprint: Sendable, Equatable {
     private let digest: IdempotencyDigest
 
+    init(_ digest: IdempotencyDigest) { self.digest = digest }
+
+    /// Of everything but the body, while that has not come.
+    init(ofHead request: HTTPRequest) {
+        digest = Self.head("concierge idempotency: what is being asked for", request).finish()
+    }
+
+    static func head(_ label: String, _ request: HTTPRequest) -> IdempotencyDigest.Builder {
+        var builder = IdempotencyDigest.Builder(label)
+        builder.add(request.method.description)
+        builder.add(request.match.route?.pattern.text ?? "")
+        builder.add(request.target)
+        builder.add(request.fields.bytes(of: .contentType) ?? [])
+        return builder
+    }
+
     package init(of request: HTTPRequest) {
         self.init(
             method: request.method.description, route: request.match.route?.pattern.text ?? "", target: request.target,

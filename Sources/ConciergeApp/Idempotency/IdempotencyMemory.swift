@@ -3,7 +3,7 @@ struct IdempotencyMemory: Sendable {
     struct Entry: Sendable {
         /// Tells this entry from an earlier or later one with the same id.
         let number: UInt64
-        let fingerprint: IdempotencyFingerprint
+        var fingerprint: IdempotencyFingerprint
         /// Nil while the request is being worked on: then it neither expires nor is dropped to make room.
         var answer: (sealed: SealedAnswer, expires: Int64)?
     }
@@ -42,9 +42,13 @@ struct IdempotencyMemory: Sendable {
         return .mine(nextNumber)
     }
 
-    mutating func finish(_ id: IdempotencyDigest, _ number: UInt64, _ sealed: SealedAnswer, expires: Int64) {
+    mutating func finish(
+        _ id: IdempotencyDigest, _ number: UInt64, _ sealed: SealedAnswer, expires: Int64,
+        fingerprint: IdempotencyFingerprint?
+    ) {
         guard let entry = entries[id], entry.number == number, entry.answer == nil else { return }
         entries[id]?.answer = (sealed, expires)
+        if let fingerprint { entries[id]?.fingerprint = fingerprint }
         order.append((id, number))
         answers += 1
         bytes += sealed.size

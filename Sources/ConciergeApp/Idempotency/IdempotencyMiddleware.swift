@@ -55,15 +55,8 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
             response.nameInProblem(request.id)
             response.fields[.idempotencyReplayed] = "true"
             return response
-        case .mismatch:
-            throw HTTPError(
-                .unprocessableContent, code: "idempotency_key_reused",
-                detail: "This Idempotency-Key was first sent with another request. Another request needs another key.")
-        case .inProgress:
-            throw HTTPError(
-                .conflict, code: "request_in_progress",
-                detail: "The first request with this Idempotency-Key is still being worked on.",
-                fields: [.retryAfter: "1"])
+        case .mismatch: throw HTTPError.idempotencyKeyReused
+        case .inProgress: throw HTTPError.requestInProgress
         }
     }
 
@@ -77,4 +70,13 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     private static func concerns(_ request: HTTPRequest) -> Bool {
         request.method == .post && request.fields.bytes(of: .idempotencyKey) != nil
     }
+}
+
+extension HTTPError {
+    static let idempotencyKeyReused = HTTPError(
+        .unprocessableContent, code: "idempotency_key_reused",
+        detail: "This Idempotency-Key was first sent with another request. Another request needs another key.")
+    static let requestInProgress = HTTPError(
+        .conflict, code: "request_in_progress",
+        detail: "The first request with this Idempotency-Key is still being worked on.", fields: [.retryAfter: "1"])
 }

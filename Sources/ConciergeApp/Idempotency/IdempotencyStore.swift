@@ -103,13 +103,16 @@ package final class IdempotencyStore: Sendable {
     }
 
     /// The request was answered. Remembers the answer, unless it is one after which the client should try again.
-    package func finish(_ ticket: Ticket, _ response: HTTPResponse) {
+    ///
+    /// - Parameter fingerprint: what the request turned out to be, if that was not known when it began.
+    package func finish(_ ticket: Ticket, _ response: HTTPResponse, fingerprint: IdempotencyFingerprint? = nil) {
         guard Self.isRemembered(response.status),
             let answer = SealedAnswer(
                 response, atMost: limits.answerBytes, key: ticket.sealingKey, for: ticket.id, random: random)
         else { return abandon(ticket) }
         memory.withLock { memory in
-            memory.finish(ticket.id, ticket.number, answer, expires: clock.now() + retention)
+            memory.finish(
+                ticket.id, ticket.number, answer, expires: clock.now() + retention, fingerprint: fingerprint)
             memory.dropOldest(entries: limits.entries, bytes: limits.bytes)
         }
     }

@@ -265,6 +265,10 @@ extension APISchema {
                     """,
                 ],
                 "sync_interval_ms": ["type": "integer", "minimum": 1, "description": "With `interval` only."],
+                "file": [
+                    "type": "string",
+                    "description": "With `sqlite`: its file, opaque, and another text for any other file.",
+                ],
             ], required: ["kind", "durability"]),
         "uptime_seconds": natural,
     ])

@@ -8,7 +8,7 @@ extension APISchema {
         "expired": ["type": "integer", "minimum": 0, "description": "Of those skipped."],
         "refused": natural,
         "errors": [
-            "type": "array", "description": "What was refused and why, at most 100 of it.",
+            "type": "array", "description": "What was refused and why, the first of it.",
             "items": object(
                 [
                     "line": ["type": "integer", "minimum": 1],

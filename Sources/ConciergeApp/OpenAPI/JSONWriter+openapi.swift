@@ -1,25 +1,6 @@
 import JSONDocument
 
 extension JSONWriter {
-    mutating func member(_ name: String, _ value: String) {
-        self.name(name)
-        string(value)
-    }
-
-    mutating func object(_ name: String, _ write: (inout JSONWriter) -> Void) {
-        self.name(name)
-        beginObject()
-        write(&self)
-        endObject()
-    }
-
-    mutating func array(_ name: String, _ write: (inout JSONWriter) -> Void) {
-        self.name(name)
-        beginArray()
-        write(&self)
-        endArray()
-    }
-
     /// `{"$ref": …}` to one of the components.
     mutating func reference(_ section: String, _ name: String) {
         beginObject()

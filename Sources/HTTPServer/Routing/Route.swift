@@ -8,8 +8,8 @@ public typealias HTTPHandler = @Sendable (HTTPRequest) async throws -> HTTPRespo
 public typealias PromptHandler = @Sendable (HTTPRequest, inout HTTPDeferral) throws -> HTTPResponse?
 
 /// Says what is possible on the path of a request, where that depends on more than its pattern: a value of `Allow`, or
-/// nil for the methods of all its routes. No middleware is around it.
-public typealias AllowRule = @Sendable (HTTPRequest) -> String?
+/// nil for the methods of all its routes. It throws when there is nothing at the path. No middleware is around it.
+public typealias AllowRule = @Sendable (HTTPRequest) throws -> String?
 
 /// Something around the handlers of a group of routes: it may answer by itself, change what goes in, or what
 /// comes out. Folded into the handlers when the router is frozen, so a request walks no list.

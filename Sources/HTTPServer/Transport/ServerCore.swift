@@ -58,16 +58,28 @@ final class ServerCore: Sendable {
         case .handle(let match): return handle(request(match), on: connection)
         case .tell(let match, let allow):
             let request = request(match)
-            let possible = match.route?.allow?(request) ?? allow
-            let response =
-                method == .options
-                ? Router.options(allow: possible)
-                : errors.response(to: HTTPError.methodNotAllowed(method, allow: possible), of: request)
-            send(response, to: request, on: connection)
+            send(tell(request, allow, of: match.route), to: request, on: connection)
         case .respond(let response): send(response, to: request(.none), on: connection)
         case .refuse(let error): refuse(error)
         }
         return nil
+    }
+
+    /// What is possible on a path, for who asked for that, or for something else.
+    private func tell(_ request: HTTPRequest, _ allow: String, of route: Route?) -> HTTPResponse {
+        do {
+            var possible = allow
+            do {
+                possible = try route?.allow?(request) ?? allow
+            } catch {
+                // TRACE is possible nowhere, so also not where nothing is.
+                guard request.method == .trace else { throw error }
+            }
+            guard request.method == .options else { throw HTTPError.methodNotAllowed(request.method, allow: possible) }
+            return Router.options(allow: possible)
+        } catch {
+            return errors.response(to: error, of: request)
+        }
     }
 
     /// See `cmhd_callbacks.takes_pieces`.

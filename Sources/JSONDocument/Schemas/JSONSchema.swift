@@ -53,8 +53,12 @@ package final class JSONSchema: Sendable {
         return merged.map { Array(JSONText.serialized($0, length)) }
     }
 
-    /// What does not fit, at most `limit` places (at least one); empty for a document that fits.
-    package func violations(in document: JSONDocument, limit: Int = 32) -> [JSONViolation] {
+    /// So many places say enough of one document.
+    package static let shownViolations = 32
+
+    /// What does not fit, at most `limit` places (at least one); empty for a document that fits. If nothing else is said,
+    /// it is one more than is shown, so that whoever shows them can say that there are more.
+    package func violations(in document: JSONDocument, limit: Int = shownViolations + 1) -> [JSONViolation] {
         var violations: [JSONViolation] = []
         let fits = withUnsafeMutablePointer(to: &violations) { violations in
             cjson_schema_validate(compiled, document.value, max(1, limit), violations) {

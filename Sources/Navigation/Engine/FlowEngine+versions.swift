@@ -57,16 +57,15 @@ extension FlowEngine {
         return moves.isEmpty ? .none : .migrate(moves)
     }
 
-    /// Why a journey that came from elsewhere cannot go on here, in a sentence; nil when it can.
-    package func problem(with journey: Journey) -> String? {
-        guard journey.status == .active else { return nil }
-        let ids = journey.coordinators.map(\.id)
-        guard let root = journey.coordinators.first, root.parent == nil, Set(ids).count == ids.count,
-            !journey.frames.isEmpty, journey.frames.allSatisfy({ ids.contains($0.coordinator) }),
-            journey.coordinators.dropFirst().allSatisfy({ $0.parent.map(ids.contains) ?? false })
-        else { return "journey '\(journey.id)' does not hang together" }
+    /// Why a journey that came from elsewhere cannot go on here; nil when it can. What newer versions of its flows want of
+    /// it, and what is done about one that is gone, is what it would be here: that comes with its next step.
+    package func flaw(of journey: Journey) -> JourneyFlaw? {
+        if let flaw = journey.flaw { return flaw }
         guard case .orphaned(let flow, let version) = renewal(of: journey) else { return nil }
-        return "journey '\(journey.id)' needs version \(version) of flow '\(flow)', and what it stands on is not loaded"
+        let place = journey.coordinators.firstIndex { $0.flow == flow && $0.version == version }
+        return JourneyFlaw(
+            pointer: place.map { "/who/\($0)" } ?? "",
+            detail: "needs version \(version) of flow '\(flow)', and what it stands on is not loaded")
     }
 
     private func orphan(_ coordinator: Coordinator, newest: FlowDefinition?, in journey: Journey? = nil) -> Renewal {

@@ -142,7 +142,7 @@ extension Coordinator {
         self.init(
             id: document[4]?.int ?? 0, flow: flow, version: version, parent: document[5]?.int,
             startedBy: document[6]?.string, input: document[2] ?? .emptyObject,
-            startedAt: startOfJourney + Int64(document[3]?.int ?? 0))
+            startedAt: startOfJourney &+ Int64(document[3]?.int ?? 0))
     }
 }
 

@@ -7,14 +7,20 @@ struct ArchiveMembers {
     private let pointer: String
     private var problems: [ArchiveProblem] = []
     private var asked: Set<String> = []
+    /// In steady time.
+    let now: Int64
     /// Wall time minus steady time.
     private let offset: Int64
 
-    init(_ document: JSONDocument, at pointer: String = "", offset: Int64) {
+    init(_ document: JSONDocument, at pointer: String = "", now: Int64, offset: Int64) {
         self.document = document
         self.pointer = pointer
+        self.now = now
         self.offset = offset
     }
+
+    /// In milliseconds: clocks of machines that are looked after differ by less.
+    static let clockTolerance: Int64 = 300_000
 
     /// So many say enough of one line; it may have a million.
     private static let most = 16
@@ -58,6 +64,15 @@ struct ArchiveMembers {
         return 0
     }
 
+    /// Of something that has happened. A clock that is a little ahead makes it now, so that nothing lives longer for that.
+    mutating func pastTime(_ name: String) -> Int64 {
+        let time = time(name)
+        if time > now + Self.clockTolerance {
+            refuse(name, "is in the future: the clock of one of the two installations is wrong")
+        }
+        return min(time, now)
+    }
+
     mutating func digest(_ name: String) -> TokenDigest {
         if let digest = Hexadecimal.bytes(string(name)).flatMap({ TokenDigest(bytes: $0) }) { return digest }
         refuse(name, "must be the SHA-256 of a token, in 64 hexadecimal digits")
@@ -78,7 +93,7 @@ struct ArchiveMembers {
         }
         var results: [Result] = []
         for (index, element) in elements.enumerated() where problems.count < Self.most {
-            var members = ArchiveMembers(element, at: "\(place(name))/\(index)", offset: offset)
+            var members = ArchiveMembers(element, at: "\(place(name))/\(index)", now: now, offset: offset)
             let result = read(&members)
             refuse(members.finish())
             if let result { results.append(result) }

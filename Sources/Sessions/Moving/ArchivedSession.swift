@@ -18,7 +18,7 @@ package struct ArchivedSession: Sendable {
     /// - Throws: ``Refusal``.
     init(_ document: JSONDocument, _ environment: SessionEnvironment) throws(Refusal) {
         let now = environment.clock.now()
-        var line = ArchiveMembers(document, offset: environment.clock.wall(at: now) - now)
+        var line = ArchiveMembers(document, now: now, offset: environment.clock.wall(at: now) - now)
         _ = line.member("sum")
         let id = SessionID(line.string("session"))
         if id == nil { line.refuse("session", "must be the id of a session") }
@@ -27,8 +27,8 @@ package struct ArchivedSession: Sendable {
         let token = line.digest("token")
         let mode = SessionMode(rawValue: line.string("mode"))
         if mode == nil { line.refuse("mode", "must be bearer or cookie") }
-        let createdAt = line.time("created_at")
-        let usedAt = line.time("used_at")
+        let createdAt = line.pastTime("created_at")
+        let usedAt = line.pastTime("used_at")
         // Nor does it live longer here than a session that is made here.
         let expiresAt = min(line.time("expires_at"), now + environment.settings.lifetime)
         if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
@@ -46,8 +46,7 @@ package struct ArchivedSession: Sendable {
                 id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision,
                 services: services,
                 details: SessionDetails(labels: labels, userID: userID, retiredTokens: retired, mode: mode)),
-            // The other installation's clock may be ahead: nothing lives longer for that.
-            lastUsedAt: min(usedAt, now))
+            lastUsedAt: usedAt)
         self.flows = flows
     }
 
@@ -66,7 +65,8 @@ package struct ArchivedSession: Sendable {
     private static func retiredTokens(_ line: inout ArchiveMembers) -> [RetiredToken] {
         let tokens = line.objects("retired_tokens") { token in
             let digest = token.digest("token")
-            let (given, retired, end) = (token.time("given_at"), token.time("retired_at"), token.time("grace_ends_at"))
+            let (given, retired) = (token.pastTime("given_at"), token.pastTime("retired_at"))
+            let end = token.time("grace_ends_at")
             if given > retired || retired > end { token.refuse("retired_at", "must be between the other two times") }
             return RetiredToken(digest: digest, givenAt: given, retiredAt: retired, grace: end - retired)
         }
@@ -83,7 +83,7 @@ package struct ArchivedSession: Sendable {
         let services = line.objects("services", isRequired: true) { member -> ServiceDocument? in
             let name = member.string("name")
             let (birth, written) = (member.number("birth"), member.number("revision"))
-            let (createdAt, updatedAt) = (member.time("created_at"), member.time("updated_at"))
+            let (createdAt, updatedAt) = (member.pastTime("created_at"), member.pastTime("updated_at"))
             let text = member.string("document")
             if written == 0 || written > revision { member.refuse("revision", "must be from 1 to the session's") }
             guard let service = environment.catalog[name] else {
@@ -145,23 +145,32 @@ package struct ArchivedSession: Sendable {
         guard let coordinator = environment.catalog[CoordinatorService.key.name],
             let document = services.first(where: { $0.service == coordinator.index })
         else { return [] }
-        let place = line.place("services")
+        let place = line.member("services")?.elements?.firstIndex { $0[member: "name"]?.string == coordinator.name }
+        func refuse(_ pointer: String, _ detail: String) {
+            let document = "\(line.place("services"))/\(place ?? 0)/document"
+            line.refuse([ArchiveProblem(pointer: document + pointer, detail: detail)])
+        }
         do {
             let kept = try KeptJourneys(reading: document.bytes)
-            let problems = kept.journeys.compactMap { environment.journeys.engine.problem(with: $0) }
-            line.refuse(problems.map { ArchiveProblem(pointer: place, detail: $0) })
-            if kept.largestStep > ArchiveMembers.largest {
-                line.refuse("services", "must have journeys with steps of \(ArchiveMembers.largest) at most")
+            for (place, journey) in kept.journeys.enumerated() {
+                if !JourneyID.isOne(journey.id) {
+                    refuse("/journeys/\(place)/id", "must be the id of a journey")
+                } else if kept.place(of: journey.id) != place {
+                    refuse("/journeys/\(place)/id", "stands here twice")
+                }
+                if let flaw = environment.journeys.engine.flaw(of: journey) {
+                    refuse("/journeys/\(place)" + flaw.pointer, flaw.detail)
+                }
             }
-            if Set(kept.journeys.map(\.id)).count < kept.journeys.count {
-                line.refuse("services", "must have journeys that differ in their ids")
+            if kept.largestStep > ArchiveMembers.largest {
+                refuse("", "must have journeys with steps of \(ArchiveMembers.largest) at most")
             }
             if kept.journeys.count > environment.journeys.maxJourneys + 1 {
-                line.refuse("services", "must have \(environment.journeys.maxJourneys) journeys at most")
+                refuse("/journeys", "must be \(environment.journeys.maxJourneys) at most")
             }
             return environment.usedFlows(of: kept)
         } catch {
-            line.refuse("services", "has journeys that cannot be read, from byte \(error.offset) on")
+            refuse("", "has journeys that cannot be read, from byte \(error.offset) on")
             return []
         }
     }

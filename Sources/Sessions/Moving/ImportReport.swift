@@ -2,8 +2,8 @@ import JSONDocument
 
 /// What became of an import, so far.
 package struct ImportReport: Sendable, Equatable {
-    /// Lines that stand for sessions.
-    package var read = 0
+    /// Sessions that were dealt with. Those that were read when an import had to stop are not.
+    package var read: Int { imported + skipped + refused }
     /// Sessions that are here now and were not before, and those that took the place of one.
     package var imported = 0
     /// Of those, the ones that took the place of one.
@@ -24,6 +24,9 @@ package struct ImportReport: Sendable, Equatable {
 
     /// Enough to see what is wrong; an archive of another kind has an error in each line.
     static let mostErrors = 100
+    /// Of their texts, so that a report can be remembered as an answer is.
+    private static let mostBytes = 32 << 10
+    private var bytes = 0
 
     package struct Entry: Sendable, Equatable {
         /// From 1.
@@ -33,11 +36,18 @@ package struct ImportReport: Sendable, Equatable {
     }
 
     mutating func add(_ problem: ArchiveProblem, of id: SessionID? = nil, line: Int) {
-        guard errors.count < Self.mostErrors else {
+        let size = Self.size(of: problem.pointer) + Self.size(of: problem.detail)
+        guard moreErrors == 0, errors.count < Self.mostErrors, bytes + size <= Self.mostBytes else {
             moreErrors += 1
             return
         }
+        bytes += size
         errors.append(Entry(line: line, id: id, problem: problem))
+    }
+
+    /// At most, as JSON.
+    private static func size(of text: String) -> Int {
+        text.utf8.reduce(0) { $0 + ($1 < 0x20 || $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 6 : 1) }
     }
 
     package func write(to json: inout JSONWriter) {

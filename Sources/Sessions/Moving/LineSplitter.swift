@@ -3,6 +3,8 @@ struct LineSplitter {
     enum Line: Equatable {
         case text([UInt8])
         case tooLong
+        /// There is nothing in it. It counts, though, where lines are told by their numbers.
+        case empty
     }
 
     private let limit: Int
@@ -18,14 +20,14 @@ struct LineSplitter {
         var rest = piece[...]
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             add(rest[..<end])
-            if let line = finish() { lines.append(line) }
+            lines.append(finish() ?? .empty)
             rest = rest[(end + 1)...]
         }
         add(rest)
         return lines
     }
 
-    /// What stands behind the last line end; nil when nothing does. A line that is empty is none either.
+    /// What stands behind the last line end; nil when nothing does.
     mutating func finish() -> Line? {
         defer {
             begun = []

@@ -23,7 +23,10 @@ package struct SessionImport {
     private let conflict: Conflict
     private let isTrial: Bool
     private var splitter: LineSplitter
+    /// Of the archive, empty ones among them.
     private var line = 0
+    /// Lines that stand for sessions, good or not.
+    private var sessionLines = 0
     private var hasHeader = false
     private var end: ArchiveEnd?
     private var digest = Digest()
@@ -72,9 +75,11 @@ package struct SessionImport {
 
     nonisolated(nonsending) private mutating func take(_ text: LineSplitter.Line) async throws {
         line += 1
+        if text == .empty { return }
         guard case .text(let bytes) = text else {
             if !hasHeader { throw NotAnArchive(problem: ArchiveProblem(detail: "the first line is too long")) }
             isWhole = false
+            sessionLines += 1
             return refuse([ArchiveProblem(detail: "is too long")], of: nil)
         }
         guard hasHeader else { return try takeHeader(bytes) }
@@ -105,6 +110,7 @@ package struct SessionImport {
             isWhole = false
             report.add(ArchiveProblem(detail: "stands behind the end"), line: line)
         }
+        sessionLines += 1
         digest.add(bytes)
         digest.add([UInt8(ascii: "\n")])
     }
@@ -112,7 +118,7 @@ package struct SessionImport {
     private mutating func takeEnd(_ end: ArchiveEnd) {
         let isTwice = self.end != nil
         self.end = end
-        guard !isTwice, end == ArchiveEnd(sessions: report.read, digest: digest.text()) else {
+        guard !isTwice, end == ArchiveEnd(sessions: sessionLines, digest: digest.text()) else {
             isWhole = false
             let detail = "the archive had \(end.sessions) sessions, and is not now as it was written"
             return report.add(ArchiveProblem(pointer: "/end", detail: detail), line: line)
@@ -120,7 +126,6 @@ package struct SessionImport {
     }
 
     private mutating func refuse(_ problems: [ArchiveProblem], of id: SessionID?) {
-        report.read += 1
         report.refused += 1
         for problem in problems { report.add(problem, of: id, line: line) }
     }
@@ -135,7 +140,6 @@ package struct SessionImport {
     }
 
     nonisolated(nonsending) private mutating func add(_ session: ArchivedSession, size: Int) async throws {
-        report.read += 1
         // Of two in one group nobody could say which is the first.
         if group.contains(where: { $0.id == session.id }) { try await commit() }
         group.append(session)

@@ -16,6 +16,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// something, the server is not ready. A store that can mend itself tries to when it is asked.
     var trouble: String? { get }
 
+    /// Which file it has, in an opaque text that no other file has; nil when it has none.
+    var file: String? { get }
+
     /// What of it is damaged, as far as anybody has come upon it.
     var damage: StoreDamage { get }
 
@@ -74,6 +77,7 @@ package protocol SessionStore: AnyObject, Sendable {
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var trouble: String? { nil }
+    package var file: String? { nil }
     package var damage: StoreDamage { StoreDamage() }
     package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }

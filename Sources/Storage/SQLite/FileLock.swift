@@ -1,43 +1,81 @@
 import Glibc
+import Synchronization
 
-/// Keeps a second server away from a database: a lock on a file beside it, which ends with the process whatever way that
-/// ends. SQLite's own locks would let two in, and each would take the other's writes for conflicts.
+/// Keeps a second server away from a database. SQLite's own locks would let two in, and each would take the other's writes
+/// for conflicts.
+///
+/// Two files are locked. The database, so that no name of it leads to another lock. And `-shm`, the index of its log,
+/// which SQLite finds by name: when the database is moved away while a server has it, or another one is put in its place,
+/// the next server would open the log of the one that was there as its own.
 final class FileLock: Sendable {
-    private let descriptor: Int32
+    private let path: String
+    private let database: LockedFile
+    /// Nil as long as there is none.
+    private let index: Mutex<LockedFile?>
 
+    /// - Parameter makesFile: whether to make an empty file when there is none. SQLite would, too, for everybody to read.
     /// - Throws: ``StoreOpeningError``.
-    init(besides path: String) throws {
-        // The file itself, by whatever link it was named: its log is beside it as well.
-        let real = realpath(path, nil)
-        defer { free(real) }
-        let file = real.map { String(cString: $0) } ?? path
+    init(on path: String, makesFile: Bool = true) throws(StoreOpeningError) {
+        self.path = path
         var status = stat()
-        let isThere = stat(file, &status) == 0
-        if isThere, status.st_nlink > 1 {
-            throw StoreOpeningError.unusable(
+        // Each name would have a log of its own, and a start under one would miss what is in that of another.
+        if stat(path, &status) == 0, status.st_nlink > 1 {
+            throw .unusable(
                 path,
                 reason: "it has \(status.st_nlink) names (hard links), by which others could open it: leave it one")
         }
-        let lock = file + "-lock"
-        descriptor = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw StoreOpeningError.unusable(
-                path, reason: "\(lock): \(String(cString: strerror(errno))): \(StorePlace.advice)")
-        }
-        // Root may look after a database; its owner has to be able to open it afterwards.
-        if isThere, geteuid() == 0 { _ = fchown(descriptor, status.st_uid, status.st_gid) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let code = errno
-            close(descriptor)
-            guard code == EWOULDBLOCK else {
-                throw StoreOpeningError.unusable(path, reason: "\(lock): \(String(cString: strerror(code)))")
-            }
-            throw StoreOpeningError.inUse(path)
+        // First, so that no file is made beside the index of somebody else.
+        index = Mutex(try Self.index(of: path))
+        database = try Self.lock(path, of: path, flags: makesFile ? O_CREAT : 0)
+    }
+
+    /// Locks the index that SQLite uses from now on, which it makes when it is first needed.
+    ///
+    /// - Throws: ``StoreOpeningError``.
+    func holdIndex() throws(StoreOpeningError) {
+        try index.withLock { index throws(StoreOpeningError) in
+            guard index == nil || index?.identity != FileIdentity(Self.indexPath(of: path)) else { return }
+            index = try Self.index(of: path)
         }
     }
 
-    deinit { close(descriptor) }
-
     /// Lets others in.
-    func release() { flock(descriptor, LOCK_UN) }
+    func release() {
+        index.withLock { $0?.release() }
+        database.release()
+    }
+
+    /// Whether the path leads to another file by now, or to none.
+    var hasMoved: Bool { FileIdentity(path) != database.identity }
+
+    /// Tells the database from any other on this machine.
+    var identity: FileIdentity { database.identity }
+
+    private static func index(of path: String) throws(StoreOpeningError) -> LockedFile? {
+        let index = indexPath(of: path)
+        guard access(index, F_OK) == 0 else { return nil }
+        return try lock(index, of: path)
+    }
+
+    /// Beside the file itself, by whatever link it was named.
+    private static func indexPath(of path: String) -> String {
+        let real = realpath(path, nil)
+        defer { free(real) }
+        return (real.map { String(cString: $0) } ?? path) + "-shm"
+    }
+
+    private static func lock(
+        _ file: String, of path: String, flags: Int32 = 0
+    ) throws(StoreOpeningError) -> LockedFile {
+        do {
+            return try LockedFile(file, flags: flags)
+        } catch {
+            switch error {
+            case .isLocked: throw .inUse(path)
+            case .system(let code):
+                let place = file == path ? "" : "\(file): "
+                throw .unusable(path, reason: "\(place)\(String(cString: strerror(code))): \(StorePlace.advice)")
+            }
+        }
+    }
 }

@@ -16,10 +16,14 @@ final class SQLiteConnection {
     private static let configured = csqlite_forgo_memory_statistics()
     /// How long the log was after the last commit; see ``countLogPages()``.
     var logPages = 0
+    /// Its file has to be closed after the connection, and so goes after it: see ``LockedFile``.
+    private let lock: FileLock?
 
+    /// - Parameter lock: what this process has on the file, if it does.
     /// - Throws: ``SQLiteError`` when the file cannot be opened. Whether it is a database is seen at its first use.
-    init(_ path: String, _ access: Access) throws(SQLiteError) {
+    init(_ path: String, _ access: Access, under lock: FileLock? = nil) throws(SQLiteError) {
         _ = Self.configured
+        self.lock = lock
         var handle: OpaquePointer?
         let mode = access == .write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
         let code = sqlite3_open_v2(

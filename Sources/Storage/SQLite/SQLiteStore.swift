@@ -13,13 +13,16 @@ package final class SQLiteStore: CallingSessionStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let damaged: DamageCount
+    private let lock: FileLock
+    private let report: @Sendable (String) -> Void
+    private let isMoveReported = Atomic(false)
     /// As in the database when it was opened; then counted along.
     private let count: Atomic<Int>
 
     /// Opens the database, or makes it.
     ///
     /// - Parameters:
-    ///   - path: of the file; `-wal`, `-shm` and `-lock` are put beside it. Its directory is made when it is not there.
+    ///   - path: of the file; `-wal` and `-shm` are put beside it. Its directory is made when it is not there.
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - idleTimeout: in milliseconds; see `SessionSettings`.
     ///   - report: is told of damaged rows and other trouble, in sentences for the log.
@@ -37,16 +40,16 @@ package final class SQLiteStore: CallingSessionStore {
         path: String, services: [String], idleTimeout: Int64, durability: Durability, recent limits: RecentLimits,
         report: @escaping @Sendable (String) -> Void
     ) throws {
-        let place = StorePlace(path)
-        try place.makeDirectory()
-        let lock = try FileLock(besides: path)
-        try place.makeFile()
+        try StorePlace(path).makeDirectory()
+        let lock = try FileLock(on: path)
+        self.lock = lock
+        self.report = report
         let damaged = DamageCount(report: report)
         self.damaged = damaged
         let names = ServiceNames(services)
         let recent = RecentIndex(limits)
         do {
-            let connection = try SQLiteConnection(path, .write)
+            let connection = try SQLiteConnection(path, .write, under: lock)
             // Its transaction is synced, and with it the log that a process left which was killed.
             do {
                 try SQLiteSchema.prepare(connection, path: path)
@@ -59,7 +62,12 @@ package final class SQLiteStore: CallingSessionStore {
             commits = try GroupCommit(
                 lock: lock, durability: durability, report: report,
                 open: { () throws(SQLiteError) in
-                    let connection = try SQLiteConnection(path, .write)
+                    // Another file in its place is not ours, and may be another server's.
+                    guard !lock.hasMoved else {
+                        // SQLITE_READONLY_DBMOVED
+                        throw SQLiteError(code: SQLITE_READONLY | 4 << 8, doing: "opening \(path)")
+                    }
+                    let connection = try SQLiteConnection(path, .write, under: lock)
                     for setting in Self.writerSettings + durability.settings { try connection.execute(setting) }
                     if durability != .commit { connection.countLogPages() }
                     #if PLANTED_BUGS
@@ -71,11 +79,12 @@ package final class SQLiteStore: CallingSessionStore {
                     return (connection, writer)
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
-                let connection = try SQLiteConnection(path, .read)
+                let connection = try SQLiteConnection(path, .read, under: lock)
                 try connection.execute(Self.readerCache)
                 return try SessionReader(
                     connection, names: names, recent: recent, report: damaged.note, reportPage: damaged.note)
             }
+            try lock.holdIndex()
         } catch let error as SQLiteError {
             throw StoreOpeningError(error, path)
         }
@@ -86,6 +95,9 @@ package final class SQLiteStore: CallingSessionStore {
         commits.close()
         readers.close()
     }
+
+    /// What tests have go wrong.
+    var writing: GroupCommit { commits }
 
     /// Transactions so far: fewer than commits where these waited together.
     package var groups: Int { commits.groups }
@@ -98,7 +110,19 @@ package final class SQLiteStore: CallingSessionStore {
     }
 
     package var sessionCount: Int { count.load(ordering: .relaxed) }
-    package var trouble: String? { commits.trouble }
+    package var trouble: String? { commits.trouble ?? troubleOfPlace }
+
+    /// The file is not where it was: only who took it away knows what is meant.
+    private var troubleOfPlace: String? {
+        guard lock.hasMoved else { return nil }
+        let sentence =
+            "The database was moved, replaced or deleted while the server has it: what is written goes into the file that "
+            + "was there, as long as the server runs."
+        if !isMoveReported.exchange(true, ordering: .relaxed) { report(sentence) }
+        return sentence
+    }
+
+    package var file: String? { lock.identity.text }
     package var damage: StoreDamage { StoreDamage(rows: damaged.rowCount, pages: damaged.pageCount) }
 
     static let writerSettings = [

@@ -73,7 +73,7 @@ package struct StoreBackup {
             guard replaces else { throw .exists(target) }
         }
         // What belongs to the store, whether it is there or not.
-        for ending in ["-wal", "-shm", "-lock"] where Self.isSameName(target, path + ending) { throw .itself(target) }
+        for ending in ["-wal", "-shm"] where Self.isSameName(target, path + ending) { throw .itself(target) }
         // SQLite would take it for the log of the copy. An empty one is left where a copy was looked at.
         var log = stat()
         guard stat(target + "-wal", &log) != 0 || log.st_size == 0 else { throw .hasLog(target) }

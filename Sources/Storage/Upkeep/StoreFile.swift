@@ -15,6 +15,7 @@ struct StoreFile {
     /// - Throws: ``StoreOpeningError``.
     init(_ path: String, isCurrent: Bool) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
+        if let problem = StorePlace(path).problemOfKind { throw problem }
         let known = SQLiteSchema.migrations.count
         do {
             connection = try SQLiteConnection(path, .read)

@@ -10,10 +10,10 @@ package struct StoreVacuum {
     ///   asked: it alone writes.
     package init(_ path: String) throws {
         _ = try StoreFile(path, isCurrent: false)
-        let lock = try FileLock(besides: path)
+        let lock = try FileLock(on: path, makesFile: false)
         defer { lock.release() }
         do {
-            let connection = try SQLiteConnection(path, .write)
+            let connection = try SQLiteConnection(path, .write, under: lock)
             let before = try Self.freePages(of: connection)
             let isIncremental = try connection.number("PRAGMA auto_vacuum") == SQLiteSchema.incrementalVacuum
             let isSealed = try connection.hasSeals

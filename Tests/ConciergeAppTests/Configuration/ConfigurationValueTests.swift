@@ -83,6 +83,10 @@ struct ConfigurationValueTests {
             ("cookie.secure", "0", "did you mean false?"), ("log.format", "jsno", #"did you mean "json"?"#),
             ("log.level", "warn", #"did you mean "warning"?"#), ("store", "Memory", #"did you mean "memory"?"#),
             ("store", "sqlit:a", #"did you mean "sqlite:a"?"#),
+            ("store", "sqlite::memory:", #"path of a file; did you mean "memory"?"#),
+            ("store", "sqlite:file::memory:?cache=shared", #"path of a file; did you mean "memory"?"#),
+            ("store", "sqlite:file:a.db?mode=memory", #"path of a file; did you mean "memory"?"#),
+            ("store", "sqlite:file:/tmp/a.db?mode=rwc", #"path of a file; did you mean "sqlite:/tmp/a.db"?"#),
         ])
     func guess(path: String, text: String, guess: String) async throws {
         let loaded = try await load(set: [path: text])

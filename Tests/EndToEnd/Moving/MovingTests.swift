@@ -54,7 +54,7 @@ struct MovingTests {
         "what cannot be asked for is refused",
         arguments: [
             "/v1/imports?on_conflict=merge", "/v1/imports?dry_run=1", "/v1/imports?what=1", "/v1/exports?after=x",
-            "/v1/exports?cursor=x", "/v1/imports?dry_run=true&dry_run=true", "/v1/imports", "/v1/exports",
+            "/v1/exports?cursor=x", "/v1/imports?dry_run=true&dry_run=true", "/v1/exports",
         ])
     func refused(path: String) async throws {
         try await withApplication { app in
@@ -83,25 +83,46 @@ struct MovingTests {
         }
     }
 
-    @Test("an import that the store stops is answered with what became of it, and goes on when it is sent again")
-    func full() async throws {
+    private static let stops: [(error: StoreError, status: Int, code: String)] = [
+        (.full("no room"), 507, "storage_full"), (.unavailable("gone"), 503, "store_unavailable"),
+    ]
+
+    @Test(
+        "an import that the store stops is answered with what became of it, and goes on when it is sent again",
+        arguments: stops.indices)
+    func full(index: Int) async throws {
+        let stop = Self.stops[index]
         let text = try await Self.export(sessions: 300)
         let store = SteeredStore()
         let isFull = Mutex(true)
         let created = Atomic<Int>(0)
         store.before { call throws(StoreError) in
             guard call == .create, isFull.withLock({ $0 }) else { return }
-            if created.wrappingAdd(1, ordering: .relaxed).oldValue >= 150 { throw .full("no room") }
+            if created.wrappingAdd(1, ordering: .relaxed).oldValue >= 150 { throw stop.error }
         }
         try await withApplication(store: store) { app in
             let stopped = try await app.admin().send("POST", "/v1/imports", json: text, fields: Self.lines)
-            #expect(stopped.status == 507 && stopped[member: "code"] == "storage_full")
+            #expect(stopped.status == stop.status && stopped.code == stop.code)
             let report = try stopped.json[member: "report"]
+            #expect(report?[member: "read"]?.int == 150)
             #expect(report?[member: "imported"]?.int == 150 && report?[member: "complete"]?.bool == false)
             isFull.withLock { $0 = false }
             let again = try await app.admin().send("POST", "/v1/imports", json: text, fields: Self.lines)
             #expect(again[member: "imported"] == 150 && again[member: "skipped"] == 150)
             #expect(again[member: "complete"] == true)
+        }
+    }
+
+    @Test("so is one for which there are too many sessions")
+    func tooMany() async throws {
+        let text = try await Self.export(sessions: 300)
+        try await withApplication {
+            $0.maxSessions = 140
+        } _: { app in
+            let stopped = try await app.admin().send("POST", "/v1/imports", json: text, fields: Self.lines)
+            #expect(stopped.status == 503 && stopped.code == "too_many_sessions")
+            let report = try stopped.json[member: "report"]
+            #expect(report?[member: "read"]?.int == 140 && report?[member: "imported"]?.int == 140)
         }
     }
 

@@ -136,6 +136,28 @@ struct StoreCommandTests {
         }
     }
 
+    @Test("vacuum asks no server that has another store", arguments: [true, false])
+    func otherServer(hasFile: Bool) async throws {
+        try await Self.withServer { _, _, flags in
+            try await withFolder([:]) { _, folder in
+                let path = "\(folder)/other.db"
+                try await withApplication {
+                    $0.store = hasFile ? .sqlite(path) : .memory
+                } _: { other in
+                    let named = Array(flags.prefix(2)) + ["--admin-port", "\(other.adminPort)"]
+                    let run = try await ProgramProcess.run(["store", "vacuum"] + named)
+                    #expect(run.status == 1 && run.output == "")
+                    #expect(run.complaints.contains("which has another store: name its admin listener"))
+                    let counted = try await other.admin().get("/metrics").text.split(separator: "\n").filter {
+                        $0.hasPrefix("concierge_http_requests_total")
+                    }
+                    #expect(counted.contains { $0.contains("/v1/stats") })
+                    #expect(!counted.contains { $0.contains("/v1/store/free-pages") })
+                }
+            }
+        }
+    }
+
     @Test("without a server all of it works as well, and says what is not there")
     func alone() async throws {
         try await withFolder([:]) { _, folder in

@@ -211,6 +211,7 @@ struct JourneyTrial {
         func fail(_ what: String) -> Difference {
             Difference(description: "\(what): \(story)\n  engine \(describe(journey))\n  model  \(describeModel())")
         }
+        if let flaw = engine.flaw(of: journey) { throw fail("\(flaw)") }
         guard journey.isActive == !model.coordinators.isEmpty else { throw fail("status") }
         guard journey.isActive || journey.outcome == model.outcome else { throw fail("outcome") }
         guard journey.frames.count == model.frames.count else { throw fail("frames") }

@@ -7,7 +7,7 @@ import Testing
 @Suite("What is refused of an archive")
 struct ArchiveRefusalTests {
     /// A line that was changed by somebody who knows how, so that its checksum is right.
-    private static func changed(_ line: [UInt8], _ patch: JSONDocument) throws -> [UInt8] {
+    static func changed(_ line: [UInt8], _ patch: JSONDocument) throws -> [UInt8] {
         let members = try #require(try JSONDocument(parsing: line).merging(patch).members)
         var json = JSONWriter()
         json.beginObject()
@@ -18,10 +18,10 @@ struct ArchiveRefusalTests {
         return ArchiveLine.seal(json).dropLast()
     }
 
-    private static func service(_ name: String, _ document: String, revision: Int = 1) -> JSONDocument {
+    static func service(_ name: String, _ document: String, revision: Int = 1) -> JSONDocument {
         [
             "name": JSONDocument(name), "birth": 0, "revision": JSONDocument(revision),
-            "created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z",
+            "created_at": "2023-01-01T00:00:00.000Z", "updated_at": "2023-01-01T00:00:00.000Z",
             "document": JSONDocument(document),
         ]
     }
@@ -67,15 +67,15 @@ struct ArchiveRefusalTests {
             ["services": [service("counter", #"{"count":1}"#), service("counter", #"{"count":1}"#)]], "/services/1/name"
         ),
         Change(["services": [service("counter", #"{"count":1}"#), service("notes", "{}")]], "/services"),
-        Change(["services": [service("coordinator", #"{"journeys":[{"id":"main"}]}"#)]], "/services"),
+        Change(["services": [service("coordinator", #"{"journeys":[{"id":"main"}]}"#)]], "/services/0/document"),
         Change(
             [
                 "services": [
                     service(
                         "coordinator",
-                        #"{"journeys":[{"id":"j","step":1,"at":[1],"who":[["gone",1]],"on":["x"]}]}"#)
+                        #"{"journeys":[{"id":"main","step":1,"at":[1],"who":[["gone",1]],"on":["x"]}]}"#)
                 ]
-            ], "/services"
+            ], "/services/0/document/journeys/0/who/0"
         ),
         Change(
             [
@@ -179,6 +179,16 @@ struct ArchiveRefusalTests {
         }
     }
 
+    @Test("errors have the number of their line in the file, the empty ones counted")
+    func numbers() async throws {
+        let house = try House()
+        _ = try await house.session()
+        let lines = try await exported(house.sessions)
+        let report = try await imported(
+            [[], lines[0], [], [], Array("{}".utf8), lines[1], [], Array("[".utf8)], into: try House().sessions, by: 7)
+        #expect(report.errors.map(\.line) == [5, 8, 8])
+    }
+
     @Test("errors are bounded, and how many more there were is said")
     func manyErrors() async throws {
         let house = try House()
@@ -186,6 +196,26 @@ struct ArchiveRefusalTests {
         let report = try await imported(
             [header] + Array(repeating: Array("{}".utf8), count: 250), into: house.sessions)
         #expect(report.refused == 250 && report.errors.count == 100 && report.moreErrors == 151)
+    }
+
+    @Test("a report is never larger than what is remembered of an answer, whatever is wrong")
+    func largestReport() async throws {
+        let from = try House()
+        for _ in 0..<20 { _ = try await from.session() }
+        var lines = try await exported(from.sessions)
+        for place in 1...20 {
+            let names = (0..<16).map { "\($0)" + String(repeating: "\u{1}", count: 60) }
+            let unknown = names.map { (name: $0, value: JSONDocument(true)) }
+            let label = JSONDocument(members: [(String(repeating: "\u{2}", count: 5_000), JSONDocument(1))])
+            lines[place] = try Self.changed(lines[place], JSONDocument(members: unknown + [("labels", label)]))
+        }
+        let report = try await imported(lines, into: try House(clock: from.clock).sessions)
+        var json = JSONWriter()
+        json.beginObject()
+        report.write(to: &json)
+        json.endObject()
+        #expect((20_000..<60_000).contains(json.bytes.count), "\(json.bytes.count)")
+        #expect(report.refused == 20 && report.errors.count + report.moreErrors == 321, "\(report.errors.count)")
     }
 
     @Test("lines are cut wherever they come, and one that is too long is not kept")
@@ -200,7 +230,7 @@ struct ArchiveRefusalTests {
             if let last = splitter.finish() { lines.append(last) }
             #expect(
                 lines == [
-                    .text(Array("a".utf8)), .text(Array("bcdef".utf8)), .tooLong, .text(Array("m".utf8)),
+                    .text(Array("a".utf8)), .empty, .text(Array("bcdef".utf8)), .tooLong, .text(Array("m".utf8)),
                     .text(Array("last".utf8)),
                 ])
         }

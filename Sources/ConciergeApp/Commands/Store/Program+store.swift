@@ -48,7 +48,7 @@ extension Program {
             return "\(path): \(vacuum.given) pages were given back, \(vacuum.left) are left free"
                 + (vacuum.isRewritten ? "; all of it was written anew\n" : "\n")
         } catch StoreOpeningError.inUse {
-            let space = try RemoteStore(configuration).giveBackAll()
+            let space = try RemoteStore(configuration).giveBackAll(of: path)
             return "\(path): \(space.given) pages were given back by the server, \(space.left) are left free\n"
         }
     }

@@ -1,5 +1,6 @@
 import JSONDocument
 import Sessions
+import Storage
 
 /// The store of a running server, which is asked on its admin listener.
 struct RemoteStore {
@@ -22,7 +23,10 @@ struct RemoteStore {
     }
 
     /// Asks for one step after the other: what clients write goes in between.
-    func giveBackAll() throws(Failure) -> SpaceGivenBack {
+    ///
+    /// - Parameter path: of the file that the server has to have.
+    func giveBackAll(of path: String) throws(Failure) -> SpaceGivenBack {
+        try checkFile(path)
         var given = 0
         while true {
             let space = try giveBack()
@@ -38,24 +42,42 @@ struct RemoteStore {
         }
     }
 
-    private func giveBack() throws(Failure) -> SpaceGivenBack {
-        let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
-        guard let answer = server.send("DELETE", "/v1/store/free-pages", fields: fields) else {
+    /// There may be several servers on a machine, and the configuration may name the port of another one.
+    private func checkFile(_ path: String) throws(Failure) {
+        guard let store = try answer("GET", "/v1/stats")?[member: "store"] else { throw stranger }
+        guard let identity = FileIdentity(path), store[member: "file"]?.string == identity.text else {
             throw Failure(
-                description: "a server has the file, and nothing answers at \(place): "
-                    + "name its admin listener with --admin-host and --admin-port")
+                description: "a server has the file, and it is not the one at \(place), which has another store: "
+                    + Self.advice)
+        }
+    }
+
+    private func giveBack() throws(Failure) -> SpaceGivenBack {
+        guard let document = try answer("DELETE", "/v1/store/free-pages"),
+            let given = document[member: "given_back"]?.int, let left = document[member: "free"]?.int,
+            let isPossible = document[member: "possible"]?.bool
+        else { throw stranger }
+        return SpaceGivenBack(given: given, left: left, isPossible: isPossible)
+    }
+
+    /// Nil when it is no JSON.
+    private func answer(_ method: String, _ path: String) throws(Failure) -> JSONDocument? {
+        let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
+        guard let answer = server.send(method, path, fields: fields) else {
+            throw Failure(description: "a server has the file, and nothing answers at \(place): \(Self.advice)")
         }
         switch answer.status {
-        case 200: break
+        case 200: return try? JSONDocument(parsing: answer.body)
         case 401: throw Failure(description: "the server at \(place) wants its key: give it with --admin-key-file")
         default: throw Failure(description: "the server at \(place) answers with status \(answer.status)")
         }
-        guard let document = try? JSONDocument(parsing: answer.body), let given = document[member: "given_back"]?.int,
-            let left = document[member: "free"]?.int, let isPossible = document[member: "possible"]?.bool
-        else {
-            throw Failure(
-                description: "what answers at \(place) is not the admin listener of the server that has the file")
-        }
-        return SpaceGivenBack(given: given, left: left, isPossible: isPossible)
     }
+
+    private var stranger: Failure {
+        Failure(
+            description: "what answers at \(place) is not the admin listener of the server that has the file: "
+                + Self.advice)
+    }
+
+    private static let advice = "name its admin listener with --admin-host and --admin-port"
 }

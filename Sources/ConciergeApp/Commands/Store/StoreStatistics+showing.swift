@@ -46,10 +46,7 @@ extension StoreStatistics {
             ("sessions_of_users", sessionsOfUsers), ("tombstones", 0), ("bytes_per_session", bytesPerSession),
             ("recent_writes", recentWrites),
         ]
-        for (name, number) in numbers {
-            json.name(name)
-            json.int(number)
-        }
+        for (name, number) in numbers { json.member(name, number) }
         json.name("incremental_vacuum")
         json.bool(isIncremental)
         json.name("page_checksums")
@@ -58,20 +55,15 @@ extension StoreStatistics {
             json.name(name)
             if let time { json.string(Self.time(time)) } else { json.null() }
         }
-        json.name("services")
-        json.beginObject()
-        for service in services {
-            json.name(service.name)
-            json.beginObject()
-            json.name("count")
-            json.int(service.count)
-            json.name("bytes")
-            json.int(service.bytes)
-            json.name("largest")
-            json.int(service.largest)
-            json.endObject()
+        json.object("services") { json in
+            for service in services {
+                json.object(service.name) { json in
+                    json.member("count", service.count)
+                    json.member("bytes", service.bytes)
+                    json.member("largest", service.largest)
+                }
+            }
         }
-        json.endObject()
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self) + "\n"
     }

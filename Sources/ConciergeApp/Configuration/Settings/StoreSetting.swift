@@ -14,6 +14,7 @@ package struct StoreSetting: SettingType {
     package func guess(_ written: WrittenValue) -> String? {
         guard let text = written.string else { return nil }
         let scheme = text.prefix { $0 != ":" }
+        if scheme == "sqlite" { return Configuration.Store.guess(ofFile: text.dropFirst(scheme.count + 1)) }
         guard let nearest = NearestName.of(String(scheme), among: Configuration.Store.schemes) else { return nil }
         let address = nearest == "sqlite" ? ":" + text.dropFirst(scheme.count + 1) : ""
         return "\"\(nearest)\(address)\""
@@ -32,11 +33,27 @@ extension Configuration.Store: CustomStringConvertible {
         let prefix = "sqlite:"
         if text == "memory" {
             self = .memory
-        } else if text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count, !text.utf8.contains(0) {
+        } else if text.hasPrefix(prefix), Self.isPath(text.dropFirst(prefix.count)) {
             self = .sqlite(String(text.dropFirst(prefix.count)))
         } else {
             return nil
         }
+    }
+
+    /// Whether SQLite takes it for the path of a file, and for nothing else
+    /// (<https://www.sqlite.org/c3ref/open.html>, <https://www.sqlite.org/uri.html>).
+    private static func isPath(_ text: Substring) -> Bool {
+        !text.isEmpty && !text.utf8.contains(0) && text != ":memory:" && !text.hasPrefix(uriScheme)
+    }
+
+    private static let uriScheme = "file:"
+
+    /// What may be meant by what SQLite would not take for a path.
+    fileprivate static func guess(ofFile text: Substring) -> String? {
+        if text.contains(":memory:") || text.contains("mode=memory") { return "\"memory\"" }
+        guard text.hasPrefix(uriScheme) else { return nil }
+        let path = text.dropFirst(uriScheme.count).prefix { $0 != "?" && $0 != "#" }
+        return path.isEmpty ? nil : "\"sqlite:\(path)\""
     }
 
     /// As it is written in the configuration.

@@ -21,23 +21,17 @@ struct AdminJourneyEndpoints: Sendable {
     private func census(_ request: HTTPRequest) async throws -> HTTPResponse {
         let rows = try await sessions.runningJourneys()
         return .json { json in
-            json.name("items")
-            json.beginArray()
-            for row in rows {
-                json.beginObject()
-                json.name("flow")
-                json.string(row.flow)
-                json.name("version")
-                json.int(row.version)
-                json.name("state")
-                json.string(row.state)
-                json.name("count")
-                json.int(row.count)
-                json.name("in_use")
-                json.int(row.inUse)
-                json.endObject()
+            json.array("items") { json in
+                for row in rows {
+                    json.beginObject()
+                    json.member("flow", row.flow)
+                    json.member("version", row.version)
+                    json.member("state", row.state)
+                    json.member("count", row.count)
+                    json.member("in_use", row.inUse)
+                    json.endObject()
+                }
             }
-            json.endArray()
         }
     }
 }

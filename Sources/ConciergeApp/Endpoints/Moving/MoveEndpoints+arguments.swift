@@ -3,9 +3,8 @@ import JSONDocument
 import Sessions
 
 extension MoveEndpoints {
-    /// An answer that is remembered is one that is kept as a whole, and these are not: rather than take a promise that is
-    /// not kept, the field is refused. Both calls may be sent again without it: an export changes nothing, and an import
-    /// passes over what is here already.
+    /// An answer that is remembered is one that is kept as a whole, and an export is not: rather than take a promise that
+    /// is not kept, the field is refused. An export may be asked for again without it: it changes nothing.
     static func refuseIdempotencyKey(_ request: HTTPRequest) throws(Problem) {
         guard request.fields.bytes(of: .idempotencyKey) == nil else { throw Problem(.idempotencyKeyNotPossible) }
     }

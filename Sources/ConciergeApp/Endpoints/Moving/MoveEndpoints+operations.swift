@@ -16,11 +16,11 @@ extension MoveEndpoints {
         APIOperation(
             method: .post, path: "/v1/imports", id: "importSessions",
             summary: "Takes in what an export gave, session by session",
-            parameters: [.onConflict, .dryRun],
+            parameters: [.onConflict, .dryRun, .idempotencyKey],
             body: APIBody(contents: mediaTypes.map { ($0, .text) }),
-            answers: [.json("What became of it.", .importReport)],
+            answers: [.json("What became of it.", .importReport, headers: [.idempotencyReplayed])],
             problems: [
-                .invalidInput, .idempotencyKeyNotPossible, .notAnExport, .tooManySessions, .contention, .storageFull,
+                .invalidInput, .notAnExport, .tooManySessions, .contention, .storageFull,
             ]),
     ]
 }

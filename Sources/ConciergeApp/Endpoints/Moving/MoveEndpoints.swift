@@ -5,6 +5,8 @@ import Sessions
 /// Everything from one installation to another: API, section 7, and docs/moving.md.
 struct MoveEndpoints: Sendable {
     let sessions: Sessions
+    /// Where the reports of imports are remembered.
+    let idempotency: IdempotencyStore
     let log: Log
 
     /// Lines of JSON have no registered type; the first is what exports are sent as.
@@ -30,13 +32,20 @@ struct MoveEndpoints: Sendable {
     }
 
     private func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try Self.refuseIdempotencyKey(request)
         try RequestBody.requireType(of: request, among: Self.mediaTypes)
-        let (conflict, isTrial) = try Self.options(of: request)
+        let options = try Self.options(of: request)
+        return try await IdempotentPieces(store: idempotency, scope: .administrator).respond(to: request) { body in
+            try await receive(&body, of: request, options.conflict, isTrial: options.isTrial)
+        }
+    }
+
+    private func receive(
+        _ body: inout FingerprintedBody, of request: HTTPRequest, _ conflict: SessionImport.Conflict, isTrial: Bool
+    ) async throws -> HTTPResponse {
         var work = SessionImport(into: sessions, conflict: conflict, isTrial: isTrial)
         defer { report(work.report, isTrial: isTrial, to: request) }
         do {
-            try await Self.take(request.reader, into: &work)
+            try await Self.take(&body, into: &work)
         } catch let error as SessionImport.NotAnArchive {
             throw Problem(
                 .notAnExport, errors: [InvalidInput(pointer: error.problem.pointer, detail: error.problem.detail)],
@@ -52,10 +61,10 @@ struct MoveEndpoints: Sendable {
 
     /// - Throws: what `SessionImport` throws.
     private nonisolated(nonsending) static func take(
-        _ reader: HTTPBodyReader?, into work: inout SessionImport
+        _ body: inout FingerprintedBody, into work: inout SessionImport
     ) async throws {
         do {
-            while let piece = try await reader?.next() { try await work.take(piece) }
+            while let piece = try await body.next() { try await work.take(piece) }
         } catch is HTTPBodyBroken {
             // Nobody is left to be answered. What came whole is kept.
             return try await work.finish(isAtEnd: false)

@@ -1,0 +1,69 @@
+extension Journey {
+    /// What no engine would have made of it, whatever its flows say: one that came from elsewhere may be anything that
+    /// can be read. Nil when there is nothing.
+    var flaw: JourneyFlaw? { flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames : nil) }
+
+    /// Numbers are exact in JSON up to here (RFC 8259, 6), and what is added to such a time is still one.
+    private static let latest: Int64 = 1 << 53
+
+    private var flawOfTimes: JourneyFlaw? {
+        let times = [startedAt, movedAt, enteredAt] + coordinators.map(\.startedAt)
+        guard let wrong = times.first(where: { !(0...Self.latest).contains($0) }) else { return nil }
+        return JourneyFlaw(pointer: "/at", detail: "must lead to times that there are, and not to \(wrong)")
+    }
+
+    /// A tree, parents first, each with a number higher than the ones before.
+    private var flawOfCoordinators: JourneyFlaw? {
+        guard let root = coordinators.first else { return JourneyFlaw(pointer: "/who", detail: "must not be empty") }
+        guard coordinators.count <= StepRun.maximumCoordinators else {
+            return JourneyFlaw(pointer: "/who", detail: "must be \(StepRun.maximumCoordinators) at most")
+        }
+        guard root.id == 0, root.parent == nil else {
+            return JourneyFlaw(pointer: "/who/0", detail: "must be the journey's own coordinator, which has no parent")
+        }
+        var known = [root.id]
+        for (place, child) in coordinators.enumerated().dropFirst() {
+            func flaw(_ member: Int, _ detail: String) -> JourneyFlaw {
+                JourneyFlaw(pointer: "/who/\(place)/\(member)", detail: detail)
+            }
+            guard let last = known.last, child.id > last, child.id <= Self.highestCoordinator else {
+                return flaw(4, "must be a number higher than that of the coordinator before")
+            }
+            guard let parent = child.parent, known.contains(parent) else {
+                return flaw(5, "must be the number of a coordinator before")
+            }
+            guard child.startedBy?.isEmpty == false else { return flaw(6, "must be the state that started it") }
+            known.append(child.id)
+        }
+        return nil
+    }
+
+    /// Each child of a journey gets the next number; none starts as many.
+    private static let highestCoordinator = 1 << 31
+
+    /// Of live coordinators, and each of those has one, or a child that has.
+    private var flawOfFrames: JourneyFlaw? {
+        guard !frames.isEmpty, frames.count <= StepRun.maximumFrames else {
+            return JourneyFlaw(pointer: "/on", detail: "must be from 1 to \(StepRun.maximumFrames)")
+        }
+        var living: Set<Int> = []
+        let ids = Set(coordinators.map(\.id))
+        for (place, frame) in frames.enumerated() {
+            guard ids.contains(frame.coordinator) else {
+                return JourneyFlaw(pointer: "/on/\(place)", detail: "must be of a coordinator that is there")
+            }
+            guard (frame.presentation == .root) == (place == 0) else {
+                return JourneyFlaw(pointer: "/on/\(place)", detail: "must be the root where it is the first, else not")
+            }
+            living.insert(frame.coordinator)
+        }
+        for (place, coordinator) in coordinators.enumerated().reversed() {
+            guard living.contains(coordinator.id) else {
+                return JourneyFlaw(
+                    pointer: "/who/\(place)", detail: "must have a screen on the stack, or a child that has one")
+            }
+            if let parent = coordinator.parent { living.insert(parent) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// Which file it is, whatever names it has.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// Nil when there is no such file, or nobody may look.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init?(_ descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        device = status.st_dev
+        inode = status.st_ino
+    }
+
+    /// Opaque; another one for any other file, also for one on another machine, which may have been made as a copy of
+    /// this one. The same file has another one after the machine was started anew.
+    package var text: String {
+        "\(Self.bootID)-\(String(device, radix: 16))-\(String(inode, radix: 16))"
+    }
+
+    /// random(4): generated at boot.
+    private static let bootID: String = {
+        var bytes = [UInt8](repeating: 0, count: 36)
+        let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        return String(decoding: bytes[..<max(0, read(descriptor, &bytes, bytes.count))], as: UTF8.self)
+    }()
+}
