@@ -327,7 +327,7 @@ struct RecentWritesTests {
         let file = try SQLiteFile()
         try SQLiteSchema.prepare(try SQLiteConnection(file.path, .write), path: file.path)
         let index = RecentIndex(RecentLimits(idleTime: .seconds(3_600)))
-        let commits = try GroupCommit(lock: try FileLock(besides: file.path)) {
+        let commits = try GroupCommit(lock: try FileLock(on: file.path)) {
             [path = file.path] () throws(SQLiteError) in
             let connection = try SQLiteConnection(path, .write)
             for setting in SQLiteStore.writerSettings { try connection.execute(setting) }
