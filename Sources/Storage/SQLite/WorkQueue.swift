@@ -2,13 +2,15 @@ import Glibc
 
 /// Work that waits for a thread.
 ///
-/// `@unchecked Sendable`: `jobs` and `isClosed` are only touched while `lock` is held; the two pointers never change
+/// `@unchecked Sendable`: `jobs`, `lastCount` and `isClosed` are only touched while `lock` is held; the two pointers never change
 /// and go in `deinit`, when no thread can wait any more: a waiting thread holds the queue. The lock is one of pthreads
 /// since `Mutex` has no condition to wait for.
 final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let arrival = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var jobs: [Job] = []
+    /// How many were taken the last time that more were let come.
+    private var lastCount = 0
     private var isClosed = false
 
     init() {
@@ -65,15 +67,23 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
 
     /// Lets other threads run as long as they bring more: what is about to come is then taken with what is there. With the
     /// lock held, which it lets go of for that.
+    ///
+    /// Half as many as the last time are enough. Where all of those who wrote wait for each other's group they have nothing
+    /// to do while it is written; so they come to write in two groups, of which one is written while the other gathers.
     private func letMoreCome() {
         var seen = 0
-        while seen < jobs.count, !isClosed {
+        defer { lastCount = jobs.count }
+        let enough = max(Self.fewest, lastCount / 2)
+        while seen < jobs.count, jobs.count < enough, !isClosed {
             seen = jobs.count
             pthread_mutex_unlock(lock)
             sched_yield()
             pthread_mutex_lock(lock)
         }
     }
+
+    /// Smaller groups than this cost more than is won.
+    private static var fewest: Int { 16 }
 
     /// As the condition counts time.
     private static func time(of instant: SuspendingClock.Instant) -> timespec {
