@@ -56,7 +56,7 @@ struct DamageTests {
         #expect(files.database.count > Self.tail)
         var latest: [SessionID: Int] = [:]
         for commit in files.commits { latest[commit.session] = commit.number }
-        var untold = 0
+        var (untold, harmful) = (0, 0)
         var places = Places(in: files.database.count, tail: Self.tail)
         while let place = places.next() {
             var damaged = files
@@ -68,6 +68,7 @@ struct DamageTests {
                     session.record.services.allSatisfy { $0.bytes == right },
                     "\(harm) at \(place), seed \(files.seed): \(session.record.id)")
             }
+            if found.damagedRows > 0 || found.damagedPages > 0 || found.refusal != nil { harmful += 1 }
             let isComplete = found.sessions.count == latest.count && found.sessions.values.allSatisfy(Self.isWhole)
             // A bit in a row's key takes the row to another place, where nobody looks for it, one in a page's count of rows
             // hides some, and so do the zeros that SQLite reads behind the end of a cut page: only the page's checksum
@@ -77,6 +78,8 @@ struct DamageTests {
                 #expect(found.damagedPages > 0, "\(harm) at \(place), seed \(files.seed)")
             }
         }
+        // Or the places were where nothing is.
+        #expect(harmful * 2 > places.count, "seed \(files.seed)")
         places.report("database, \(harm), \(untold) of them told by a page's checksum alone")
     }
 

@@ -45,7 +45,13 @@ struct StoredFiles: Sendable {
                         // Most into the log of recent writes, the others where they belong.
                         changesServicesOnly: !index.isMultiple(of: 5)))
             }
-            if inLog == 0 { await store.close() }
+            if inLog == 0 {
+                await store.close()
+                // Without the pages that the log of recent writes had: what is damaged is to be of some use.
+                store = try open(path)
+                while let space = try await store.giveBackSpace(atMost: 1_000), space.left > 0 {}
+                await store.close()
+            }
             defer { withExtendedLifetime(store) {} }
             return StoredFiles(
                 database: try FileBytes.read(path), log: inLog == 0 ? [] : try FileBytes.read(path + "-wal"),
