@@ -176,9 +176,10 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     if (c->exchange != NULL) {
         void *exchange = c->exchange;
         c->exchange = NULL;
-        cmhd_let_go(c);
         cmhd_callbacks *callbacks = &c->worker->server->callbacks;
         callbacks->abandoned(callbacks->context, exchange);
+        // Not before: somebody may have been resuming it.
+        cmhd_let_go(c);
     }
     forget_body(c);
     cmhd_forget_pieces(c);

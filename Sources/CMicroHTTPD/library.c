@@ -1,14 +1,17 @@
-// Two functions that libmicrohttpd calls, in our place instead of their own: the dynamic linker prefers the program's.
+// Functions that libmicrohttpd calls, ours instead of those that are meant: the dynamic linker prefers the program's.
 //
 // `recv` shows the bytes as they come from the socket, which the library keeps to itself: with them chunks can be
 // checked. `MHD_queue_response` shows when the library answers by itself: its pages cannot be replaced by an option,
-// and are HTML that names no request.
+// and are HTML that names no request. `send` and `sendmsg` show that something went out, see `turn` in worker.c.
 //
-// Nothing depends on their being called. Where the library is bound to its own functions its pages are seen again, and
-// connections close after each chunked body, as whatever follows one that nobody checked must not be a request.
+// Nothing depends on their being called. Where the library is bound to its own functions its pages are seen again,
+// connections close after each chunked body, as whatever follows one that nobody checked must not be a request, and
+// what comes in one piece behind a request may wait some milliseconds while connections are held.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -53,6 +56,19 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned status, 
     if (refusal != CMHD_REFUSAL_NONE) cmhd_refuse_now(c, refusal);
     // The library frees what it still needs when it cannot queue its page: so it may, and nobody gets it.
     return cmhd_queue(mhd, status, response);
+}
+
+static ssize_t note_sent(ssize_t sent) {
+    if (here != NULL && (sent >= 0 || errno != EAGAIN)) here->moved = true;
+    return sent;
+}
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags) {
+    return note_sent(sendto(fd, bytes, size, flags, NULL, 0));
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    return note_sent(syscall(SYS_sendmsg, fd, message, flags));
 }
 
 ssize_t recv(int fd, void *buffer, size_t size, int flags) {

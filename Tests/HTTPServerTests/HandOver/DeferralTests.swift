@@ -207,6 +207,40 @@ struct DeferralTests {
         #expect(cmhd_can_hold())
     }
 
+    @Test("holds up no other connection: what comes in one piece there is answered in one go")
+    func besideOthers() async throws {
+        let late = Late()
+        let count = 300
+        try await withServer { _ in
+        } routes: { routes in
+            routes.addUsualRoutes()
+            routes.on(
+                .get, "/late",
+                promptly: { _, deferral in
+                    late.begin(&deferral)
+                    return nil
+                }
+            ) { _ in throw Oops() }
+        } _: { server in
+            let port = server.port
+            let waiting = try await Self.connection(asking: "/late", port)
+            let answers = await late.wait()
+            let time = try await blocking {
+                let connection = try RawConnection(port: port)
+                let start = ContinuousClock.now
+                let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+                try connection.send(String(repeating: request, count: count))
+                for _ in 0..<count { #expect(try connection.readResponse().text == "ok") }
+                return ContinuousClock.now - start
+            }
+            // With a sleep of the loop for each, of 20 ms, it would be at least six seconds; without, some milliseconds.
+            #expect(time < .seconds(3))
+            for answer in answers { answer.give { HTTPResponse(text: "late") } }
+            let text = try await blocking { try waiting.value.readResponse().text }
+            #expect(text == "late")
+        }
+    }
+
     @Test("is one of very many: all get theirs, also when every third client has left")
     func many() async throws {
         let count = 700

@@ -17,7 +17,7 @@ final class SQLiteConnection {
     /// How long the log was after the last commit; see ``countLogPages()``.
     var logPages = 0
     /// Its file has to be closed after the connection, and so goes after it: see ``LockedFile``.
-    private let lock: FileLock?
+    let lock: FileLock?
 
     /// - Parameter lock: what this process has on the file, if it does.
     /// - Throws: ``SQLiteError`` when the file cannot be opened. Whether it is a database is seen at its first use.

@@ -48,6 +48,9 @@ final class FileLock: Sendable {
     /// Whether the path leads to another file by now, or to none.
     var hasMoved: Bool { FileIdentity(path) != database.identity }
 
+    /// Of the database. Not to be closed.
+    var descriptor: Int32 { database.descriptor }
+
     /// Tells the database from any other on this machine.
     var identity: FileIdentity { database.identity }
 

@@ -22,7 +22,7 @@ final class LockedFile: Sendable {
     }
 
     let identity: FileIdentity
-    private let descriptor: Int32
+    let descriptor: Int32
     /// Ends of locks that were released and taken anew by somebody else are not ours to see to.
     private let isHeld = Mutex(true)
     private static let files = Mutex<[FileIdentity: OpenFile]>([:])

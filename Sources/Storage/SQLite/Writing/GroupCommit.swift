@@ -113,9 +113,7 @@ final class GroupCommit: @unchecked Sendable {
         foldAtEnd()
         syncAtEnd()
         // Closing does that only for the last connection, and a reader that is still there cannot.
-        if let current, (try? current.connection.number("PRAGMA wal_checkpoint(TRUNCATE)")) == 0 {
-            try? current.writer.room.giveBack()
-        }
+        try? current?.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         current = nil
         lock.release()
         let waiting = end.withLock { end in
