@@ -9,22 +9,24 @@
 /// ```
 public struct HTTPDeferral {
     // Lent by who asks the handler, and made for each request: not worth counting references for.
-    private unowned(unsafe) let request: HTTPRequest
-    private unowned(unsafe) let core: ServerCore
+    private let request: Unmanaged<HTTPRequest>
+    private let core: Unmanaged<ServerCore>
     private let connection: OpaquePointer
-    /// Nil as long as nothing was put off.
-    private(set) var exchange: Exchange?
+    /// Retained for who made this, once something was put off.
+    private(set) var begun: Unmanaged<Exchange>?
 
     init(_ request: HTTPRequest, core: ServerCore, connection: OpaquePointer) {
-        self.request = request
-        self.core = core
+        self.request = .passUnretained(request)
+        self.core = .passUnretained(core)
         self.connection = connection
     }
 
     /// From now on the answer comes later, and the handler returns nil. If it throws, that is the answer.
     public mutating func begin() -> HTTPLateAnswer {
-        let exchange = exchange ?? Exchange(request: request, core: core, connection: connection)
-        self.exchange = exchange
+        if let begun { return HTTPLateAnswer(exchange: begun.takeUnretainedValue()) }
+        let exchange = Exchange(
+            request: request.takeUnretainedValue(), core: core.takeUnretainedValue(), connection: connection)
+        begun = .passRetained(exchange)
         return HTTPLateAnswer(exchange: exchange)
     }
 }

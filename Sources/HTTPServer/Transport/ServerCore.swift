@@ -95,12 +95,25 @@ final class ServerCore: Sendable {
         guard let route = request.match.route, let connection else { return nil }
         var deferral = HTTPDeferral(request, core: self, connection: connection)
         let prompt = respondPromptly(to: request, on: route, &deferral)
-        if let prompt, deferral.exchange == nil {
-            send(prompt, to: request, on: connection)
+        if let begun = deferral.begun { return handleLater(request, on: connection, route, begun, consume prompt) }
+        // Handed on, not copied: counting references to all that is in an answer takes a while.
+        if let response = consume prompt {
+            send(consume response, to: request, on: connection)
             return nil
         }
-        let exchange = deferral.exchange ?? Exchange(request: request, core: self, connection: connection)
-        let response = deferral.exchange == nil ? exchange.start(route.handler) : exchange.leave(with: prompt)
+        return handleLater(request, on: connection, route, nil, nil)
+    }
+
+    /// - Parameters:
+    ///   - begun: nil when the route's handler that waits is to be asked.
+    ///   - error: what a handler threw that had put its answer off.
+    @inline(never)
+    private func handleLater(
+        _ request: HTTPRequest, on connection: OpaquePointer, _ route: Route, _ begun: Unmanaged<Exchange>?,
+        _ error: consuming HTTPResponse?
+    ) -> UnsafeMutableRawPointer? {
+        let exchange = begun?.takeRetainedValue() ?? Exchange(request: request, core: self, connection: connection)
+        let response = begun == nil ? exchange.start(route.handler) : exchange.leave(with: error)
         if let response {
             send(response, to: request, on: connection)
             return nil
