@@ -43,6 +43,7 @@ package final class Sessions: Sendable {
     package var settings: SessionSettings { environment.settings }
     package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }
+
     /// The session of that id, for who may look at any; nil when there is none, or its time is over. Not a use of it.
     package func session(_ id: SessionID) async throws(SessionError) -> Session? {
         guard let session = try await load(id), !session.isOver(now: environment.clock.now()) else { return nil }

@@ -108,8 +108,8 @@ extension Session {
     /// The same without waiting, and the text alone.
     ///
     /// - Parameter later: asked when the store does its part later, and calls back; gives nil who does not want that.
-    /// - Returns: nil when `later` has given something; otherwise it has to be waited for, and nothing has happened: ask the other
-    ///   one.
+    /// - Returns: nil when `later` has given something; otherwise it has to be waited for, and nothing has happened: ask the
+    ///   other one.
     package func sendAtOnce(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
         orLater later: () -> LateEnd<Result<JourneyText, any Error>>? = { nil }

@@ -10,7 +10,7 @@ struct DeferralTests {
     private struct Oops: Error {}
 
     /// The answers that a test has not given yet, in the order in which they were put off.
-    private final class Late: Sendable {
+    fileprivate final class Late: Sendable {
         private let answers = Mutex<[HTTPLateAnswer]>([])
         private let count: Int
         private let all = Event()
@@ -59,13 +59,7 @@ struct DeferralTests {
         try await withServer { _ in
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.on(
-                .get, "/late/{what}",
-                promptly: { _, deferral in
-                    late.begin(&deferral)
-                    return nil
-                }
-            ) { _ in throw Oops() }
+            routes.onLate("/late/{what}", late) { _ in throw Oops() }
         } _: { server in
             let port = server.port
             let one = try await Self.connection(asking: "/late/good", port)
@@ -126,13 +120,7 @@ struct DeferralTests {
         let late = Late()
         try await withServer { _ in
         } routes: { routes in
-            routes.on(
-                .get, "/",
-                promptly: { _, deferral in
-                    late.begin(&deferral)
-                    return nil
-                }
-            ) { _ in
+            routes.onLate("/", late) { _ in
                 await Task.yield()
                 return HTTPResponse(text: "waited")
             }
@@ -156,13 +144,7 @@ struct DeferralTests {
         }
         try await withServer(configure: deadline, stopTimeout: .milliseconds(200)) { routes in
             routes.addUsualRoutes()
-            routes.on(
-                .get, "/late",
-                promptly: { _, deferral in
-                    late.begin(&deferral)
-                    return nil
-                }
-            ) { _ in
+            routes.onLate("/late", late) { _ in
                 isAsked.store(true, ordering: .relaxed)
                 return HTTPResponse()
             }
@@ -214,13 +196,7 @@ struct DeferralTests {
         try await withServer { _ in
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.on(
-                .get, "/late",
-                promptly: { _, deferral in
-                    late.begin(&deferral)
-                    return nil
-                }
-            ) { _ in throw Oops() }
+            routes.onLate("/late", late) { _ in throw Oops() }
         } _: { server in
             let port = server.port
             let waiting = try await Self.connection(asking: "/late", port)
@@ -251,13 +227,7 @@ struct DeferralTests {
             configuration.limits.connections = 2 * count
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.on(
-                .get, "/late/{n:int}",
-                promptly: { _, deferral in
-                    late.begin(&deferral)
-                    return nil
-                }
-            ) { _ in throw Oops() }
+            routes.onLate("/late/{n:int}", late) { _ in throw Oops() }
         } _: { server in
             let port = server.port
             let connections = try await blocking {
@@ -291,4 +261,16 @@ struct DeferralTests {
 
 extension HTTPLateAnswer {
     fileprivate var path: String { request.target }
+}
+
+extension RouterBuilder {
+    /// A route whose answer is put off; `handler` is the one that waits.
+    fileprivate mutating func onLate(_ path: String, _ late: DeferralTests.Late, _ handler: @escaping HTTPHandler) {
+        on(
+            .get, path,
+            promptly: { _, deferral in
+                late.begin(&deferral)
+                return nil
+            }, handler)
+    }
 }
