@@ -44,12 +44,12 @@ class Bench:
         settings = ["max_sessions=2000000", *self.options.set]
         command = [self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
                    "--store", store, "--workers", "1", *(word for s in settings for word in ("--set", s)), *words]
-        return Server(command, self.server_core, self.folder, environment)
+        return Server(command, self.server_core, environment)
 
     def bare(self, environment=None, port=0, words=()):
         command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory),
                    "--idle", str(self.idle_threads), *self.bare_answers, *words]
-        return Server(command, self.server_core, self.folder, environment)
+        return Server(command, self.server_core, environment)
 
     def tokens(self, server, count, name):
         """A file of tokens of so many new sessions with a written profile; the bare server takes any."""

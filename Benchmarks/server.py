@@ -11,6 +11,8 @@ import struct
 import subprocess
 import time
 
+from log import Log
+
 TICK = os.sysconf("SC_CLK_TCK")
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG = 1
@@ -39,20 +41,19 @@ def free_port():
 class Server:
     """A running server. Used with `with`, so that it ends whatever happens."""
 
-    def __init__(self, command, core, folder, environment=None, cores=None):
+    def __init__(self, command, core, environment=None, cores=None):
         self.command = command
         self.core = core
         self.cores = cores or {core}
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("CONCIERGE_")}
         self.environment.update(environment or {})
-        self.log_path = os.path.join(folder, f"{os.path.basename(command[0])}-{id(self):x}.log")
+        self.log = None
 
     def spawn(self):
-        # Appending, so that the file can be emptied under the server's hands: one line a request is a lot.
-        with open(self.log_path, "ab") as log:
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=self.environment, preexec_fn=on_core(*self.cores))
+        self.log = self.log or Log(self.command[0])
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.DEVNULL, stdout=self.log.descriptor, stderr=self.log.descriptor,
+            env=self.environment, preexec_fn=on_core(*self.cores))
         self.pid = self.process.pid
 
     def __enter__(self):
@@ -72,16 +73,14 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
-        if os.path.exists(self.log_path):
-            os.unlink(self.log_path)
+        self.log.give_back()
 
     def listening_port(self, deadline):
         """Waits for the log line that names the addresses."""
         while time.monotonic() < deadline:
-            with open(self.log_path, "rb") as log:
-                for line in log.read(65536).splitlines(keepends=True):
-                    if b'"listening"' in line and line.endswith(b"\n"):
-                        return int(json.loads(line)["public"].rsplit(":", 1)[1])
+            for line in self.log.first(65536).splitlines(keepends=True):
+                if b'"listening"' in line and line.endswith(b"\n"):
+                    return int(json.loads(line)["public"].rsplit(":", 1)[1])
             if self.process.poll() is not None:
                 raise Failed(f"the server ended with status {self.process.returncode}: {self.last_words()}")
             time.sleep(0.002)
@@ -109,15 +108,14 @@ class Server:
         return times
 
     def last_words(self):
-        with open(self.log_path, "rb") as log:
-            return log.read(2000).decode(errors="replace").strip()
+        return self.log.first(2000).decode(errors="replace").strip()
 
     @property
     def url(self):
         return f"http://127.0.0.1:{self.port}"
 
     def trim_log(self):
-        os.truncate(self.log_path, 0)
+        self.log.rewind()
 
     def cpu(self):
         """Seconds of processor time so far, of all threads, user and system."""

@@ -13,8 +13,8 @@ from server import Failed, Server, free_port
 class Listener(Server):
     """A program that does not say when it listens: its port is tried."""
 
-    def __init__(self, command, core, folder, port, cores=None):
-        super().__init__(command, core, folder, cores=cores)
+    def __init__(self, command, core, port, cores=None):
+        super().__init__(command, core, cores=cores)
         self.wanted_port = port
 
     def listening_port(self, deadline):
@@ -43,7 +43,7 @@ class Webdis:
             redis = stack.enter_context(Listener(
                 ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes",
                  "--appendfsync", "always", "--save", "", "--auto-aof-rewrite-percentage", "0"],
-                self.core, folder, port, self.cores))
+                self.core, port, self.cores))
             self.port = free_port()
             path = os.path.join(folder, "webdis.json")
             with open(path, "w") as file:
@@ -51,7 +51,7 @@ class Webdis:
                 json.dump({"redis_host": "127.0.0.1", "redis_port": port, "http_host": "127.0.0.1",
                            "http_port": self.port, "threads": 1, "pool_size": 8, "daemonize": False, "database": 0,
                            "verbosity": 1, "logfile": os.path.join(folder, "webdis.log")}, file)
-            webdis = stack.enter_context(Listener(["webdis", path], self.core, folder, self.port, self.cores))
+            webdis = stack.enter_context(Listener(["webdis", path], self.core, self.port, self.cores))
             self.programs = (redis, webdis)
             self.url = webdis.url
             self.stack = stack.pop_all()

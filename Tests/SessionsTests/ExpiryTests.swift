@@ -1,4 +1,5 @@
 import JSONDocument
+import Synchronization
 import Testing
 
 @testable import Sessions
@@ -85,6 +86,40 @@ import Testing
         #expect(try await house.isAuthenticated(token))
         try await house.sessions.saveUses()
         #expect(try await house.store.load(session.id)?.lastUsedAt == made + 10_000)
+    }
+
+    @Test("uses are told in batches, and those from the first that is refused on once more")
+    func batchesOfUses() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let count = 3 * Sessions.useBatch - 1
+        var made: [(Session, SessionToken)] = []
+        for _ in 0..<count { made.append(try await house.sessions.create()) }
+        house.clock.advance(60_000)
+        for (_, token) in made { #expect(try await house.isAuthenticated(token)) }
+        let told = Mutex<[Int]>([])
+        store.beforeTouch.withLock {
+            $0 = { uses throws(StoreError) in
+                let batches = told.withLock { told in
+                    told.append(uses.count)
+                    return told.count
+                }
+                if batches == 2 { throw .unavailable("") }
+            }
+        }
+        func saved() async throws -> Int {
+            var saved = 0
+            for (session, _) in made where try await store.load(session.id)?.lastUsedAt == house.clock.now() {
+                saved += 1
+            }
+            return saved
+        }
+        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
+        #expect(try await saved() == Sessions.useBatch)
+        try await house.sessions.saveUses()
+        #expect(try await saved() == count)
+        let (whole, last) = (Sessions.useBatch, Sessions.useBatch - 1)
+        #expect(told.withLock { $0 } == [whole, whole, whole, last])
     }
 
     @Test("a store that ends with the process is not told of uses: memory knows them")

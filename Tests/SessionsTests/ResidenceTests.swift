@@ -202,7 +202,7 @@ import Testing
         let used = house.clock.now()
         _ = try await Self.make(house)
         #expect(!Self.isResident(id, house))
-        store.touchFailure.withLock { $0 = .unavailable("") }
+        store.beforeTouch.withLock { $0 = { _ throws(StoreError) in throw .unavailable("") } }
         await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
         house.clock.advance(1_000_000)
         // By what the store knows it would be over.
@@ -211,7 +211,7 @@ import Testing
         await house.sessions.sweepStore()
         #expect(try await house.isAuthenticated(token))
         _ = try await Self.make(house)
-        store.touchFailure.withLock { $0 = nil }
+        store.beforeTouch.withLock { $0 = nil }
         try await house.sessions.saveUses()
         #expect(try await store.load(id)?.lastUsedAt == used + 1_000_000)
     }

@@ -47,6 +47,31 @@ struct SQLiteStoreTests {
         #expect(loaded.record.document(of: 0) == nil)
     }
 
+    @Test("a use changes the row of its session and leaves alone when that is looked at, which is in time all the same")
+    func uses() async throws {
+        let file = try SQLiteFile()
+        let store = try file.store()
+        let minute: Int64 = 60_000
+        try await store.create(
+            StoredSession(
+                record: SessionRecord(
+                    id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 0, expiresAt: 600 * minute, revision: 1,
+                    services: [], details: .none),
+                lastUsedAt: 0))
+        try await store.touch([SessionUse(id: id, usedAt: 20 * minute)])
+        let looker = try SQLiteConnection(file.path, .read)
+        #expect(try looker.number("SELECT used_at FROM sessions") == 20 * minute)
+        #expect(try looker.number("SELECT due_at FROM sessions") == 30 * minute)
+        func ended(at now: Int64) async throws -> Int {
+            let query = ExpiryQuery(now: now, idleTimeout: 30 * minute, limit: 10) { _ in false }
+            return try await store.endExpired(query).count
+        }
+        #expect(try await ended(at: 30 * minute) == 0)
+        #expect(try looker.number("SELECT due_at FROM sessions") == 50 * minute)
+        #expect(try await ended(at: 50 * minute - 1) == 0)
+        #expect(try await ended(at: 50 * minute) == 1)
+    }
+
     @Test("a service that is not declared any more is left in the file")
     func undeclared() async throws {
         let file = try SQLiteFile()

@@ -28,6 +28,9 @@ extension Sessions {
     /// How many sessions that are not in memory are looked at in one transaction of the store, which writes of clients
     /// may have to wait for.
     package static let storeBatch = 128
+    /// How many uses are told in one transaction: some two milliseconds of the store's writer, for which those who have a
+    /// session loaded, or write, may have to wait.
+    package static let useBatch = 64
     /// When a store has refused to end a session, it is asked again after so long.
     private static let retryInterval: Int64 = 1_000
 
@@ -79,15 +82,20 @@ extension Sessions {
     }
 
     /// Tells the store when sessions were last used, of those of which it is due.
+    ///
+    /// - Throws: what the store says to the first batch that it refuses; that one and those behind it are told again.
     package func saveUses() async throws(SessionError) {
-        let uses = registry.takeUses()
-        guard !uses.isEmpty else { return }
-        do {
-            try await environment.store.touch(uses)
-            registry.finishSaving(uses, isDone: true)
-        } catch {
-            registry.finishSaving(uses, isDone: false)
-            throw SessionError(error)
+        var uses = registry.takeUses()[...]
+        while !uses.isEmpty {
+            let batch = uses.prefix(Self.useBatch)
+            do {
+                try await environment.store.touch(Array(batch))
+            } catch {
+                registry.finishSaving(uses, isDone: false)
+                throw SessionError(error)
+            }
+            registry.finishSaving(batch, isDone: true)
+            uses.removeFirst(batch.count)
         }
     }
 

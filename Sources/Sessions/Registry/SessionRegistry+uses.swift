@@ -19,7 +19,7 @@ extension SessionRegistry {
     }
 
     /// - Parameter isDone: whether the store has them; else they are told again.
-    func finishSaving(_ uses: [SessionUse], isDone: Bool) {
+    func finishSaving(_ uses: ArraySlice<SessionUse>, isDone: Bool) {
         for use in uses {
             shard(of: use.id).content.withLock { content in
                 if content.savingUses[use.id] == use.usedAt { content.savingUses[use.id] = nil }

@@ -24,7 +24,8 @@ final class StoreWrapper: SessionStore {
 
     /// Called before each load.
     let beforeLoad = Mutex<(@Sendable (SessionID) async throws(StoreError) -> Void)?>(nil)
-    let touchFailure = Mutex<StoreError?>(nil)
+    /// Called before uses are written.
+    let beforeTouch = Mutex<(@Sendable ([SessionUse]) throws(StoreError) -> Void)?>(nil)
     let loadCount = Atomic<Int>(0)
 
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
@@ -49,7 +50,7 @@ final class StoreWrapper: SessionStore {
     }
 
     func touch(_ uses: [SessionUse]) async throws(StoreError) {
-        if let failure = touchFailure.withLock({ $0 }) { throw failure }
+        try beforeTouch.withLock { $0 }?(uses)
         try await inner.touch(uses)
     }
 

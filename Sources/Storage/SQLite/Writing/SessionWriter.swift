@@ -63,10 +63,7 @@ struct SessionWriter {
         selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND id = ?2")
         deleteSession = try connection.prepare("DELETE FROM sessions WHERE key = ?1 AND (?2 IS NULL OR id = ?2)")
         touchSession = try connection.prepare(
-            """
-            UPDATE sessions SET used_at = ?3, due_at = \(Self.due(used: "?3", timeout: "?4", expires: "expires_at"))
-            WHERE key = ?1 AND id = ?2 AND used_at < ?3
-            """)
+            "UPDATE sessions SET used_at = ?3 WHERE key = ?1 AND id = ?2 AND used_at < ?3")
         updateService = try connection.prepare(
             """
             UPDATE services SET birth = ?3, revision = ?4, created_at = ?5, updated_at = ?6, document = ?7, checksum = ?8
@@ -148,11 +145,11 @@ struct SessionWriter {
         return nil
     }
 
-    /// Never moves a time backwards.
+    /// Never moves a time backwards. When the session is looked at stays as it was: that it is not over yet is seen then,
+    /// once in each idle timeout, where to move it in the index with each use would change two more pages.
     func touch(_ use: SessionUse) throws(SQLiteError) {
         try bind(use.id, to: touchSession)
         try touchSession.bind(3, use.usedAt)
-        try touchSession.bind(4, idleTimeout)
         try touchSession.run()
     }
 
