@@ -139,10 +139,10 @@ struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *
 
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
+    // Whoever made the answer may have taken long over it.
+    cmhd_note_time(w, answer->made_at);
     // An answer that is written at once has to be there as a whole.
     if (c->writes_directly) return answer->stream == NULL && cmhd_write_answer(c, answer);
-    // Whoever made the answer may have taken long over it.
-    w->now = cmhd_now();
     const char *date = cmhd_date_line(w);
     // A refused request may have left the connection out of step; a draining server wants it back.
     const bool closes = c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w);

@@ -19,6 +19,8 @@ static void write_line(char *line, time_t now) {
 }
 
 const char *cmhd_date_line(worker *w) {
+    if (w->now == w->date_looked_at && w->date_line[0] != '\0') return w->date_line;
+    w->date_looked_at = w->now;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
     if (now.tv_sec != w->date_second || w->date_line[0] == '\0') {

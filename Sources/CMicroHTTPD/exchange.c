@@ -62,6 +62,7 @@ void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
     request->body = c->body;
     request->body_length = c->refusal == CMHD_REFUSAL_NONE ? c->body_length : 0;
     request->peer = c->peer;
+    request->received_at = w->clock;
 }
 
 void cmhd_wait(cmhd_connection *c) {
@@ -111,6 +112,8 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
     c->exchange = exchange;
     c->step = STEP_WAITING;
+    // Its handler may have taken long before it waited.
+    cmhd_note_time(c->worker, cmhd_clock());
     hold(c);
     return MHD_YES;
 }

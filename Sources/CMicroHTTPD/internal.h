@@ -99,7 +99,8 @@ struct cmhd_worker {
     pthread_t thread;
     bool running;                   ///< the thread was started
     phase_list phases[PHASE_COUNT];
-    int64_t now;                    ///< `cmhd_now` as of this turn of the loop, which takes milliseconds at most
+    uint64_t clock;                 ///< `cmhd_clock` when the turn began, or the last answer in it was made
+    int64_t now;                    ///< the same in milliseconds
     lingering *lingering;
     unsigned lingering_count;
     atomic_uint connections;
@@ -125,6 +126,7 @@ struct cmhd_worker {
     cmhd_connection **by_descriptor;  ///< its connections, so that what the library reads can be seen
     size_t by_descriptor_count;
     time_t date_second;             ///< the second of `date_line`
+    int64_t date_looked_at;         ///< `now` when that was found to be the second
     char date_line[CMHD_DATE_LINE + 1];
 };
 
@@ -145,7 +147,11 @@ struct cmhd_server {
 /// The Date field of an answer that is made now, with the end of its line. Until the next call.
 const char *cmhd_date_line(worker *w);
 
-/// Monotonic milliseconds, to the kernel's tick: a deadline needs no more, and it costs nanoseconds.
+/// Monotonic nanoseconds.
+uint64_t cmhd_clock(void);
+/// That is the time for the worker: nearly all that a request needs to know of it was read at the end of the one before.
+void cmhd_note_time(worker *w, uint64_t clock);
+/// Monotonic milliseconds.
 int64_t cmhd_now(void);
 
 /// Starts a daemon over a descriptor that is listening, or over none (-1), with the callbacks of this bridge.

@@ -22,10 +22,17 @@ enum { draining_linger_ms = 500, last_write_ms = 500 };
 /// How long a worker rests that cannot accept, for want of descriptors.
 enum { exhausted_sleep_ms = 50 };
 
-int64_t cmhd_now(void) {
+uint64_t cmhd_clock(void) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+int64_t cmhd_now(void) { return (int64_t)(cmhd_clock() / 1000000); }
+
+void cmhd_note_time(worker *w, uint64_t clock) {
+    w->clock = clock;
+    w->now = (int64_t)(clock / 1000000);
 }
 
 bool cmhd_is_draining(const worker *w) {
@@ -289,7 +296,7 @@ static void turn(worker *w, int64_t sleep) {
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
     }
     atomic_store(&w->awaited, false);
-    w->now = cmhd_now();
+    cmhd_note_time(w, cmhd_clock());
     if (atomic_exchange(&w->called, false)) callbacks->worker_called(callbacks->context, w->index);
     bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
     MHD_run_wait(w->daemon, 0);
@@ -316,7 +323,8 @@ void *cmhd_worker_run(void *context) {
     forbid_cancelling();
     callbacks->worker_began(callbacks->context, w->index, w);
     for (;;) {
-        int64_t now = w->now = cmhd_now();
+        cmhd_note_time(w, cmhd_clock());
+        int64_t now = w->now;
         int64_t sleep = check_deadlines(w, now);
         if (w->phases[PHASE_HANDLER].first != NULL && now >= look_at) {
             look_for_gone(w);

@@ -107,6 +107,7 @@ typedef struct {
     size_t body_length;
     bool continues;             ///< `body` is only the first piece of it: the rest comes through `piece`
     const struct sockaddr *peer;
+    uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_request;
 
 /// One whole answer. Everything is copied. `Date`, `Content-Length`, `Connection` and `Transfer-Encoding` are the
@@ -126,6 +127,7 @@ typedef struct {
     const void *body;
     size_t body_length;
     void *stream;               ///< not NULL: the body is asked for with `produce`, and has no end known before
+    uint64_t made_at;           ///< just now, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_answer;
 
 /// What `cmhd_callbacks.produce` returns when it has no bytes.

@@ -152,19 +152,3 @@ struct ServiceEndpoints: Sendable {
         return try catalog.service(named: request.parameter("name"))
     }
 }
-
-extension HTTPResponse {
-    /// A service's state with its version.
-    fileprivate static func state(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
-        var response = HTTPResponse(
-            status, fields: HTTPFields(status == .ok ? .state : .unmodifiedState), body: bytes)
-        response.fields.add(entityTag: etag.revision)
-        return response
-    }
-}
-
-extension HTTPFixedFields {
-    /// What every state goes out with.
-    fileprivate static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
-    fileprivate static let unmodifiedState = HTTPFixedFields([.cacheControl: "no-store"])
-}

@@ -38,7 +38,7 @@ final class ServerCore: Sendable {
                 id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
                 body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
                 reader: raw.pointee.continues ? HTTPBodyReader(first: raw.pointee.bodyBytes) : nil,
-                peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: Self.now(),
+                peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: raw.pointee.received_at,
                 worker: Int(raw.pointee.worker))
         }
         func refuse(_ error: HTTPError) {
@@ -129,7 +129,7 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Read directly: the arithmetic of `Duration` is of 128 bits, and this is done twice for each request.
+    /// Read directly: the arithmetic of `Duration` is of 128 bits, and this is done for each request.
     private static func now() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -152,8 +152,10 @@ final class ServerCore: Sendable {
             observer?.failed(request, UnsendableField())
             response = errors.response(to: UnsendableField(), of: request)
         }
-        observer?.answered(request, with: response, after: Self.now() - request.receivedAt)
+        let now = Self.now()
+        observer?.answered(request, with: response, after: now - request.receivedAt)
         var answer = cmhd_answer()
+        answer.made_at = now
         answer.status = UInt32(response.status.code)
         if let fixed = response.fields.fixed {
             answer.first_fields = fixed.bytes.baseAddress

@@ -13,7 +13,8 @@ public final class HTTPRequest: Sendable {
     public let peer: PeerAddress
     /// The route that was found, and what its parameters stand for.
     public let match: RouteMatch
-    /// When the last byte had come in, in nanoseconds of the monotonic clock.
+    /// When its worker turned to it, in nanoseconds of the monotonic clock: what it waited in the kernel before is not
+    /// known.
     public let receivedAt: UInt64
     /// Which of the server's workers serves it, from 0: something to spread counters by.
     public let worker: Int

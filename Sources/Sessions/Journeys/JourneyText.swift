@@ -1,3 +1,4 @@
+import Glibc
 import Navigation
 
 /// A journey as it goes out, with what says how long it may.
@@ -77,6 +78,11 @@ package final class JourneyText: Sendable {
 
     /// Whether that is the journey's id.
     func isOf(_ id: ArraySlice<UInt8>) -> Bool {
-        journey.utf8.count == id.count && journey.utf8.elementsEqual(id)
+        journey.utf8.span.withUnsafeBytes { own in
+            id.withUnsafeBytes { id in
+                guard own.count == id.count, let bytes = own.baseAddress, let others = id.baseAddress else { return false }
+                return memcmp(bytes, others, own.count) == 0
+            }
+        }
     }
 }

@@ -119,7 +119,7 @@ struct JourneyEndpoints: Sendable {
             for screen in path { json.string(screen) }
             json.endArray()
         }
-        return request.minimized(.journey(.ok, json.bytes, ServiceETag(revision: shown.view.step)))
+        return request.minimized(.state(.ok, json.bytes, ServiceETag(revision: shown.view.step)))
     }
 
     private func event(of request: HTTPRequest) throws(Problem) -> (name: String, data: JSONDocument?) {
@@ -131,15 +131,15 @@ struct JourneyEndpoints: Sendable {
     private func answer(_ request: HTTPRequest, _ text: JourneyText) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: text.etag)
         let isKnown = try Conditions.isNotModified(request, text.etag) && text.isOnlyFormOfStep
-        return isKnown ? .journey(.notModified, [], text.etag) : .journey(.ok, text.bytes, text.etag)
+        return .state(isKnown ? .notModified : .ok, text.bytes, text.etag)
     }
 
     private func moved(_ request: HTTPRequest, _ text: JourneyText) -> HTTPResponse {
-        request.minimized(.journey(.ok, text.bytes, text.etag))
+        request.minimized(.state(.ok, text.bytes, text.etag))
     }
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        var response = HTTPResponse.journey(.created, shown.text.bytes, shown.text.etag)
+        var response = HTTPResponse.state(.created, shown.text.bytes, shown.text.etag)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.view.id)")
         return response
     }
@@ -156,20 +156,4 @@ struct JourneyEndpoints: Sendable {
     }
 
     private func id(of request: HTTPRequest) -> String { request.parameter("id") }
-}
-
-extension HTTPResponse {
-    /// A journey with its step as the entity tag.
-    fileprivate static func journey(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
-        var response = HTTPResponse(status, body: bytes)
-        response.fields.add(contentsOf: status == .notModified ? .unmodifiedJourney : .journey)
-        response.fields.add(.etag, etag.description)
-        return response
-    }
-}
-
-extension HTTPFields {
-    /// What every journey goes out with, put together once.
-    fileprivate static let journey: HTTPFields = [.contentType: RequestBody.json, .cacheControl: "no-store"]
-    fileprivate static let unmodifiedJourney: HTTPFields = [.cacheControl: "no-store"]
 }
