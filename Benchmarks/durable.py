@@ -12,7 +12,7 @@ import tempfile
 import time
 
 from load import PROFILE, fill, measured, plain, request, write_tokens, wrk, wrk_command
-from measuring import compile_c, number
+from measuring import compile_c, number, sides
 from server import DiskCounter, Failed, free_port, on_core
 from storing import multiply
 from webdis import Webdis
@@ -43,7 +43,7 @@ def row_durable(bench):
             "512 in memory": patches(bench, memory, 512, in_memory),
         }
         runs = bench.take_turns(list(loads.values()), seconds=min(bench.seconds, 2))  # there are many of them
-    results = {name: medians(run[index] for run in runs) for index, name in enumerate(loads)}
+    results = dict(zip(loads, sides(runs)))
     ours, sync, webdis = results["64"], results["sync"], results["webdis"]
     against(bench, "durable PATCH, 64 connections, over one sync at a time: 1/s", ours, sync, 8, latency=False)
     bench.add("  a sync, µs (mean while serving, p50 one at a time)", number(ours["sync_time"]), number(sync["p50"]))
@@ -68,7 +68,7 @@ def row_spread(bench):
         loads = [patches(bench, server, 512, bench.tokens(server, 100_000, f"{name}.tokens"))
                  for name, server in (("durable", ours), ("memory", memory))]
         runs = bench.take_turns([counted(loads[0], counter), loads[1]], seconds=min(bench.seconds, 2))
-    ours, memory = (medians(run[side] for run in runs) for side in range(2))
+    ours, memory = sides(runs)
     against(bench, "durable PATCH, 100,000 sessions, over the same in memory: requests/s", ours, memory)
     add_disk(bench, ours)
 
@@ -81,7 +81,7 @@ def row_resident(bench):
             lambda seconds, server=server, tokens=bench.tokens(server, 1000, f"{name}.tokens"):
                 plain(server, program, message, 200, 64, seconds, bench.load_core, tokens)
             for name, server in (("durable", ours), ("memory", memory))])
-    ours, memory = (medians(run[side] for run in runs) for side in range(2))
+    ours, memory = sides(runs)
     against(bench, "GET of a resident session, over the memory store: requests/s", ours, memory, 0.97)
 
 
@@ -120,7 +120,7 @@ def row_cold(bench):
         with open(path, "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         from_disk = cold(bench.seconds)
-    warm, loaded = (medians(run[side] for run in runs) for side in range(2))
+    warm, loaded = sides(runs)
     if loaded["reads"] < 1 or warm["reads"] > 0.1:
         raise Failed(f"{loaded['reads']:.2f} reads of the file for a GET that was to load its session, "
                      f"{warm['reads']:.2f} for one that was not to")
@@ -130,7 +130,7 @@ def row_cold(bench):
     bench.add("  p99, µs", number(loaded["p99"]), number(warm["p99"]))
     bench.add("  p99 beyond the resident one's, ms", f"{beyond:.2f}", target="≤ 2", met=beyond <= 2)
     bench.add("  server CPU per request, µs", f"{loaded['cpu']:.2f}", f"{warm['cpu']:.2f}",
-              loaded["cpu"] / warm["cpu"])
+              loaded.over(warm, "cpu"))
     bench.notes.append(f"loaded sessions: {loaded['reads']:.1f} reads of the file each, from the kernel's cache; after "
                        f"that was emptied, p50 {number(from_disk['p50'])} and p99 {number(from_disk['p99'])} µs")
 
@@ -263,21 +263,16 @@ def counted(load, counter):
 # What comes of it
 
 
-def medians(results):
-    results = list(results)
-    return {key: statistics.median(result[key] for result in results) for key in results[0]}
-
-
 def against(bench, title, ours, other, target=None, latency=True):
     """The lines of a load of ours beside another that is no bare server."""
-    ratio = ours["rate"] / other["rate"]
+    ratio = ours.over(other, "rate")
     bench.add(title, number(ours["rate"]), number(other["rate"]), ratio, f"≥ {target:.2f}" if target else "",
               ratio >= target if target else None)
     if latency:
         bench.add("  server CPU per request, µs", f"{ours['cpu']:.2f}", f"{other['cpu']:.2f}",
-                  ours["cpu"] / other["cpu"])
+                  ours.over(other, "cpu"))
         for key in ("p50", "p99"):
-            bench.add(f"  {key}, µs", number(ours[key]), number(other[key]), ours[key] / max(other[key], 1))
+            bench.add(f"  {key}, µs", number(ours[key]), number(other[key]), ours.over(other, key))
 
 
 def add_disk(bench, result):

@@ -25,7 +25,7 @@ class Bench:
         self.options = options
         self.folder = folder
         self.server_core, self.load_core = cores
-        self.runs, self.seconds = (3, 1) if options.quick else (5, 3)
+        self.runs, self.seconds = (3, 1) if options.quick else (9, 2)
         self.most_sessions = 100_000 if options.quick else 1_000_000
         self.bare_program = compile_c("bare.c", folder, "bare", "-lmicrohttpd", "-lpthread")
         self.bare_answers = []  # options that make its answers as long as ours
@@ -85,15 +85,15 @@ class Bench:
 
     def compare(self, name, runs, rate_target=None, cpu_target=None):
         """The lines of one kind of load from the runs of both: throughput, processor time, latency."""
-        ours, bare = ({key: statistics.median(run[key] for run in side) for key in side[0]} for side in zip(*runs))
-        ratio = ours["rate"] / bare["rate"]
+        ours, bare = sides(runs)
+        ratio = ours.over(bare, "rate")
         self.add(f"{name}: requests/s", number(ours["rate"]), number(bare["rate"]), ratio,
                  f"≥ {rate_target:.2f}" if rate_target else "", ratio >= rate_target if rate_target else None)
-        ratio = ours["cpu"] / bare["cpu"] if bare["cpu"] else 0
+        ratio = ours.over(bare, "cpu")
         self.add("  server CPU per request, µs", f"{ours['cpu']:.2f}", f"{bare['cpu']:.2f}", ratio,
                  f"≤ {cpu_target:.2f}" if cpu_target else "", ratio <= cpu_target if cpu_target else None)
         for key in ("p50", "p99"):
-            self.add(f"  {key}, µs", number(ours[key]), number(bare[key]), ours[key] / max(bare[key], 1))
+            self.add(f"  {key}, µs", number(ours[key]), number(bare[key]), ours.over(bare, key))
         for side, result in (("ours", ours), ("bare", bare)):
             if result["busy"] < 0.9:
                 self.notes.append(f"{name}, {side}: its core was only {result['busy']:.0%} busy, the load or the "
@@ -143,6 +143,27 @@ class Bench:
         self.taken += 1
         self.disturbed += best[0] > FOREIGN_LIMIT
         return best[1]
+
+
+class Side:
+    """The results of one side, in the order of the turns. By its key each figure is the median of them."""
+
+    def __init__(self, results):
+        self.results = results
+
+    def __getitem__(self, key):
+        return statistics.median(result[key] for result in self.results)
+
+    def over(self, other, key):
+        """The median of what a turn's figure is over the other's in the same turn: a machine that is fast for a while
+        is so for both."""
+        return statistics.median(one[key] / max(another[key], 1e-9)
+                                 for one, another in zip(self.results, other.results, strict=True))
+
+
+def sides(runs):
+    """Of turns, each a tuple of results."""
+    return [Side(results) for results in zip(*runs)]
 
 
 def header(head, name):

@@ -53,7 +53,7 @@ enum Conditions {
 
     /// Whether a GET of a journey may be answered at all.
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
-        guard request.fields.bytes(of: .ifMatch) != nil else { return }
+        guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
         throw JourneyError.preconditionFailed(current: current.revision)
     }

@@ -77,12 +77,10 @@ package final class JourneyText: Sendable {
     }
 
     /// Whether that is the journey's id.
-    func isOf(_ id: ArraySlice<UInt8>) -> Bool {
+    func isOf(_ id: UnsafeRawBufferPointer) -> Bool {
         journey.utf8.span.withUnsafeBytes { own in
-            id.withUnsafeBytes { id in
-                guard own.count == id.count, let bytes = own.baseAddress, let others = id.baseAddress else { return false }
-                return memcmp(bytes, others, own.count) == 0
-            }
+            guard own.count == id.count, let bytes = own.baseAddress, let others = id.baseAddress else { return false }
+            return memcmp(bytes, others, own.count) == 0
         }
     }
 }

@@ -7,10 +7,12 @@ extension Session {
     ///
     /// - Parameter id: as it stands in the path.
     /// - Returns: nil when nobody knows, or the session has ended: then ask ``residentJourney(_:)``.
-    package func shownJourney(_ id: ArraySlice<UInt8>) -> JourneyText? {
+    package func shownJourney(_ id: UnsafeRawBufferPointer) -> JourneyText? {
         state.withLock { state in
             guard !state.isEnded, let memory = state.memory else { return nil }
-            for view in memory.views where view.isOf(id) {
+            // By places, which counts no reference to the list.
+            for place in memory.views.indices where memory.views[place].isOf(id) {
+                let view = memory.views[place]
                 guard view.keepsItsBytes, view.revision == state.record.revision else { return nil }
                 if let dueAt = view.dueAt, state.lastUsedAt >= dueAt { return nil }
                 return view

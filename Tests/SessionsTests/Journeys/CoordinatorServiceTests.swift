@@ -157,7 +157,7 @@ struct CoordinatorServiceTests {
         #expect(throws: SessionError.ended) { try session.residentJourney("main") }
         #expect(
             house.ear.changes(of: session).suffix(2) == [.serviceRemoved(name: "coordinator"), .ended(.requested)])
-        #expect(session.shownJourney(Array("main".utf8)[...]) == nil)
+        #expect(session.shownJourney("main") == nil)
     }
 
     @Test("running journeys are counted by the states that they stand on")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What is remembered of journeys")
 struct JourneyMemoryTests {
-    private static let main = Array("main".utf8)[...]
+    private static let main = "main"
 
     private func memory(of session: Session) -> JourneyMemory? { session.state.withLock { $0.memory } }
 
@@ -106,8 +106,8 @@ struct JourneyMemoryTests {
         let other = try await session.startJourney(flow: "loop")
         let main = try #require(try session.residentJourney("main"))
         #expect(session.shownJourney(Self.main)?.bytes == main.text.bytes)
-        #expect(session.shownJourney(Array(other.view.id.utf8)[...])?.bytes == other.text.bytes)
-        #expect(session.shownJourney(Array("mai".utf8)[...]) == nil)
+        #expect(session.shownJourney(other.view.id)?.bytes == other.text.bytes)
+        #expect(session.shownJourney("mai") == nil)
     }
 
     @Test("when there are too many, the first that came is forgotten, and comes back as the last")

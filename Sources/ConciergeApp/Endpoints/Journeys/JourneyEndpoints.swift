@@ -43,9 +43,9 @@ struct JourneyEndpoints: Sendable {
 
     private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
         guard let session = try caller.residentSessionInPath(of: request) else { return nil }
-        if let text = session.shownJourney(request.parameterBytes(Self.idParameter)) {
-            return try answer(request, text)
-        }
+        var shown: JourneyText?
+        request.lendParameter(Self.idParameter) { shown = session.shownJourney($0) }
+        if let shown { return try answer(request, shown) }
         return try session.residentText(of: id(of: request)).map { try answer(request, $0) }
     }
 
