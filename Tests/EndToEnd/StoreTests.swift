@@ -44,6 +44,34 @@ struct StoreTests {
         }
     }
 
+    @Test("what an admin writes while the session ends is written or of none, and not a matter of his token")
+    func endedMeanwhile() async throws {
+        try await Self.withDatabase { path in
+            try await withApplication {
+                $0.store = .sqlite(path)
+            } _: { app in
+                var refused = 0
+                // Nearly always some wait for the writer when their session's end is before them.
+                for _ in 0..<40 {
+                    let id = try await app.newSession().id
+                    let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                        for number in 0..<8 {
+                            group.addTask {
+                                let profile = Paths.service("profile", of: id)
+                                return try await app.admin().patch(profile, #"{"name":"\#(number)"}"#).status
+                            }
+                        }
+                        group.addTask { try await app.admin().send("DELETE", "/v1/sessions/\(id)").status }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                    #expect(statuses.allSatisfy { [200, 204, 404].contains($0) }, "\(statuses)")
+                    refused += statuses.count { $0 == 404 }
+                }
+                #expect(refused > 0)
+            }
+        }
+    }
+
     @Test("an ended session stays ended")
     func ended() async throws {
         try await Self.withDatabase { path in

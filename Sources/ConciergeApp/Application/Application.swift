@@ -187,7 +187,7 @@ package actor Application {
         var routes = RouterBuilder()
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .admin).add(to: &routes)
-        routes.group(AdminKeyMiddleware(key: configuration.admin.key)) { routes in
+        routes.group(AdminKeyMiddleware(key: configuration.admin.key), EndedSessionMiddleware()) { routes in
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(
