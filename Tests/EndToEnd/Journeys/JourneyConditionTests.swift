@@ -62,6 +62,8 @@ struct JourneyConditionTests {
                 #expect(same.status == 304)
                 #expect(same["ETag"] == "\"2\"")
                 #expect(same["Cache-Control"] == "no-store")
+                // RFC 9110, section 8.6: that of the 200, if any.
+                #expect(same["Content-Length"] == "\(moved.body.count)")
             }
             // What the screen does not show changes nothing.
             try await client.patch(Paths.quote, #"{"text":"x"}"#)
