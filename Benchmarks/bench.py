@@ -19,6 +19,7 @@ import time
 
 sys.dont_write_bytecode = True  # no __pycache__ in the tree
 
+from log import Log
 from measuring import FOREIGN_LIMIT, HERE, Bench
 from rows import DURABLE_ROWS, ROWS
 from server import Failed
@@ -70,7 +71,9 @@ def parse(arguments):
     parser.add_argument("--memory", type=int, default=8192, help="bytes a connection of the bare server (default 8192)")
     parser.add_argument("--self", dest="itself", action="store_true",
                         help="measure the bare server against itself: every ratio must be about 1")
-    parser.add_argument("--minutes", type=float, default=15, help="end after so long with what there is (default 15)")
+    parser.add_argument("--log-files", action="store_true",
+                        help="the servers' logs go to files that grow, instead of memory that is written over")
+    parser.add_argument("--minutes", type=float, default=30, help="end after so long with what there is (default 30)")
     options = parser.parse_args(arguments)
     options.rows = options.rows.split(",")
     if options.itself:
@@ -92,6 +95,7 @@ def too_late(*_):
 
 def main(arguments):
     options = parse(arguments)
+    Log.in_files = options.log_files
     tools = ["wrk", "gcc", "strace", *(["redis-server", "webdis"] if "durable" in options.rows else [])]
     if missing := [tool for tool in tools if not shutil.which(tool)]:
         sys.exit(f"bench: {', '.join(missing)} missing; scripts/setup bench installs it")

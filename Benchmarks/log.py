@@ -2,6 +2,7 @@
 
 import collections
 import os
+import tempfile
 
 MIB = 1024 * 1024
 MOST = 256 * MIB  # more than the lines of a run
@@ -16,10 +17,14 @@ class Log:
     """
 
     idle = collections.defaultdict(list)  # by program
+    in_files = False  # true: each in a file that grows, see the option --log-files
 
     def __init__(self, program):
         self.program = program
-        self.descriptor = self.idle[program].pop() if self.idle[program] else os.memfd_create("log")
+        if self.in_files:
+            self.descriptor = os.open(tempfile.gettempdir(), os.O_TMPFILE | os.O_RDWR, 0o600)
+        else:
+            self.descriptor = self.idle[program].pop() if self.idle[program] else os.memfd_create("log")
         # Nothing of the last server's is to be taken for this one's first lines.
         os.pwrite(self.descriptor, bytes(MIB), 0)
         self.rewind()
@@ -27,12 +32,15 @@ class Log:
     def rewind(self):
         """The server goes on at the beginning: it has its place with the descriptor, which this one is, too."""
         os.lseek(self.descriptor, 0, os.SEEK_SET)
-        if os.fstat(self.descriptor).st_size > MOST:
-            os.truncate(self.descriptor, MOST)
+        if (most := 0 if self.in_files else MOST) < os.fstat(self.descriptor).st_size:
+            os.truncate(self.descriptor, most)
 
     def first(self, size):
         """What was written first, `size` bytes at most."""
         return os.pread(self.descriptor, size, 0).rstrip(b"\0")
 
     def give_back(self):
-        self.idle[self.program].append(self.descriptor)
+        if self.in_files:
+            os.close(self.descriptor)
+        else:
+            self.idle[self.program].append(self.descriptor)

@@ -90,6 +90,7 @@ class Server:
         """Starts the server, which was told this port, and asks for each of these until it is answered 200: the seconds
         from just before it was spawned."""
         self.port, times = port, []
+        self.log = self.log or Log(self.command[0])
         started = time.monotonic()
         self.spawn()
         for message in messages:

@@ -67,6 +67,8 @@ void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
 
 void cmhd_wait(cmhd_connection *c) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    // Its handler may have taken long before it waited.
+    cmhd_note_time(c->worker, cmhd_clock());
     cmhd_enter(c, PHASE_HANDLER);
     // Manual, MHD_suspend_connection: to be called from within the access handler.
     MHD_suspend_connection(c->mhd);
@@ -90,6 +92,7 @@ static void hold(cmhd_connection *c) {
         return;
     }
     cmhd_callbacks *callbacks = &w->server->callbacks;
+    cmhd_note_time(w, cmhd_clock());
     cmhd_enter(c, PHASE_HANDLER);
     c->held = true;
     w->held++;
@@ -112,8 +115,6 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
     c->exchange = exchange;
     c->step = STEP_WAITING;
-    // Its handler may have taken long before it waited.
-    cmhd_note_time(c->worker, cmhd_clock());
     hold(c);
     return MHD_YES;
 }

@@ -212,6 +212,7 @@ static void accept_the_rest(worker *w) {
     enum { turns = 1000 };  // ten connections each: more than the backlog holds
     struct pollfd look = {.fd = w->server->listener, .events = POLLIN};
     for (int turn = 0; turn < turns; turn++) {
+        cmhd_note_time(w, cmhd_clock());
         MHD_run_wait(w->daemon, 0);
         if (poll(&look, 1, 0) != 1) break;
     }
@@ -297,7 +298,11 @@ static void turn(worker *w, int64_t sleep) {
     }
     atomic_store(&w->awaited, false);
     cmhd_note_time(w, cmhd_clock());
-    if (atomic_exchange(&w->called, false)) callbacks->worker_called(callbacks->context, w->index);
+    if (atomic_exchange(&w->called, false)) {
+        callbacks->worker_called(callbacks->context, w->index);
+        // Handlers went on, and may have taken long.
+        cmhd_note_time(w, cmhd_clock());
+    }
     bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
     MHD_run_wait(w->daemon, 0);
     // With no connection of its own the library goes on trying to accept when there are no descriptors.

@@ -6,7 +6,7 @@ public protocol HTTPServerObserver: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - response: without what every answer has, such as its `Request-Id`.
-    ///   - nanoseconds: since the last byte of the request had come in.
+    ///   - nanoseconds: since `HTTPRequest.receivedAt`.
     func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64)
 
     /// Something went wrong that no client is told: what a handler threw, a field that cannot be sent.

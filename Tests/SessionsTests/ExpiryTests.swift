@@ -88,38 +88,84 @@ import Testing
         #expect(try await house.store.load(session.id)?.lastUsedAt == made + 10_000)
     }
 
-    @Test("uses are told in batches, and those from the first that is refused on once more")
-    func batchesOfUses() async throws {
+    private final class Told: Sendable {
+        let counts = Mutex<[Int]>([])
+    }
+
+    /// Sessions with a use of which the store is still to be told, and what it was asked when it was.
+    private static func used(
+        _ count: Int, refusing: @escaping @Sendable ([SessionUse]) -> Bool = { _ in false }
+    ) async throws -> (house: House, ids: [SessionID], told: @Sendable () -> [Int]) {
         let store = StoreWrapper()
         let house = try House(store: store)
-        let count = 3 * Sessions.useBatch - 1
-        var made: [(Session, SessionToken)] = []
-        for _ in 0..<count { made.append(try await house.sessions.create()) }
+        var made: [(id: SessionID, token: SessionToken)] = []
+        for _ in 0..<count {
+            let (session, token) = try await house.sessions.create()
+            made.append((session.id, token))
+        }
         house.clock.advance(60_000)
         for (_, token) in made { #expect(try await house.isAuthenticated(token)) }
-        let told = Mutex<[Int]>([])
+        let told = Told()
         store.beforeTouch.withLock {
             $0 = { uses throws(StoreError) in
-                let batches = told.withLock { told in
-                    told.append(uses.count)
-                    return told.count
-                }
-                if batches == 2 { throw .unavailable("") }
+                told.counts.withLock { $0.append(uses.count) }
+                if refusing(uses) { throw .unavailable("") }
             }
         }
-        func saved() async throws -> Int {
-            var saved = 0
-            for (session, _) in made where try await store.load(session.id)?.lastUsedAt == house.clock.now() {
-                saved += 1
-            }
-            return saved
-        }
-        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
-        #expect(try await saved() == Sessions.useBatch)
+        return (house, made.map(\.id), { told.counts.withLock { $0 } })
+    }
+
+    private static func saved(_ ids: [SessionID], _ house: House) async throws -> Int {
+        var saved = 0
+        for id in ids where try await house.store.load(id)?.lastUsedAt == house.clock.now() { saved += 1 }
+        return saved
+    }
+
+    @Test("uses are told in batches")
+    func batchesOfUses() async throws {
+        let whole = Sessions.useBatch
+        let (house, ids, told) = try await Self.used(3 * whole - 1)
         try await house.sessions.saveUses()
-        #expect(try await saved() == count)
-        let (whole, last) = (Sessions.useBatch, Sessions.useBatch - 1)
-        #expect(told.withLock { $0 } == [whole, whole, whole, last])
+        #expect(told() == [whole, whole, whole - 1])
+        #expect(try await Self.saved(ids, house) == ids.count)
+    }
+
+    @Test("a use that is always refused is told again, and keeps back no other", arguments: 0..<8)
+    func refusedUse(_: Int) async throws {
+        let refused = Mutex<SessionID?>(nil)
+        let refuses = { @Sendable (uses: [SessionUse]) in
+            refused.withLock { refused in
+                // The first that comes, whoever that is.
+                if refused == nil { refused = uses.randomElement()?.id }
+                return uses.contains { $0.id == refused }
+            }
+        }
+        let (house, ids, told) = try await Self.used(3 * Sessions.useBatch, refusing: refuses)
+        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
+        #expect(try await Self.saved(ids, house) == ids.count - 1)
+        let asked = told().count
+        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
+        #expect(told().dropFirst(asked) == [1])
+    }
+
+    @Test("a store that refuses every use is soon asked no further, and told of all again")
+    func refusedUses() async throws {
+        let isAway = Mutex(true)
+        let (house, ids, told) = try await Self.used(20 * Sessions.useBatch) { _ in isAway.withLock { $0 } }
+        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
+        #expect(told() == [64, 32, 16, 8, 4, 2, 1, 1])
+        isAway.withLock { $0 = false }
+        try await house.sessions.saveUses()
+        #expect(try await Self.saved(ids, house) == ids.count)
+    }
+
+    @Test("what was used last is told when the sweeper is stopped, whatever it was about")
+    func usesAtTheEnd() async throws {
+        let (house, ids, _) = try await Self.used(3)
+        let sweeper = Task { await house.sessions.run() }
+        sweeper.cancel()
+        await sweeper.value
+        #expect(try await Self.saved(ids, house) == ids.count)
     }
 
     @Test("a store that ends with the process is not told of uses: memory knows them")

@@ -94,7 +94,7 @@ package final class Metrics: Sendable {
         }
         writer.family(
             "concierge_http_request_duration_seconds", .histogram, unit: "seconds",
-            help: "Time from the last byte of a request to its answer.")
+            help: "Time from when a worker turned to a request to its answer.")
         for (index, row) in rows.enumerated() {
             let first = index * rowSize + statuses.names.count
             let buckets = (0..<LatencyBuckets.count).map { counters.sum(of: first + $0) }

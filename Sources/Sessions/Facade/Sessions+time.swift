@@ -2,23 +2,19 @@ extension Sessions {
     /// Removes sessions whose time is over, until the task is cancelled, and tells the store what was used.
     package func run() async {
         while !Task.isCancelled {
-            do {
-                try await environment.clock.sleep(milliseconds: Self.sweepInterval)
-            } catch {
-                // The store is there for a little longer: sessions come back as they were used.
-                try? await saveUses()
-                return
-            }
+            try? await environment.clock.sleep(milliseconds: Self.sweepInterval)
             // What the store refuses now is tried again next time.
-            while await sweep() == Self.sweepBatch, !Task.isCancelled { await Task.yield() }
+            while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }
             do {
                 try await saveUses()
             } catch {
                 // Without its uses a session that has left memory looks older than it is.
                 continue
             }
-            while await sweepStore(), !Task.isCancelled { await Task.yield() }
+            while !Task.isCancelled, await sweepStore() { await Task.yield() }
         }
+        // The store is there for a little longer: sessions come back as they were used.
+        try? await saveUses()
     }
 
     /// An expired session is refused at once anyway; this long it may take memory.
@@ -28,9 +24,6 @@ extension Sessions {
     /// How many sessions that are not in memory are looked at in one transaction of the store, which writes of clients
     /// may have to wait for.
     package static let storeBatch = 128
-    /// How many uses are told in one transaction: some two milliseconds of the store's writer, for which those who have a
-    /// session loaded, or write, may have to wait.
-    package static let useBatch = 64
     /// When a store has refused to end a session, it is asked again after so long.
     private static let retryInterval: Int64 = 1_000
 
@@ -79,24 +72,6 @@ extension Sessions {
             environment.notify(record.id, removed + [.ended(.expired)], revision: record.revision)
         }
         return expired.looked == limit
-    }
-
-    /// Tells the store when sessions were last used, of those of which it is due.
-    ///
-    /// - Throws: what the store says to the first batch that it refuses; that one and those behind it are told again.
-    package func saveUses() async throws(SessionError) {
-        var uses = registry.takeUses()[...]
-        while !uses.isEmpty {
-            let batch = uses.prefix(Self.useBatch)
-            do {
-                try await environment.store.touch(Array(batch))
-            } catch {
-                registry.finishSaving(uses, isDone: false)
-                throw SessionError(error)
-            }
-            registry.finishSaving(batch, isDone: true)
-            uses.removeFirst(batch.count)
-        }
     }
 
     /// Numbers for the outside, counted as things happen.

@@ -53,7 +53,7 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Ends a session for good: no commit on its way can bring it back. Says whether there was one.
     func end(_ id: SessionID) async throws(StoreError) -> Bool
 
-    /// Ends sessions whose time is over, those first whose time was over first, in one step that takes little time.
+    /// Ends sessions whose time is over, those first that have waited longest to be looked at, in one step that takes little time.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
     /// Gives room that what ended has left back to the system, so much of it that nobody has to wait for long; nil when

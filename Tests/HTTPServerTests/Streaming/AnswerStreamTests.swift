@@ -233,6 +233,7 @@ struct AnswerStreamTests {
             start = clock.now
             return connection
         }
+        // It would go on for ever. The machine may be busy with other tests.
         #expect(start.duration(to: clock.now) < .seconds(20))
         try await blocking {
             let response = try connection.value.readResponse()

@@ -246,8 +246,8 @@ struct SessionWriter {
         try statement.bind(12, row.checksum)
     }
 
-    /// SQL for when to look whether a session has expired. Rounded up to a minute: so most uses leave the index of these
-    /// times as it is.
+    /// SQL for when to look whether a session has expired. Rounded up to a minute: those that are due together are
+    /// looked at together.
     private static func due(used: String, timeout: String, expires: String) -> String {
         "(min(\(used) + \(timeout), \(expires)) + 59999) / 60000 * 60000"
     }
