@@ -56,6 +56,7 @@ struct DurationTests {
         let hasArrived = Event()
         let goesOn = Event()
         let isBusy = Event()
+        let isOver = Event()
         try await withServer(observer: recorder) { routes in
             routes.on(.get, "/busy") { _ in
                 hasArrived.happen()
@@ -63,6 +64,8 @@ struct DurationTests {
                 isBusy.happen()
                 let began = clock.now
                 while clock.now < began + Self.pause * 2 {}
+                // To answer now would be to look at the clock.
+                await isOver.wait()
                 return HTTPResponse()
             }
             routes.on(.get, "/quick") { _ in HTTPResponse() }
@@ -82,6 +85,7 @@ struct DurationTests {
                 _ = try quick.value.readResponse()
                 return began.duration(to: clock.now)
             }
+            isOver.happen()
             let index = try #require(recorder.targets.firstIndex(of: "/quick"))
             #expect(recorder.durations[index] <= seen + Self.slack)
         }
