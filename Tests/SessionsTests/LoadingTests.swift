@@ -13,8 +13,9 @@ struct LoadingTests {
 
     /// Returns when so many wait for somebody else's load.
     private static func waitForWaiting(_ count: Int, for id: SessionID, _ house: House) async {
+        let registry = house.sessions.registry
         while !Task.isCancelled,
-            house.sessions.registry.shard(of: id).content.withLock({ $0.loads[id]?.waiting.count }) != count
+            registry.shards.withLock(registry.place(of: id), { $0.loads[id]?.waiting.count }) != count
         {
             await Task.yield()
         }

@@ -1,23 +1,16 @@
-import Synchronization
-
 /// The sessions that have a ``JourneyMemory``: so many and no more, however many sessions there are. When one comes that
 /// finds no room, the one that came first loses its own.
 ///
 /// There is no order of use to keep: a session that is still in use when it loses its memory makes itself a new one at
 /// its next event, and comes in as the last.
 final class RememberedSessions: Sendable {
-    /// Guards its list for a look and a change.
-    private final class Shard: Sendable {
-        let places = Mutex(Places())
-    }
-
     private struct Places: Sendable {
         var sessions: [Session] = []
         /// Where the oldest is, and behind it the others in the order in which they came, round the end.
         var next = 0
     }
 
-    private let shards: [Shard]
+    private let shards: Shards<Places>
     private let placesPerShard: Int
 
     /// - Parameters:
@@ -25,13 +18,13 @@ final class RememberedSessions: Sendable {
     ///   - placesPerShard: 8,192 in all: with ``JourneyMemory/maximumBytes`` each that is 64 MiB at most, and about 20
     ///     as a rule.
     init(shardCount: Int = 64, placesPerShard: Int = 128) {
-        shards = (0..<shardCount).map { _ in Shard() }
+        shards = Shards(count: shardCount) { Places() }
         self.placesPerShard = placesPerShard
     }
 
     /// Tells that a session has a memory now and had none before.
     func add(_ session: Session, _ id: SessionID) {
-        let oldest = shard(of: id).places.withLock { places -> Session? in
+        let oldest = shards.withLock(place(of: id)) { places -> Session? in
             guard places.sessions.count >= placesPerShard else {
                 // The newest is just before the oldest, as it is when all places are taken.
                 places.sessions.insert(session, at: places.next == 0 ? places.sessions.endIndex : places.next)
@@ -49,7 +42,7 @@ final class RememberedSessions: Sendable {
 
     /// Tells that a session has no memory any more, because it has ended.
     func remove(_ session: Session, _ id: SessionID) {
-        shard(of: id).places.withLock { places in
+        shards.withLock(place(of: id)) { places in
             guard let place = places.sessions.firstIndex(where: { $0 === session }) else { return }
             places.sessions.remove(at: place)
             if places.next > place { places.next -= 1 }
@@ -59,13 +52,11 @@ final class RememberedSessions: Sendable {
 
     /// Lets go of all sessions, which keep what this belongs to.
     func removeAll() {
-        for shard in shards { shard.places.withLock { $0 = Places() } }
+        for place in 0..<shards.count { shards.withLock(place) { $0 = Places() } }
     }
 
     /// How many there are.
-    var count: Int { shards.reduce(0) { $0 + $1.places.withLock(\.sessions.count) } }
+    var count: Int { (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.sessions.count } } }
 
-    private func shard(of id: SessionID) -> Shard {
-        shards[Int(truncatingIfNeeded: id.low % UInt64(shards.count))]
-    }
+    private func place(of id: SessionID) -> Int { Int(truncatingIfNeeded: id.low % UInt64(shards.count)) }
 }

@@ -16,8 +16,7 @@ extension SessionRegistry {
         var looks = Self.looks
         let first = place(of: id)
         for offset in 0..<min(shards.count, Self.shardsToLookAt) where isTooFull && looks > 0 {
-            let shard = shards[(first + offset) & (shards.count - 1)]
-            shard.content.withLock { content in
+            shards.withLock((first + offset) & (shards.count - 1)) { content in
                 left += content.letLeave(settings, looks: &looks) {
                     isTooFull
                 } left: {
@@ -37,7 +36,7 @@ extension SessionRegistry {
     private static let shardsToLookAt = 4
 }
 
-extension RegistryShard.Content {
+extension RegistryShard {
     fileprivate mutating func letLeave(
         _ settings: SessionSettings, looks: inout Int, while isTooFull: () -> Bool, left: () -> Void
     ) -> [Session] {

@@ -3,7 +3,7 @@ import Synchronization
 /// However many ask for a session that is not in memory, one of them loads it.
 extension SessionRegistry {
     func claimLoad(_ id: SessionID) -> SessionLoad.Claim {
-        shard(of: id).content.withLock { content in
+        shards.withLock(place(of: id)) { content in
             if let session = content.sessions[id] { return .resident(session) }
             guard content.loads[id] == nil else { return .others }
             content.loads[id] = SessionLoad()
@@ -12,7 +12,7 @@ extension SessionRegistry {
     }
 
     func waitForLoad(_ id: SessionID, _ continuation: CheckedContinuation<SessionLoad.Outcome, Never>) {
-        let isUnderWay = shard(of: id).content.withLock { content in
+        let isUnderWay = shards.withLock(place(of: id)) { content in
             content.loads[id]?.waiting.append(continuation) != nil
         }
         if !isUnderWay { continuation.resume(returning: .missed) }
@@ -25,7 +25,7 @@ extension SessionRegistry {
     func finishLoad(
         _ id: SessionID, _ result: Result<Session?, SessionError>, deadline: Int64 = 0
     ) -> Session? {
-        let (found, waiting, isAdded) = shard(of: id).content.withLock { content in
+        let (found, waiting, isAdded) = shards.withLock(place(of: id)) { content in
             let load = content.loads.removeValue(forKey: id)
             let waiting = load?.waiting ?? []
             guard load?.isCancelled == false else { return (nil as Session?, waiting, false) }

@@ -2,13 +2,13 @@
 extension SessionRegistry {
     /// Remembers a use for ``takeUses()``.
     func noteUse(_ id: SessionID, at time: Int64) {
-        shard(of: id).content.withLock { $0.noteUse(id, at: time) }
+        shards.withLock(place(of: id)) { $0.noteUse(id, at: time) }
     }
 
     /// The uses of which the store is to be told; ``finishSaving(_:isDone:)`` has to follow.
     func takeUses() -> [SessionUse] {
-        shards.flatMap { shard in
-            shard.content.withLock { content in
+        (0..<shards.count).flatMap { place in
+            shards.withLock(place) { content in
                 let uses = content.uses
                 guard !uses.isEmpty else { return [SessionUse]() }
                 content.uses = [:]
@@ -21,7 +21,7 @@ extension SessionRegistry {
     /// - Parameter isDone: whether the store has them; else they are told again.
     func finishSaving(_ uses: ArraySlice<SessionUse>, isDone: Bool) {
         for use in uses {
-            shard(of: use.id).content.withLock { content in
+            shards.withLock(place(of: use.id)) { content in
                 if content.savingUses[use.id] == use.usedAt { content.savingUses[use.id] = nil }
                 if !isDone { content.noteUse(use.id, at: use.usedAt) }
             }
@@ -30,7 +30,7 @@ extension SessionRegistry {
 
     /// When the session was last used, as far as memory knows, whether it is there or has just left.
     func lastUse(of id: SessionID) -> Int64? {
-        shard(of: id).content.withLock { content in
+        shards.withLock(place(of: id)) { content in
             content.sessions[id]?.state.withLock(\.lastUsedAt) ?? content.unsavedUse(of: id)
         }
     }

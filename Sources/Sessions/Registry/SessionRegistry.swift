@@ -3,7 +3,7 @@ import Synchronization
 /// The sessions in memory, by id: all that there are, or the most recently used of those that a store has
 /// (``makeRoom(near:settings:)``).
 final class SessionRegistry: Sendable {
-    let shards: [RegistryShard]
+    let shards: Shards<RegistryShard>
     /// More than so many do not stay in memory for long.
     let residentLimit: Int
     /// Sessions in all shards.
@@ -17,7 +17,7 @@ final class SessionRegistry: Sendable {
     init(residentLimit: Int = .max, stored: Int = 0) {
         self.residentLimit = residentLimit
         totalCount = Atomic(stored)
-        shards = (0..<Self.shardCount(for: residentLimit)).map { _ in RegistryShard() }
+        shards = Shards(count: Self.shardCount(for: residentLimit)) { RegistryShard() }
     }
 
     /// Enough that threads seldom meet, and that the entries of one are gone through quickly. Fewer where few sessions
@@ -37,7 +37,7 @@ final class SessionRegistry: Sendable {
     var total: Int { totalCount.load(ordering: .relaxed) }
 
     /// Who has got a session from here keeps it in memory for as long as he holds it.
-    subscript(id: SessionID) -> Session? { shard(of: id).content.withLock { $0.sessions[id] } }
+    subscript(id: SessionID) -> Session? { shards.withLock(place(of: id)) { $0.session(id) } }
 
     /// Takes one of `limit` places; false when there is none.
     func reserve(limit: Int) -> Bool {
@@ -53,7 +53,7 @@ final class SessionRegistry: Sendable {
 
     /// Adds a new session, for which a place is reserved. It is not in the store yet, so that nobody can be loading it.
     func insert(_ session: Session, id: SessionID, deadline: Int64) {
-        shard(of: id).content.withLock { content in
+        shards.withLock(place(of: id)) { content in
             content.sessions[id] = session
             content.expiry.insert(id, deadline: deadline)
         }
@@ -64,7 +64,7 @@ final class SessionRegistry: Sendable {
     /// back.
     @discardableResult
     func remove(_ id: SessionID) -> Session? {
-        let session = shard(of: id).content.withLock { content in
+        let session = shards.withLock(place(of: id)) { content in
             content.loads[id]?.isCancelled = true
             let session = content.sessions.removeValue(forKey: id)
             content.compactIfStale()
@@ -78,9 +78,9 @@ final class SessionRegistry: Sendable {
     /// back into it. The sessions stay here until they are removed.
     func takeOverdue(now: Int64, limit: Int, settings: SessionSettings) -> [Session] {
         var overdue: [Session] = []
-        for shard in shards {
+        for place in 0..<shards.count {
             guard overdue.count < limit else { break }
-            shard.content.withLock { content in
+            shards.withLock(place) { content in
                 while overdue.count < limit, let id = content.expiry.popDue(now: now) {
                     guard let session = content.sessions[id] else { continue }
                     // A shard's lock is taken before a session's, never the other way round.
@@ -98,7 +98,7 @@ final class SessionRegistry: Sendable {
 
     /// Puts a session back into the index, to be looked at again.
     func reconsider(_ id: SessionID, at deadline: Int64) {
-        shard(of: id).content.withLock { content in
+        shards.withLock(place(of: id)) { content in
             guard content.sessions[id] != nil else { return }
             content.expiry.insert(id, deadline: deadline)
         }
@@ -106,10 +106,8 @@ final class SessionRegistry: Sendable {
 
     /// How many entries the index has, stale ones among them.
     var indexedCount: Int {
-        shards.reduce(0) { $0 + $1.content.withLock { $0.expiry.count } }
+        (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.expiry.count } }
     }
 
     func place(of id: SessionID) -> Int { Int(truncatingIfNeeded: id.low) & (shards.count - 1) }
-
-    func shard(of id: SessionID) -> RegistryShard { shards[place(of: id)] }
 }

@@ -5,20 +5,18 @@ import Synchronization
 /// It holds the very records that the resident sessions hold, so that a session costs one dictionary entry here.
 package final class MemoryStore: PromptSessionStore {
     /// One for each first byte of an id, so that their order is the order of ids.
-    private let shards: [Shard]
+    private let shards = Shards(count: 256) { [SessionID: StoredSession]() }
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
 
     package var outlivesProcess: Bool { false }
 
-    package var sessionCount: Int { shards.reduce(0) { $0 + $1.sessions.withLock(\.count) } }
+    package var sessionCount: Int { (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.count } } }
 
-    package init() {
-        shards = (0..<256).map { _ in Shard() }
-    }
+    package init() {}
 
     package func createAtOnce(_ session: StoredSession) throws(StoreError) {
         let id = session.record.id
-        let isNew = shard(of: id).sessions.withLock { sessions in
+        let isNew = shards.withLock(place(of: id)) { sessions in
             if let former = sessions.updateValue(session, forKey: id) {
                 // Looking first would take as long as the rest: nobody draws an id twice.
                 sessions[id] = former
@@ -31,12 +29,12 @@ package final class MemoryStore: PromptSessionStore {
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
-        shard(of: id).sessions.withLock { $0[id] }
+        shards.withLock(place(of: id)) { $0[id] }
     }
 
     package func commitAtOnce(_ commit: SessionCommit) throws(StoreError) {
         let id = commit.record.id
-        let failure: StoreError? = shard(of: id).sessions.withLock { sessions in
+        let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
             guard let place = sessions.index(forKey: id) else { return .gone }
             let current = sessions.values[place]
             guard current.record.revision == commit.replacedRevision else { return .conflict }
@@ -50,7 +48,7 @@ package final class MemoryStore: PromptSessionStore {
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
         guard let revision = arrival.replacedRevision else { return try createAtOnce(arrival.session) }
         let id = arrival.session.record.id
-        let failure: StoreError? = shard(of: id).sessions.withLock { sessions in
+        let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
             guard let former = sessions[id]?.record else { return .gone }
             guard former.revision == revision else { return .conflict }
             sessions[id] = arrival.session
@@ -62,7 +60,7 @@ package final class MemoryStore: PromptSessionStore {
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) {
         for use in uses {
-            shard(of: use.id).sessions.withLock { sessions in
+            shards.withLock(place(of: use.id)) { sessions in
                 guard let place = sessions.index(forKey: use.id) else { return }
                 let current = sessions.values[place]
                 guard current.lastUsedAt < use.usedAt else { return }
@@ -72,7 +70,7 @@ package final class MemoryStore: PromptSessionStore {
     }
 
     package func end(_ id: SessionID) async throws(StoreError) -> Bool {
-        shard(of: id).sessions.withLock { sessions in
+        shards.withLock(place(of: id)) { sessions in
             guard let ended = sessions.removeValue(forKey: id) else { return false }
             index(id, from: ended.record.userID, to: nil)
             return true
@@ -81,7 +79,7 @@ package final class MemoryStore: PromptSessionStore {
 
     /// Goes through all of them. Nobody asks: all sessions of this store are in memory, where their ends are known.
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        let stored = shards.flatMap { Array($0.sessions.withLock(\.values)) }
+        let stored = (0..<shards.count).flatMap { shards.withLock($0) { Array($0.values) } }
         let overdue = stored.map { (session: $0, deadline: query.deadline(of: $0)) }
             .filter { $0.deadline <= query.now && !query.isInUse($0.session.record.id) }
             .sorted { $0.deadline < $1.deadline }
@@ -96,7 +94,7 @@ package final class MemoryStore: PromptSessionStore {
         let ids = users.withLock { $0[ExactText(userID)] ?? [] }
         var found: [StoredSession] = []
         for id in ids.sorted() {
-            guard let session = shard(of: id).sessions.withLock({ $0[id] }),
+            guard let session = shards.withLock(place(of: id), { $0[id] }),
                 session.record.userID?.isExactly(userID) == true
             else {
                 continue
@@ -108,8 +106,8 @@ package final class MemoryStore: PromptSessionStore {
 
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
         var page: [StoredSession] = []
-        for shard in shards[(id.map(place) ?? 0)...] where page.count < limit {
-            let later = shard.sessions.withLock { sessions in
+        for place in (id.map(place) ?? 0)..<shards.count where page.count < limit {
+            let later = shards.withLock(place) { sessions in
                 guard let id else { return Array(sessions.values) }
                 return sessions.values.filter { $0.record.id > id }
             }
@@ -120,10 +118,6 @@ package final class MemoryStore: PromptSessionStore {
 
     private func place(of id: SessionID) -> Int {
         Int(id.high >> 56)
-    }
-
-    private func shard(of id: SessionID) -> Shard {
-        shards[place(of: id)]
     }
 
     /// Called under the lock of the session's shard, so that the index follows the records in their order.
@@ -139,9 +133,4 @@ package final class MemoryStore: PromptSessionStore {
             if let userID { users[userID, default: []].insert(id) }
         }
     }
-}
-
-/// Guards its dictionary for the time of one look-up or replacement; nothing waits under it.
-private final class Shard: Sendable {
-    let sessions = Mutex<[SessionID: StoredSession]>([:])
 }
