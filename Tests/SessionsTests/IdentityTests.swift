@@ -1,3 +1,4 @@
+import Glibc
 import JSONDocument
 import Synchronization
 import Testing
@@ -131,6 +132,35 @@ import Testing
         let shown = clock.wall(at: moment)
         for _ in 0..<1_000 { #expect(clock.wall(at: moment) == shown) }
         #expect(clock.now() >= moment)
+    }
+
+    @Test("boot time is that of the kernel, some milliseconds late, and never goes back")
+    func bootTime() {
+        let clock = BootTime()
+        var last = clock.now()
+        for _ in 0..<1_000 {
+            let before = milliseconds(of: CLOCK_BOOTTIME)
+            let now = clock.now()
+            let after = milliseconds(of: CLOCK_BOOTTIME)
+            // A coarse clock moves with the kernel's tick, which is 10 ms at most.
+            #expect(now >= before - 20 && now <= after + 1)
+            #expect(now >= last)
+            last = now
+        }
+    }
+
+    @Test("boot time goes on while the machine sleeps, and what reading two clocks makes of it is no sleep")
+    func sleepingMachine() {
+        let clock = BootTime()
+        let slept = milliseconds(of: CLOCK_BOOTTIME) - milliseconds(of: CLOCK_MONOTONIC)
+        let start = clock.now()
+        clock.note(slept: slept + 1)
+        clock.note(slept: slept - 5_000)
+        #expect(clock.now() - start < 3_000)
+        clock.note(slept: slept + 3_600_000)
+        #expect(clock.now() - start >= 3_600_000)
+        clock.note(slept: slept)
+        #expect(clock.now() - start >= 3_600_000)
     }
 
     @Test("steady time does not follow the wall clock; what is shown does, but for small differences")

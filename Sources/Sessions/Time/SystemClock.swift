@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The machine's clocks: `CLOCK_BOOTTIME` for decisions (it goes on while the machine sleeps and cannot be set),
+/// The machine's clocks: ``BootTime`` for decisions (it goes on while the machine sleeps and cannot be set),
 /// `CLOCK_REALTIME` for what is shown.
 package final class SystemClock: SessionClock {
     private let readBoot: @Sendable () -> Int64
@@ -12,7 +12,8 @@ package final class SystemClock: SessionClock {
     private let offset = Atomic<Int64>(0)
 
     package convenience init() {
-        self.init(boot: { read(CLOCK_BOOTTIME) }, wall: { read(CLOCK_REALTIME) })
+        let boot = BootTime()
+        self.init(boot: boot.now, wall: { milliseconds(of: CLOCK_REALTIME) })
     }
 
     /// With other clocks, both in milliseconds.
@@ -41,10 +42,4 @@ package final class SystemClock: SessionClock {
     }
 
     private static let smallestJump: Int64 = 500
-}
-
-private func read(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
 }
