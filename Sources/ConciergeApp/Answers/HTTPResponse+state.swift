@@ -4,7 +4,7 @@ import Sessions
 extension HTTPResponse {
     /// A service's state, or a journey as it is shown, with its version as the entity tag.
     /// - Parameter bytes: also of a 304, which says how long the state is (RFC 9110, section 8.6).
-    static func state(_ status: HTTPStatus, _ bytes: [UInt8], _ etag: ServiceETag) -> HTTPResponse {
+    static func state(_ status: HTTPStatus, _ bytes: consuming [UInt8], _ etag: ServiceETag) -> HTTPResponse {
         var response = HTTPResponse(
             status, fields: HTTPFields(status == .notModified ? .unmodifiedState : .state), body: bytes)
         response.fields.add(entityTag: etag.revision)

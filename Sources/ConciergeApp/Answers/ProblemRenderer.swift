@@ -8,7 +8,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
     let log: Log
 
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
-        problem(for: error, of: request).response(requestID: request.id)
+        problem(for: error, of: request).response(requestID: request.id.text)
     }
 
     private func problem(for error: any Error, of request: HTTPRequest) -> Problem {

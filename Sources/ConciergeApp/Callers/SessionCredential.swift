@@ -10,15 +10,29 @@ struct SessionCredential {
     /// - Returns: nil when the request names none.
     /// - Throws: `Problem` 400 `ambiguous_credentials` when it does so more than once.
     static func of(_ request: HTTPRequest, cookieName: String) throws(Problem) -> SessionCredential? {
-        let authorizations = request.fields.count(of: .authorization)
-        let cookies = request.fields.contains(.cookie) ? cookies(of: request, named: cookieName) : []
-        guard authorizations + cookies.count <= 1 else { throw Problem(.ambiguousCredentials) }
-        guard authorizations == 1 else {
-            return cookies.first.map { SessionCredential(token: presented($0), isCookie: true) }
+        if request.fields.contains(.cookie), let credential = try ofCookie(request, named: cookieName) {
+            return credential
+        }
+        switch request.fields.count(of: .authorization) {
+        case 0: return nil
+        case 1: break
+        default: throw Problem(.ambiguousCredentials)
         }
         var token: PresentedToken?
         request.fields.lend(.authorization) { token = presentedBearer($0) }
         return SessionCredential(token: token, isCookie: false)
+    }
+
+    /// - Returns: nil when there is no such cookie.
+    private static func ofCookie(
+        _ request: HTTPRequest, named name: String
+    ) throws(Problem) -> SessionCredential? {
+        let cookies = cookies(of: request, named: name)
+        guard let cookie = cookies.first else { return nil }
+        guard cookies.count == 1, !request.fields.contains(.authorization) else {
+            throw Problem(.ambiguousCredentials)
+        }
+        return SessionCredential(token: presented(cookie), isCookie: true)
     }
 
     /// `Bearer` SP token, RFC 6750, section 2.1; the scheme's case does not matter.

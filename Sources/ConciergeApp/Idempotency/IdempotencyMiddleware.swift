@@ -52,7 +52,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
             store.finish(ticket, response)
             return response
         case .replay(var response):
-            response.nameInProblem(request.id)
+            response.nameInProblem(request.id.text)
             response.fields[.idempotencyReplayed] = "true"
             return response
         case .mismatch: throw HTTPError.idempotencyKeyReused

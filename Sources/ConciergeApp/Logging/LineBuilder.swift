@@ -29,54 +29,10 @@ struct LineBuilder {
     }
 
     @inline(__always)
-    private mutating func append(_ source: UnsafeRawBufferPointer) {
+    mutating func append(_ source: UnsafeRawBufferPointer) {
         guard let bytes = source.baseAddress else { return }
         take(source.count).copyMemory(from: bytes, byteCount: source.count)
     }
-
-    /// A name such as that of a request; any other character than letters, digits and `-._` becomes `_`.
-    mutating func appendToken(_ text: String) {
-        text.utf8.span.withUnsafeBytes { source in
-            guard let bytes = source.baseAddress else { return }
-            let target = take(source.count)
-            // The name that this server gives is of letters and digits: seen at two looks, one by one takes ten times
-            // as long.
-            if source.count >= 8, source.count <= 16,
-                Self.isAlphanumeric(bytes.loadUnaligned(as: UInt64.self)),
-                Self.isAlphanumeric((bytes + source.count - 8).loadUnaligned(as: UInt64.self))
-            {
-                target.copyMemory(from: bytes, byteCount: source.count)
-                return
-            }
-            let known = Self.tokenCharacters.utf8Start
-            for index in 0..<source.count {
-                let byte = source[index]
-                let character = byte < 128 ? known[Int(byte)] : UInt8(ascii: "_")
-                target.storeBytes(of: character, toByteOffset: index, as: UInt8.self)
-            }
-        }
-    }
-
-    /// Whether all eight bytes are ASCII letters or digits.
-    private static func isAlphanumeric(_ word: UInt64) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let tops = ones << 7
-        let bytes = word & ~tops
-        /// The top bit of each byte that is that character or a later one.
-        func isAtLeast(_ character: UInt8, _ bytes: UInt64) -> UInt64 { bytes &+ ones &* UInt64(0x80 - character) }
-        let digits = isAtLeast(UInt8(ascii: "0"), bytes) & ~isAtLeast(UInt8(ascii: "9") + 1, bytes)
-        let lowered = bytes | ones << 5
-        let letters = isAtLeast(UInt8(ascii: "a"), lowered) & ~isAtLeast(UInt8(ascii: "z") + 1, lowered)
-        return (digits | letters) & ~word & tops == tops
-    }
-
-    /// What stands for each ASCII character, in rows of 32.
-    private static let tokenCharacters: StaticString = """
-        ________________________________\
-        _____________-._0123456789______\
-        _ABCDEFGHIJKLMNOPQRSTUVWXYZ_____\
-        _abcdefghijklmnopqrstuvwxyz_____
-        """
 
     /// - Parameter width: of how many digits there are at least, zeros in front; 8 at most.
     @inline(__always)

@@ -5,8 +5,9 @@ extension Log {
     /// Writes the line of a request that was answered, whatever the level: see ``writesRequest(_:)``.
     /// - Parameters:
     ///   - id: of the request.
+    ///   - labels: see `RequestLabels`.
     ///   - time: of the answer, in nanoseconds of the monotonic clock.
-    func request(_ line: RequestLine, id: String, labels: RequestLabels, at time: UInt64) {
+    func request(_ line: RequestLine, id: RequestID, labels: UnsafeRawBufferPointer, at time: UInt64) {
         let isUrgent = line.level.isUrgent
         let room = RequestLine.room(id: id, labels: labels)
         if room <= Self.stackBytes {
@@ -36,7 +37,7 @@ extension Log {
     package func failure(request: HTTPRequest, error: any Error) {
         write(.error, "failure") { line in
             line.name("request_id")
-            line.string(request.id)
+            line.string(request.id.text)
             line.name("route")
             line.string(request.match.route?.pattern.text ?? "-")
             line.name("error")

@@ -16,15 +16,17 @@ struct RequestLine {
     var level: Configuration.Log.Level { .ofRequest(status: status) }
 
     /// How many bytes `write` needs.
-    static func room(id: String, labels: RequestLabels) -> Int {
+    static func room(id: RequestID, labels: UnsafeRawBufferPointer) -> Int {
         // What is fixed or bounded takes 330 bytes at most.
-        400 + id.utf8.count + labels.bytes.count
+        400 + id.count + labels.count
     }
 
     /// A JSON object that begins with `level` and `event`, and a line break.
-    /// - Parameter id: of the request.
+    /// - Parameters:
+    ///   - id: of the request.
+    ///   - labels: see `RequestLabels`.
     func write(
-        id: String, labels: RequestLabels, into memory: UnsafeMutableRawBufferPointer
+        id: RequestID, labels: UnsafeRawBufferPointer, into memory: UnsafeMutableRawBufferPointer
     ) -> UnsafeRawBufferPointer {
         var line = LineBuilder(memory)
         if level == .error {
@@ -32,8 +34,8 @@ struct RequestLine {
         } else {
             line.append("{\"level\":\"info\",\"event\":\"request\",\"request_id\":\"")
         }
-        line.appendToken(id)
-        line.append(labels.bytes)
+        id.lend { line.append($0) }
+        line.append(labels)
         line.appendThreeDigits(UInt32(min(status, 999)))
         line.append(",\"duration_ms\":")
         line.appendDecimal(microseconds / 1_000)

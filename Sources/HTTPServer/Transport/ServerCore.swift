@@ -27,42 +27,47 @@ final class ServerCore: Sendable {
     /// Takes a request over from the bridge: everything is copied out of C's memory here.
     /// - Returns: the exchange that answers later, retained; nil when the answer was queued.
     func take(_ raw: UnsafePointer<cmhd_request>) -> UnsafeMutableRawPointer? {
-        let head = HTTPHead(raw)
         let method =
             raw.pointee.head_length > 0
             ? HTTPMethod(UnsafeBufferPointer(start: raw.pointee.head, count: Int(raw.pointee.method_length)))
             : .other("-")
+        let head = HTTPHead(raw)
         let connection = raw.pointee.connection
-        func request(_ match: consuming RouteMatch) -> HTTPRequest {
-            HTTPRequest(
-                id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
-                body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
-                reader: raw.pointee.continues ? HTTPBodyReader(first: raw.pointee.bodyBytes) : nil,
-                peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: raw.pointee.received_at,
-                worker: Int(raw.pointee.worker))
-        }
-        func refuse(_ error: HTTPError) {
-            let request = request(.none)
-            send(errors.response(to: error, of: request), to: request, on: connection)
-        }
         if let refusal = HTTPError(raw.pointee.refusal) {
-            refuse(refusal)
+            refuse(request(raw, method, head, .none), refusal, on: connection)
             return nil
         }
         let finding = router.find(method, head)
         // Nearly always, and without a decision in between, which would be copied.
         if case .path(.found(let route, let parameters)) = finding {
-            return handle(request(router.match(route, parameters)), on: connection)
+            return handle(request(raw, method, head, router.match(route, parameters)), on: connection)
         }
         switch router.decide(finding, method) {
-        case .handle(let match): return handle(request(match), on: connection)
+        case .handle(let match): return handle(request(raw, method, head, match), on: connection)
         case .tell(let match, let allow):
-            let request = request(match)
+            let request = request(raw, method, head, match)
             send(tell(request, allow, of: match.route), to: request, on: connection)
-        case .respond(let response): send(response, to: request(.none), on: connection)
-        case .refuse(let error): refuse(error)
+        case .respond(let response): send(response, to: request(raw, method, head, .none), on: connection)
+        case .refuse(let error): refuse(request(raw, method, head, .none), error, on: connection)
         }
         return nil
+    }
+
+    /// Puts a request together: what it is made of goes into it, and is not counted once more.
+    private func request(
+        _ raw: UnsafePointer<cmhd_request>, _ method: consuming HTTPMethod, _ head: consuming HTTPHead,
+        _ match: consuming RouteMatch
+    ) -> HTTPRequest {
+        HTTPRequest(
+            id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
+            body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
+            reader: raw.pointee.continues ? HTTPBodyReader(first: raw.pointee.bodyBytes) : nil,
+            peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: raw.pointee.received_at,
+            worker: Int(raw.pointee.worker))
+    }
+
+    private func refuse(_ request: HTTPRequest, _ error: HTTPError, on connection: OpaquePointer?) {
+        send(errors.response(to: error, of: request), to: request, on: connection)
     }
 
     /// What is possible on a path, for who asked for that, or for something else.
@@ -92,16 +97,17 @@ final class ServerCore: Sendable {
 
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
-        guard let route = request.match.route, let connection else { return nil }
+        guard let connection, let lent = request.match.route.map(Unmanaged.passUnretained) else { return nil }
         var deferral = HTTPDeferral(request, core: self, connection: connection)
-        let prompt = respondPromptly(to: request, on: route, &deferral)
-        if let begun = deferral.begun { return handleLater(request, on: connection, route, begun, consume prompt) }
+        // The request has its route for as long as it lives: nothing is counted once more.
+        let prompt = lent._withUnsafeGuaranteedRef { respondPromptly(to: request, on: $0, &deferral) }
+        if let begun = deferral.begun { return handleLater(request, on: connection, begun, consume prompt) }
         // Handed on, not copied: counting references to all that is in an answer takes a while.
         if let response = consume prompt {
             send(consume response, to: request, on: connection)
             return nil
         }
-        return handleLater(request, on: connection, route, nil, nil)
+        return handleLater(request, on: connection, nil, nil)
     }
 
     /// - Parameters:
@@ -109,9 +115,10 @@ final class ServerCore: Sendable {
     ///   - error: what a handler threw that had put its answer off.
     @inline(never)
     private func handleLater(
-        _ request: HTTPRequest, on connection: OpaquePointer, _ route: Route, _ begun: Unmanaged<Exchange>?,
+        _ request: HTTPRequest, on connection: OpaquePointer, _ begun: Unmanaged<Exchange>?,
         _ error: consuming HTTPResponse?
     ) -> UnsafeMutableRawPointer? {
+        guard let route = request.match.route else { return nil }
         let exchange = begun?.takeRetainedValue() ?? Exchange(request: request, core: self, connection: connection)
         let response = begun == nil ? exchange.start(route.handler) : exchange.leave(with: error)
         if let response {
@@ -165,17 +172,15 @@ final class ServerCore: Sendable {
             answer.has_entity_tag = true
             answer.entity_tag = tag
         }
-        // The id has been looked at: it is ours, or a usable one of the client's, see `RequestIDs`.
-        let id = request.id.utf8.span
-        response.fields.text.withUnsafeBytes { fields in
-            answer.fields = fields.baseAddress
-            answer.fields_length = fields.count
-            lastFields.withUnsafeBytes { last in
-                answer.last_fields = last.baseAddress
-                answer.last_fields_length = last.count
-                id.withUnsafeBytes { id in
-                    answer.last_value = id.baseAddress
-                    answer.last_value_length = id.count
+        request.id.lend { id in
+            answer.last_value = id.baseAddress
+            answer.last_value_length = id.count
+            response.fields.text.withUnsafeBytes { fields in
+                answer.fields = fields.baseAddress
+                answer.fields_length = fields.count
+                lastFields.withUnsafeBytes { last in
+                    answer.last_fields = last.baseAddress
+                    answer.last_fields_length = last.count
                     response.body.withUnsafeBytes { body in
                         answer.body = body.baseAddress
                         answer.body_length = body.count

@@ -3,7 +3,7 @@ import Synchronization
 /// One whole request. Immutable, but for the note that a handler may leave for the log.
 public final class HTTPRequest: Sendable {
     /// Names this request in the answer's `Request-Id` and in the log: the client's own if it sent a usable one.
-    public let id: String
+    public let id: RequestID
     public let method: HTTPMethod
     public let fields: HTTPRequestFields
     public let body: [UInt8]
@@ -25,8 +25,8 @@ public final class HTTPRequest: Sendable {
     private let hasNote = Atomic<Bool>(false)
 
     init(
-        id: String, method: HTTPMethod, head: HTTPHead, body: [UInt8], reader: HTTPBodyReader? = nil, peer: PeerAddress,
-        match: consuming RouteMatch, receivedAt: UInt64, worker: Int
+        id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], reader: HTTPBodyReader? = nil,
+        peer: PeerAddress, match: consuming RouteMatch, receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method

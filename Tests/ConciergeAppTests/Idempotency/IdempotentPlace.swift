@@ -50,8 +50,9 @@ func makeRequest(
     let fields: [(HTTPFieldName, String)] =
         [("Caller", caller), (.contentType, type)] + (key.map { [(.idempotencyKey, $0)] } ?? []) + more
     return HTTPRequest(
-        id: id, method: method, head: HTTPHead(target: target, fields: fields), body: Array(body.utf8),
-        peer: .unknown, match: .none, receivedAt: 0, worker: 0)
+        id: RequestID(sent: id.utf8) ?? RequestID(prefix: 0, number: 0), method: method,
+        head: HTTPHead(target: target, fields: fields), body: Array(body.utf8), peer: .unknown, match: .none,
+        receivedAt: 0, worker: 0)
 }
 
 extension HTTPResponse {

@@ -39,37 +39,4 @@ struct LoggingBuilderTests {
         #expect(built { $0.appendHexadecimal(0xFEDC_BA98_7654_3210) } == "fedcba9876543210")
         #expect(built { $0.appendHexadecimal(10) } == "000000000000000a")
     }
-
-    @Test("A name keeps letters, digits and -._ and nothing else")
-    func tokens() {
-        let ascii = String(decoding: UInt8(0)...127, as: UTF8.self)
-        let expected = ascii.unicodeScalars.map { scalar -> Character in
-            let isKept = scalar.properties.isAlphabetic || "0123456789-._".unicodeScalars.contains(scalar)
-            return isKept ? Character(scalar) : "_"
-        }
-        #expect(built { $0.appendToken(ascii) } == String(expected))
-        #expect(built { $0.appendToken("aé\u{2028}b") } == "a_____b")
-    }
-
-    @Test("A name is the same however it is looked at: every byte at every place of every short name")
-    func shortTokens() {
-        for length in 0...18 {
-            for index in 0..<length {
-                for byte in UInt8(0)...127 {
-                    var name = [UInt8](repeating: UInt8(ascii: "a"), count: length)
-                    name[index] = byte
-                    let isKept =
-                        switch byte {
-                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                        default: false
-                        }
-                    let found = built { $0.appendToken(String(decoding: name, as: UTF8.self)) }
-                    name[index] = isKept ? byte : UInt8(ascii: "_")
-                    let expected = String(decoding: name, as: UTF8.self)
-                    if found != expected { Issue.record("\(byte) at \(index) of \(length)") }
-                }
-            }
-        }
-        #expect(built { $0.appendToken("éaaaaaaaaaaaa") } == "__aaaaaaaaaaaa")
-    }
 }

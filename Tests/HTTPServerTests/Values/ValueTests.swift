@@ -156,12 +156,14 @@ struct ValueTests {
     func sentIDs() {
         let ids = RequestIDs()
         for usable in ["a", "A.b_c-9", String(repeating: "x", count: 128)] {
-            #expect(ids.id(of: HTTPHead(target: "/", fields: [("request-id", usable)]), number: 1) == usable)
+            let id = ids.id(of: HTTPHead(target: "/", fields: [("request-id", usable)]), number: 1)
+            #expect(id.text == usable)
+            #expect(id.count == usable.utf8.count)
         }
         for unusable in ["", "a b", "a\"b", "ä", "a/b", "a\r\nb", String(repeating: "x", count: 129)] {
             let id = ids.id(of: HTTPHead(target: "/", fields: [(.requestID, unusable)]), number: 1)
-            #expect(id != unusable)
-            #expect(id.utf8.count == 15)
+            #expect(id.text != unusable)
+            #expect(id.text.utf8.count == 15 && id.count == 15)
         }
     }
 
@@ -178,7 +180,15 @@ struct ValueTests {
     func madeUpIDs() {
         let ids = RequestIDs()
         let head = HTTPHead(target: "/", fields: [])
-        #expect(Set((0..<10_000).map { ids.id(of: head, number: $0) }).count == 10_000)
+        #expect(Set((0..<10_000).map { ids.id(of: head, number: $0).text }).count == 10_000)
+    }
+
+    @Test("a request id that is made up has all digits of the server's prefix and of the request's number")
+    func digitsOfIDs() {
+        #expect(RequestID(prefix: 0, number: 0).text == "000000000000000")
+        #expect(RequestID(prefix: 1 << 25 - 1, number: 1).text == "zzzzz0000000001")
+        #expect(RequestID(prefix: 1, number: 1 << 50 - 1).text == "00001zzzzzzzzzz")
+        #expect(RequestID(prefix: 32, number: 1 << 50 | 33).text == "000100000000011")
     }
 }
 

@@ -23,7 +23,7 @@ struct MoveEndpoints: Sendable {
         let lines = ExportLines(
             of: SessionExport(
                 of: sessions, program: "\(BuildInformation.name) \(BuildInformation.version)", after: after),
-            log: log, request: request.id)
+            log: log, request: request.id.text)
         // A store that cannot be reached is said so before the answer begins.
         try await lines.begin()
         return HTTPResponse(
@@ -75,7 +75,7 @@ struct MoveEndpoints: Sendable {
     private func report(_ report: ImportReport, isTrial: Bool, to request: HTTPRequest) {
         log.write(.info, "import") { json in
             json.name("request_id")
-            json.string(request.id)
+            json.string(request.id.text)
             json.name("dry_run")
             json.bool(isTrial)
             json.name("imported")
