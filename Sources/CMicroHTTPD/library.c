@@ -58,13 +58,16 @@ enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned status, 
     return cmhd_queue(mhd, status, response);
 }
 
+// The system calls are made by syscall(2): around each of its own functions for them the C library makes the thread
+// cancellable for that time, two exchanges in memory, and nobody cancels a worker.
+
 static ssize_t note_sent(ssize_t sent) {
     if (here != NULL && (sent >= 0 || errno != EAGAIN)) here->moved = true;
     return sent;
 }
 
 ssize_t send(int fd, const void *bytes, size_t size, int flags) {
-    return note_sent(sendto(fd, bytes, size, flags, NULL, 0));
+    return note_sent(syscall(SYS_sendto, fd, bytes, size, flags, NULL, 0));
 }
 
 ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
@@ -72,7 +75,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
 }
 
 ssize_t recv(int fd, void *buffer, size_t size, int flags) {
-    ssize_t got = recvfrom(fd, buffer, size, flags, NULL, NULL);
+    ssize_t got = syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL);
     worker *w = here;
     // With flags it is this bridge that reads.
     if (w == NULL || flags != 0) return got;

@@ -311,21 +311,11 @@ static void turn(worker *w, int64_t sleep) {
         poll(NULL, 0, exhausted_sleep_ms);
 }
 
-/// Spares a thread that nobody cancels what the C library does around each of its system calls for the case that
-/// somebody does: with more than one thread it makes the thread cancellable at any moment, and not so afterwards, four
-/// atomic exchanges for a request. With cancelling forbidden the first has no meaning, and where it is so already
-/// (pthread_setcanceltype(3)) the library leaves it at that.
-static void forbid_cancelling(void) {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-}
-
 void *cmhd_worker_run(void *context) {
     worker *w = context;
     cmhd_begin_worker(w);
     cmhd_callbacks *callbacks = &w->server->callbacks;
     int64_t look_at = 0;
-    forbid_cancelling();
     callbacks->worker_began(callbacks->context, w->index, w);
     for (;;) {
         cmhd_note_time(w, cmhd_clock());
