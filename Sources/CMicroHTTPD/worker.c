@@ -1,5 +1,6 @@
 // A worker: the loop around one daemon, the deadlines of its connections, and how it drains.
 #include <errno.h>
+#include <linux/filter.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -207,6 +208,25 @@ static void look_for_gone(worker *w) {
     }
 }
 
+/// Lets no further client connect. To close the socket resets whoever waits in its queue; so between the last look there
+/// and the closing nobody may come in who believes to be connected.
+///
+/// Manual, socket(7), SO_ATTACH_FILTER: a program looks at each segment, from the TCP header on. It drops those that open
+/// a connection (RFC 9293, 3.1: SYN and no ACK). Their clients try again a second later, and are refused then. Where it
+/// cannot be attached, clients of those few microseconds are reset.
+static void let_nobody_in(int listener) {
+    enum { flags_offset = 13, syn = 0x02, ack = 0x10 };
+    struct sock_filter drop_openings[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_offset),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog program = {.len = sizeof drop_openings / sizeof *drop_openings, .filter = drop_openings};
+    setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
 /// Clients that are connected, and wait to be accepted, may have sent their request: it is not lost.
 static void accept_the_rest(worker *w) {
     enum { turns = 1000 };  // ten connections each: more than the backlog holds
@@ -222,6 +242,7 @@ static void accept_the_rest(worker *w) {
 static bool drain(worker *w, int64_t now) {
     cmhd_server *server = w->server;
     if (!w->quiesced && now >= server->quiesce_at) {
+        let_nobody_in(server->listener);
         accept_the_rest(w);
         w->listener = MHD_quiesce_daemon(w->daemon);
         // All workers' descriptors are one socket: from here on clients are refused, not left waiting.
