@@ -40,12 +40,11 @@ extension FlowEngine {
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
         if try !run.open(renewal) { try run.react(to: event) }
-        var step = try run.finish()
-        guard step.changes.isEmpty else { return (step, nil) }
+        try run.conclude()
+        guard run.services.changes.isEmpty else { return (run.step(), nil) }
         run.event = .unknown
         let text = try run.text(timesMovedBy: shift)
-        step.memory = run.services.memory
-        return (step, text)
+        return (run.step(), text)
     }
 
     /// Releases the whole stack and every coordinator, children first, and begins anew, maybe with another flow. Works
@@ -196,6 +195,7 @@ extension StepRun {
             Coordinator(
                 id: 0, flow: flow.id, version: flow.version, parent: nil, startedBy: nil, input: input, startedAt: now)
         ]
+        engine.catalog.tellPlaces(to: &journey)
         happenings.append(.started(flow: flow.id, version: flow.version))
         try run(flow.entry, of: 0)
         let hasArrived = try go(.push, to: flow.initial, of: 0)
@@ -220,7 +220,6 @@ extension StepRun {
         if let rule = flow.input, !rule.accepts(input) {
             throw .inputInvalid(flow: flow.id, rule.violations(in: input))
         }
-        for coordinator in journey.coordinators { forgetFlow(of: coordinator.id) }
         hasLeft = true
         happenings.append(.migrated(flow: flow.id, from: journey.version, to: flow.version))
         event = .none

@@ -149,7 +149,7 @@ extension StepRun {
             Coordinator(
                 id: id, flow: flow.id, version: flow.version, parent: parent, startedBy: state, input: input,
                 startedAt: now))
-        forgetFlow(of: id)
+        engine.catalog.tellPlaces(to: &journey)
         happenings.append(.childStarted(flow: flow.id, by: state))
         try run(flow.entry, of: id)
         return id

@@ -80,7 +80,6 @@ extension StepRun {
         }
         let flow = journey.coordinator(coordinator)?.flow ?? journey.flow
         journey.coordinators.removeAll { $0.id == coordinator }
-        forgetFlow(of: coordinator)
         losers.removeAll { $0 == coordinator }
         if let outcome { happenings.append(.childFinished(flow: flow, outcome: outcome)) }
         happenings.append(.released(flow: flow))

@@ -24,6 +24,14 @@ final class StepServices {
         memory.answer(about: document, by: rule) ?? memory.accepts(document, by: rule)
     }
 
+    /// Whether documents are all as they have to be.
+    func fit(_ shapes: [ServiceShape]) -> Bool {
+        for shape in shapes {
+            guard let document = document(of: shape.service), accepts(document, by: shape.rule) else { return false }
+        }
+        return true
+    }
+
     func document(of service: String) -> JSONDocument? {
         for place in documents.indices where documents[place].service == service { return documents[place].document }
         guard let document = source.document(of: service) else { return nil }

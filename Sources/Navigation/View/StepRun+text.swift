@@ -24,25 +24,23 @@ extension StepRun {
     mutating func text(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
         guard journey.isActive, let top = journey.frames.last else { return try viewText(timesMovedBy: shift) }
         let flow = try flow(of: top.coordinator)
-        guard let place = flow.place(of: top), let texts = flow.screenTexts[place] else {
-            return try viewText(timesMovedBy: shift)
-        }
+        guard let screen = flow.screen(of: top) else { return try viewText(timesMovedBy: shift) }
         var json = JSONWriter(reservingCapacity: 1_024)
         json.beginObject()
         json.add(#""id":"#, journey.id)
         let isAlone = journey.coordinators.count == 1
         json.add(isAlone ? flow.headText : ScreenText.head(journey.flow, journey.version))
         json.add("", journey.step)
-        let screen = try screen(of: top)
-        if let text = texts.screen(top.presentation) {
+        if let text = screen.text.screen(top.presentation) {
             json.add(text)
         } else {
-            ScreenView(id: top.state, name: screen.name, title: screen.title, presentation: top.presentation, data: [])
+            let (name, title) = (screen.screen.name, screen.screen.title)
+            ScreenView(id: top.state, name: name, title: title, presentation: top.presentation, data: [])
                 .writeHead(to: &json)
         }
-        writeData(of: screen, to: &json)
+        writeData(of: screen.screen, to: &json)
         if isAlone {
-            try writeOffers(flow.offers[place], of: top.coordinator, to: &json)
+            try writeOffers(screen.offers, of: top.coordinator, to: &json)
         } else {
             try writeEvents(to: &json)
         }
@@ -50,7 +48,7 @@ extension StepRun {
         writeStack(to: &json)
         if isAlone {
             json.add("]")
-            json.add(texts.coordinator)
+            json.add(screen.text.coordinator)
         } else {
             json.add(#"],"coordinators":"#)
             tree()?.write(to: &json, isFirst: true)
@@ -94,7 +92,7 @@ extension StepRun {
         for place in offers.indices {
             let offer = offers[place]
             var obstacles: [JSONViolation] = []
-            if !offer.isAlwaysOpen {
+            if !(offer.needs.map(services.fit) ?? false) {
                 obstacles = try self.obstacles(to: Reaction(rule: offer.rule, coordinator: coordinator))
             }
             write(offer.rule, obstacles, isFirst: place == 0, to: &json)
@@ -126,8 +124,8 @@ extension StepRun {
             if last?.coordinator != frame.coordinator {
                 last = (try? flow(of: frame.coordinator)).map { (frame.coordinator, $0) }
             }
-            if let flow = last?.flow, let state = flow.place(of: frame),
-                let text = flow.screenTexts[state]?.frame(frame.presentation, isFirst: place == 0)
+            if let screen = last?.flow.screen(of: frame),
+                let text = screen.text.frame(frame.presentation, isFirst: place == 0)
             {
                 json.add(text)
             } else {
