@@ -8,6 +8,8 @@ final class ServiceShape: Sendable {
         self.rule = rule
     }
 
+    func isSame(as other: ServiceShape) -> Bool { service == other.service && rule.schema === other.rule.schema }
+
     /// A sensible list has one or two parts.
     private static let maximumParts = 32
 

@@ -149,7 +149,7 @@ extension StepRun {
                 journey.coordinators[child].startedBy = journey.coordinators[child].startedBy.map(move.state)
             }
             renameScreen()
-            happenings.append(.migrated(flow: newest.id, from: old, to: newest.version))
+            record(.migrated(flow: newest.id, from: old, to: newest.version))
             for hop in move.hops { try run(hop.migration.patch, of: move.coordinator) }
         }
     }

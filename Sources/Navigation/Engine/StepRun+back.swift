@@ -32,7 +32,12 @@ extension StepRun {
     /// Whether the event `back` does something.
     mutating func canGoBack() throws(JourneyRefusal) -> Bool {
         guard let top = journey.frames.last else { return false }
-        switch try screen(of: top).screen.back {
+        return try canGoBack(from: screen(of: top).screen)
+    }
+
+    /// - Parameter screen: the one that is looked at.
+    mutating func canGoBack(from screen: Screen) throws(JourneyRefusal) -> Bool {
+        switch screen.back {
         case .forbidden: return false
         case .target: return true
         case .allowed: return try landing() != nil

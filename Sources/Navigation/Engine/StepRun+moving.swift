@@ -150,7 +150,7 @@ extension StepRun {
                 id: id, flow: flow.id, version: flow.version, parent: parent, startedBy: state, input: input,
                 startedAt: now))
         engine.catalog.tellPlaces(to: &journey)
-        happenings.append(.childStarted(flow: flow.id, by: state))
+        record(.childStarted(flow: flow.id, by: state))
         try run(flow.entry, of: id)
         return id
     }

@@ -69,7 +69,7 @@ extension StepRun {
 
     private mutating func passScreen() throws(JourneyRefusal) {
         guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return }
-        happenings.append(.timedOut(state: top.state))
+        record(.timedOut(state: top.state))
         guard let transition = timeout.transition else { return try expireJourney() }
         // When its guard does not hold now, it is asked again after as long.
         journey.enteredAt = now

@@ -10,7 +10,9 @@ struct StepRun {
     var event: DataScope.EventData
     /// What the child that has just ended handed back, until the next screen is come to.
     var output: JSONDocument?
-    var happenings: [Happening] = []
+    private(set) var happenings: [Happening] = []
+    /// Whether anybody wants to know of them.
+    var isWatched = true
     /// The transitions that are taken, by flow and place in its file; nil while nobody wants to know.
     var trace: [TakenTransition]?
 
@@ -42,11 +44,15 @@ extension StepRun {
             event: event, before: before)
     }
 
+    mutating func record(_ happening: Happening) {
+        if isWatched { happenings.append(happening) }
+    }
+
     /// The flow that a coordinator runs.
     ///
     /// Like some others it is `mutating` though it changes nothing: who changes the run would hand the others a copy of it.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        guard let place = journey.place(of: coordinator) else {
+        guard let place = journey.coordinators.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
         guard let flow = engine.catalog.flow(of: journey.coordinators, at: place) else {
@@ -78,9 +84,8 @@ extension StepRun {
     }
 
     /// The step that was concluded.
-    consuming func step() -> Step {
-        let (changes, memory) = (services.changes, services.memory)
-        return Step(journey: journey, changes: changes, happenings: happenings, memory: memory)
+    func step() -> Step {
+        Step(journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)
     }
 
     /// Does what comes at the end of every step.
@@ -91,9 +96,9 @@ extension StepRun {
         }
         for change in services.changes {
             switch change.effect {
-            case .written: happenings.append(.serviceChanged(change.service))
-            case .cleared: happenings.append(.serviceCleared(change.service))
-            case .removed: happenings.append(.serviceRemoved(change.service))
+            case .written: record(.serviceChanged(change.service))
+            case .cleared: record(.serviceCleared(change.service))
+            case .removed: record(.serviceRemoved(change.service))
             }
         }
         journey.step += 1
@@ -107,7 +112,7 @@ extension StepRun {
         guard hasLeft || before != after else { return }
         if let after { try enter(after) }
         journey.enteredAt = now
-        happenings.append(.moved(from: before?.state, to: after?.state))
+        record(.moved(from: before?.state, to: after?.state))
         before = after
         hasLeft = false
         isUncovered = false

@@ -40,11 +40,13 @@ extension StepRun {
         }
         writeData(of: screen.screen, to: &json)
         if isAlone {
-            try writeOffers(screen.offers, of: top.coordinator, to: &json)
+            try writeOffers(of: screen, top.coordinator, to: &json)
         } else {
             try writeEvents(to: &json)
         }
-        json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
+        json.add(
+            try canGoBack(from: screen.screen)
+                ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
         writeStack(to: &json)
         if isAlone {
             json.add("]")
@@ -87,15 +89,13 @@ extension StepRun {
 
     /// The events, where the screen's own flow is the only one that runs.
     private mutating func writeOffers(
-        _ offers: [Offer], of coordinator: Int, to json: inout JSONWriter
+        of screen: PreparedScreen, _ coordinator: Int, to json: inout JSONWriter
     ) throws(JourneyRefusal) {
-        for place in offers.indices {
-            let offer = offers[place]
-            var obstacles: [JSONViolation] = []
-            if !(offer.needs.map(services.fit) ?? false) {
-                obstacles = try self.obstacles(to: Reaction(rule: offer.rule, coordinator: coordinator))
-            }
-            write(offer.rule, obstacles, isFirst: place == 0, to: &json)
+        if let needs = screen.needsOfOffers, services.fit(needs) { return json.add(screen.offersText) }
+        for place in screen.offers.indices {
+            let rule = screen.offers[place].rule
+            let obstacles = try obstacles(to: Reaction(rule: rule, coordinator: coordinator))
+            write(rule, obstacles, isFirst: place == 0, to: &json)
         }
     }
 
@@ -118,15 +118,15 @@ extension StepRun {
     }
 
     private mutating func writeStack(to json: inout JSONWriter) {
-        var last: (coordinator: Int, flow: FlowDefinition)?
+        var coordinator: Int?
+        var flow: FlowDefinition?
         for place in journey.frames.indices {
             let frame = journey.frames[place]
-            if last?.coordinator != frame.coordinator {
-                last = (try? flow(of: frame.coordinator)).map { (frame.coordinator, $0) }
+            if frame.coordinator != coordinator {
+                coordinator = frame.coordinator
+                flow = try? self.flow(of: frame.coordinator)
             }
-            if let screen = last?.flow.screen(of: frame),
-                let text = screen.text.frame(frame.presentation, isFirst: place == 0)
-            {
+            if let text = flow?.screen(of: frame)?.text.frame(frame.presentation, isFirst: place == 0) {
                 json.add(text)
             } else {
                 let flow = journey.coordinator(frame.coordinator)?.flow ?? ""
