@@ -98,8 +98,9 @@ extension Session {
     private func attempt<Result>(_ body: (inout PendingState) throws -> Result) throws -> Attempt<Result> {
         var pending = try pendingState()
         let result = try body(&pending)
-        var commit = pending.isRecordChanged ? pending.commit() : nil
-        if let made = commit { commit?.newFlows = environment.newFlows(in: made, pending) }
+        guard pending.isRecordChanged else { return Attempt(result: result, commit: nil, pending: consume pending) }
+        var commit = pending.commit()
+        commit.newFlows = environment.newFlows(in: commit, pending)
         return Attempt(result: result, commit: commit, pending: consume pending)
     }
 
