@@ -3,6 +3,8 @@ final class PreparedScreen: Sendable {
     let screen: Screen
     /// How it is shown.
     let text: ScreenText
+    /// The names of ``Screen/data`` as members.
+    let dataNames: [[UInt8]]
     /// What may happen on it if no other flow runs below its own: its own events, then the flow's that it has not.
     let offers: [Offer]
     /// What all of the offers need; nil where that cannot be said of one, see ``Offer/needs``.
@@ -15,6 +17,7 @@ final class PreparedScreen: Sendable {
     init(_ screen: Screen, id: String, flow: String, offers: [Offer], named: [NamedGuard]) {
         self.screen = screen
         text = ScreenText(screen, id: id, flow: flow)
+        dataNames = screen.data.map(ScreenText.member)
         self.offers = offers
         needsOfOffers = offers.reduce([]) { all, offer in
             guard let all, let needs = offer.needs else { return nil }

@@ -91,10 +91,11 @@ extension StepRun {
     /// Does what comes at the end of every step.
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
-        if let invalid = services.invalid {
+        let changes = services.changes
+        if !changes.isEmpty, let invalid = services.invalid {
             throw .serviceInvalid(service: invalid.service, invalid.violations)
         }
-        for change in services.changes {
+        for change in changes {
             switch change.effect {
             case .written: record(.serviceChanged(change.service))
             case .cleared: record(.serviceCleared(change.service))

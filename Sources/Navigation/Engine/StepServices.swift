@@ -8,8 +8,10 @@ final class StepServices {
 
     /// What was looked at. One value, which is asked for once for several looks.
     private struct Looks {
-        var documents: [KnownDocument] = []
+        var documents: [KnownDocument] = [] { didSet { held = nil } }
         var memory: GuardMemory
+        /// What was found to hold last, with the documents as they are: screens of a flow often require the same.
+        var held: ServiceShape?
 
         mutating func document(of service: String, in source: any ServiceDocuments) -> JSONDocument? {
             for place in documents.indices where documents[place].service == service {
@@ -42,9 +44,11 @@ final class StepServices {
 
     private func fit(_ shapes: [ServiceShape], _ looks: inout Looks) -> Bool {
         for shape in shapes {
+            if let held = looks.held, held.isSame(as: shape) { continue }
             guard let document = looks.document(of: shape.service, in: source),
                 looks.memory.accepts(document, by: shape.rule)
             else { return false }
+            looks.held = shape
         }
         return true
     }

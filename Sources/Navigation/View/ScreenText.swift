@@ -48,6 +48,14 @@ final class ScreenText: Sendable {
         }
     }
 
+    /// The name of a member, with its colon.
+    static func member(_ name: String) -> [UInt8] {
+        text { json in
+            json.add("", name)
+            json.add(":")
+        }
+    }
+
     /// Events that would do something.
     static func enabled(_ events: [String]) -> [UInt8] {
         text { json in

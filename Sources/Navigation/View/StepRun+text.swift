@@ -38,7 +38,7 @@ extension StepRun {
             ScreenView(id: top.state, name: name, title: title, presentation: top.presentation, data: [])
                 .writeHead(to: &json)
         }
-        writeData(of: screen.screen, to: &json)
+        writeData(of: screen, to: &json)
         if isAlone {
             try writeOffers(of: screen, top.coordinator, to: &json)
         } else {
@@ -69,20 +69,22 @@ extension StepRun {
         return ViewText(view)
     }
 
-    private func writeData(of screen: Screen, to json: inout JSONWriter) {
+    private func writeData(of screen: PreparedScreen, to json: inout JSONWriter) {
         var isFirst = true
-        for service in screen.data {
+        func addName(at place: Int) {
+            if !isFirst { json.add(",") }
+            isFirst = false
+            json.add(screen.dataNames[place])
+        }
+        for place in screen.dataNames.indices {
+            let service = screen.screen.data[place]
             if let text = services.text(of: service) {
-                json.add(isFirst ? "" : ",", service)
-                json.add(":")
+                addName(at: place)
                 json.add(text)
             } else if let document = services.document(of: service) {
-                json.add(isFirst ? "" : ",", service)
-                json.add(":", document)
-            } else {
-                continue
+                addName(at: place)
+                json.add("", document)
             }
-            isFirst = false
         }
         json.add(#"}},"events":["#)
     }

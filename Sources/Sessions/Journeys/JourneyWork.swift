@@ -17,9 +17,14 @@ struct JourneyWork {
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
         let coordinator = try environment.coordinator
+        let kept = try Self.kept(in: pending, coordinator)
+        let documents = SessionDocuments(
+            pending.documents, of: pending.catalog, knowing: pending.memory?.documents ?? [])
+        let guards = pending.memory?.guards ?? GuardMemory()
+        // At last, so that it is handed on and not copied.
         self.init(
-            pending: pending, kept: try Self.kept(in: pending, coordinator), documents: SessionDocuments(pending),
-            coordinator: coordinator, environment: environment, guards: pending.memory?.guards ?? GuardMemory())
+            pending: pending, kept: kept, documents: documents, coordinator: coordinator, environment: environment,
+            guards: guards)
     }
 
     private init(
@@ -155,8 +160,9 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let wasRunning = kept[step.journey.id]?.journey.isActive ?? false
-        let entry = kept.keep(step.journey)
+        let new = KeptJourney(step.journey)
+        let wasRunning = kept[new.journey.id]?.journey.isActive ?? false
+        let entry = kept.keep(new)
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         tell(of: entry.journey)
         try keep()

@@ -1,3 +1,4 @@
+import JSONDocument
 import Navigation
 
 /// A journey as it is kept. It is handed on as one object, for who copies a journey counts a dozen references.
@@ -7,4 +8,6 @@ final class KeptJourney: Sendable {
     init(_ journey: Journey) {
         self.journey = journey
     }
+
+    func write(to json: inout JSONWriter) { journey.write(to: &json) }
 }

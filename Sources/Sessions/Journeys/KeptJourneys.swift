@@ -23,14 +23,13 @@ struct KeptJourneys: Sendable {
     /// Keeps a journey, in the place of the one of the same id.
     ///
     /// - Returns: the journey as it is kept.
-    mutating func keep(_ journey: Journey) -> KeptJourney {
-        guard let place = place(of: journey.id) else {
-            let isNext = journey.id == JourneySettings.mainID
-            let new = KeptJourney(isNext ? journey.continuing(after: formerStep) : journey)
+    mutating func keep(_ entry: KeptJourney) -> KeptJourney {
+        guard let place = place(of: entry.journey.id) else {
+            let isNext = entry.journey.id == JourneySettings.mainID
+            let new = isNext ? KeptJourney(entry.journey.continuing(after: formerStep)) : entry
             entries.append(new)
             return new
         }
-        let entry = KeptJourney(journey)
         if entries.count == 1 {
             // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
             entries = [entry]
@@ -89,7 +88,7 @@ extension KeptJourneys {
         json.beginObject()
         json.name("journeys")
         json.beginArray()
-        for place in entries.indices { entries[place].journey.write(to: &json) }
+        for entry in entries { entry.write(to: &json) }
         json.endArray()
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
         json.endObject()

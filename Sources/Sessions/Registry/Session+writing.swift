@@ -62,13 +62,22 @@ extension Session {
             if PlantedBug.uncommittedShown.isActive { publish(attempt) }
         #endif
         isLate = true
+        finishLater(attempt, commit, in: store, telling: tell)
+        return nil
+    }
+
+    /// Apart from ``transactAtOnce(orLater:_:)``: what a closure keeps takes memory of its own, also where there is none.
+    private func finishLater<Result: Sendable>(
+        _ attempt: consuming Attempt<Result>, _ commit: SessionCommit, in store: any CallingSessionStore,
+        telling tell: @escaping LateEnd<Result>
+    ) {
+        let attempt = attempt
         store.commit(commit) { error in
             tell { [self] in
                 defer { endTurn() }
                 return try conclude(attempt, error)
             }
         }
-        return nil
     }
 
     /// Who is told that the store has done its part: on a thread of the store's, with what brings the unit of work to its
