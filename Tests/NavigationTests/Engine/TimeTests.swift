@@ -53,7 +53,7 @@ struct TimeTests {
                 ],
             ],
             "c": ["requires": ["named"], "on": ["next": ["target": "a"]]],
-        ]).merging(["guards": Flows.wizard[member: "guards"] ?? nil])
+        ]).merging(["guards": Flows.wizard[member: "guards"] ?? .null])
         var services = TestServices()
         services["profile"] = ["name": "Ada", "email": nil, "attributes": .emptyObject]
         var traveller = try Traveller(flow, services: services)
