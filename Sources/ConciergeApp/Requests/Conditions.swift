@@ -7,6 +7,7 @@ enum Conditions {
     /// - Throws: `Problem` 400 `invalid_condition`.
     static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
         var condition = WriteCondition.none
+        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return condition }
         if let list = try tags(request, .ifMatch) { condition.ifMatch = list }
         switch try tags(request, .ifNoneMatch) {
         case nil: break

@@ -19,7 +19,7 @@ extension HTTPRequest {
     }
 
     /// The answer, without its body where the client prefers that.
-    func minimized(_ response: HTTPResponse) -> HTTPResponse {
+    func minimized(_ response: consuming HTTPResponse) -> HTTPResponse {
         guard response.status == .ok, prefersMinimal else { return response }
         var minimal = HTTPResponse(.noContent)
         for line in response.fields.lines where line.name != .contentType { minimal.fields.add(line.name, line.value) }

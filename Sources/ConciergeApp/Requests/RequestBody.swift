@@ -83,11 +83,15 @@ enum RequestBody {
                 .unsupportedMediaType, "\(detail): \(list).",
                 fields: request.method == .patch ? [.acceptPatch: list] : [:])
         }
+        // What nearly every client sends.
+        if request.fields.count(of: .contentType) == 1 {
+            var exact: String?
+            request.fields.lend(.contentType) { value in exact = types.first { value.isExactly($0) } }
+            if let exact { return exact }
+        }
         guard case .one(let value) = request.fields.only(.contentType) else {
             throw refuse("A body needs exactly one Content-Type, of these")
         }
-        // What nearly every client sends.
-        if let type = types.first(where: value.isExactly) { return type }
         let end = value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
         let name = value[..<end].trimmed
         guard let type = types.first(where: { name.equals($0) }),
@@ -110,6 +114,13 @@ extension UnsafeRawBufferPointer {
         guard count == text.utf8CodeUnitCount, let start = baseAddress else { return false }
         return memcmp(start, text.utf8Start, count) == 0
     }
+
+    func isExactly(_ text: String) -> Bool {
+        text.utf8.span.withUnsafeBytes { text in
+            guard count == text.count, let start = baseAddress, let other = text.baseAddress else { return false }
+            return memcmp(start, other, count) == 0
+        }
+    }
 }
 
 extension ArraySlice where Element == UInt8 {
@@ -119,18 +130,6 @@ extension ArraySlice where Element == UInt8 {
         var slice = drop(while: isBlank)
         while let last = slice.last, isBlank(last) { slice.removeLast() }
         return slice
-    }
-
-    /// Whether it is that text, byte for byte.
-    func isExactly(_ text: String) -> Bool {
-        guard count == text.utf8.count else { return false }
-        let isEqual = text.utf8.withContiguousStorageIfAvailable { text in
-            withUnsafeBytes { bytes in
-                guard let start = bytes.baseAddress, let textStart = text.baseAddress else { return true }
-                return memcmp(start, textStart, bytes.count) == 0
-            }
-        }
-        return isEqual ?? elementsEqual(text.utf8)
     }
 
     /// Whether it is that text, which is in lower case, whatever its own case.

@@ -12,13 +12,16 @@ import Glibc
 /// ```
 extension JSONWriter {
     package mutating func add(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-        needsComma = true
+        add(text, room: 0) { _ in }
     }
 
     package mutating func add(_ text: [UInt8]) {
-        text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
-        needsComma = true
+        text.withUnsafeBufferPointer { text in
+            add("", room: text.count) { room in
+                // A pointer may be missing where there is nothing.
+                if let start = text.baseAddress { memcpy(room, start, text.count) }
+            }
+        }
     }
 
     package mutating func add(_ text: StaticString, _ value: String) {

@@ -142,26 +142,31 @@ package struct JSONWriter: Sendable {
     /// Whether no byte is a quotation mark, a backslash or below a space. Eight at a time: a byte is below `n` when
     /// taking `n` from it borrows, which shows in its highest bit, unless that was set before.
     static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highest = ones << 7
         let bytes = UnsafeRawBufferPointer(text)
         var place = 0
         while place + 8 <= bytes.count {
-            let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-            let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-            let hits =
-                ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
-            // A borrow may come from the byte before; then that was a hit, too.
-            if hits & highest != 0 { return false }
+            if !isPlain(bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)) { return false }
             place += 8
         }
+        var rest: UInt64 = 0
         while place < bytes.count {
-            let byte = bytes[place]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return false }
+            rest = rest << 8 | UInt64(bytes[place])
             place += 1
         }
-        return true
+        // Filled up with spaces.
+        let used = UInt64(bytes.count % 8) * 8
+        return isPlain(rest | (0x2020_2020_2020_2020 << used))
+    }
+
+    private static func isPlain(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highest = ones << 7
+        let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+        let hits =
+            ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
+        // A borrow may come from the byte before; then that was a hit, too.
+        return hits & highest == 0
     }
 
     private mutating func digits(_ magnitude: UInt, negative: Bool) {

@@ -8,7 +8,7 @@ public struct EventRule: Sendable {
     init(event: String, transitions: [Transition]) {
         self.event = event
         self.transitions = transitions
-        enabledText = ScreenText.enabled(event)
+        enabledText = ScreenText.enabled([event])
     }
 }
 

@@ -34,14 +34,10 @@ public final class FlowDefinition: Sendable {
     /// Whether a guard compares with the time: then what is possible on a screen may change at any moment.
     public let looksAtTime: Bool
 
-    /// How the states that are screens are shown; nil for others.
-    let screenTexts: [ScreenText?]
-    let headText: [UInt8]
-    /// What may happen on each of the states, if it is a screen and no other flow runs below this one: the screen's own
-    /// events, then the flow's that it has not.
-    let offers: [[Offer]]
     /// Each of the states as a screen; nil for others.
-    private let screens: [Screen?]
+    let screens: [PreparedScreen?]
+    /// The head of a journey's view.
+    let headText: [UInt8]
 
     private let places: [String: Int]
 
@@ -66,16 +62,13 @@ public final class FlowDefinition: Sendable {
         self.timeout = timeout
         self.inFlight = inFlight
         self.migrations = migrations
-        screenTexts = states.map { state in
-            state.screen.map { ScreenText($0, id: state.id, flow: id) }
+        screens = states.map { state in
+            guard let screen = state.screen else { return nil }
+            let others = events.filter { rule in !screen.events.contains { $0.event == rule.event } }
+            let offers = (screen.events + others).map { Offer($0, on: screen, among: states, named: guards) }
+            return PreparedScreen(screen, id: state.id, flow: id, offers: offers, named: guards)
         }
         headText = ScreenText.head(id, version)
-        screens = states.map(\.screen)
-        offers = states.map { state in
-            guard let screen = state.screen else { return [] }
-            let others = events.filter { rule in !screen.events.contains { $0.event == rule.event } }
-            return (screen.events + others).map { Offer($0, among: states) }
-        }
         looksAtTime = Self.looksAtTime(states, guards, events)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }
@@ -94,7 +87,7 @@ public final class FlowDefinition: Sendable {
     }
 
     /// The screen that a frame shows; nil when the flow has none of that id.
-    func screen(of frame: Frame) -> Screen? {
+    func screen(of frame: Frame) -> PreparedScreen? {
         guard let place = place(of: frame) else { return nil }
         return screens[place]
     }

@@ -1,24 +1,34 @@
 /// An event as it is offered on a screen.
 final class Offer: Sendable {
     let rule: EventRule
-    /// Whether nothing can be in its way, whatever the data are: the first transition has no guard, does not go back, and
-    /// comes to no screen that requires anything before it has done something. See ``StepRun/obstacles(to:)``.
-    let isAlwaysOpen: Bool
+    /// All that can be in its way, where that is documents of services that do not fit: the first transition has no guard
+    /// and does not go back. Nil for what depends on more; see ``StepRun/obstacles(to:)``.
+    let needs: [ServiceShape]?
 
-    init(_ rule: EventRule, among states: [FlowState]) {
+    /// - Parameters:
+    ///   - screen: what it is offered on.
+    ///   - named: the guards of the flow that have names.
+    init(_ rule: EventRule, on screen: Screen, among states: [FlowState], named: [NamedGuard]) {
         self.rule = rule
-        isAlwaysOpen = rule.transitions.first.map { Self.isAlwaysOpen($0, among: states) } ?? true
+        guard let transition = rule.transitions.first else {
+            needs = []
+            return
+        }
+        needs = Self.needs(of: transition, on: screen, among: states, named)
     }
 
-    private static func isAlwaysOpen(_ transition: Transition, among states: [FlowState]) -> Bool {
-        guard transition.guard == nil else { return false }
+    private static func needs(
+        of transition: Transition, on screen: Screen, among states: [FlowState], _ named: [NamedGuard]
+    ) -> [ServiceShape]? {
+        guard transition.guard == nil else { return nil }
         switch transition.nav {
         case nil, .push, .replace, .present, .setRoot: break
-        case .dismiss, .pop, .popTo, .popToRoot: return false
+        case .dismiss, .pop, .popTo, .popToRoot: return nil
         }
-        guard transition.actions.isEmpty, let screen = transition.target.flatMap({ states[$0].screen }) else {
-            return true
-        }
-        return screen.requires.isEmpty
+        // What is done on the way may be just what the screen to come requires.
+        guard transition.actions.isEmpty, screen.exit.isEmpty,
+            let target = transition.target.flatMap({ states[$0].screen })
+        else { return [] }
+        return ServiceShape.all(of: target.requires, named: named)
     }
 }

@@ -31,7 +31,8 @@ extension FlowEngine {
     /// - Parameters:
     ///   - memory: what guards said of the same documents before: see ``Step/memory``.
     ///   - shift: how much later the clock that people read is.
-    /// - Returns: no text when the step changes services: what becomes of those is the caller's to do first.
+    /// - Returns: the step without what happened; no text when it changes services: what becomes of those is the caller's
+    ///   to do first.
     package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, services: any ServiceDocuments,
         now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
@@ -39,13 +40,13 @@ extension FlowEngine {
         let renewal = renewal(of: journey)
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
+        run.isWatched = false
         if try !run.open(renewal) { try run.react(to: event) }
-        var step = try run.finish()
-        guard step.changes.isEmpty else { return (step, nil) }
+        try run.conclude()
+        guard run.services.changes.isEmpty else { return (run.step(), nil) }
         run.event = .unknown
         let text = try run.text(timesMovedBy: shift)
-        step.memory = run.services.memory
-        return (step, text)
+        return (run.step(), text)
     }
 
     /// Releases the whole stack and every coordinator, children first, and begins anew, maybe with another flow. Works
@@ -70,7 +71,7 @@ extension FlowEngine {
         var run = StepRun(self, journey, services, now: now)
         do throws(JourneyRefusal) {
             try run.giveUp()
-            run.happenings.append(.abandoned)
+            run.record(.abandoned)
             return try run.finish()
         } catch {
             return Step(journey: run.journey, changes: [], happenings: [.abandoned])
@@ -196,7 +197,8 @@ extension StepRun {
             Coordinator(
                 id: 0, flow: flow.id, version: flow.version, parent: nil, startedBy: nil, input: input, startedAt: now)
         ]
-        happenings.append(.started(flow: flow.id, version: flow.version))
+        engine.catalog.tellPlaces(to: &journey)
+        record(.started(flow: flow.id, version: flow.version))
         try run(flow.entry, of: 0)
         let hasArrived = try go(.push, to: flow.initial, of: 0)
         try settle(isDirected: hasArrived)
@@ -220,9 +222,8 @@ extension StepRun {
         if let rule = flow.input, !rule.accepts(input) {
             throw .inputInvalid(flow: flow.id, rule.violations(in: input))
         }
-        for coordinator in journey.coordinators { forgetFlow(of: coordinator.id) }
         hasLeft = true
-        happenings.append(.migrated(flow: flow.id, from: journey.version, to: flow.version))
+        record(.migrated(flow: flow.id, from: journey.version, to: flow.version))
         event = .none
         try begin(flow, input: input)
     }

@@ -18,9 +18,11 @@ struct VersionMove {
 extension FlowEngine {
     /// Whether every version that the journey runs on is there, and the screen that is looked at.
     func isLoaded(_ journey: Journey) -> Bool {
-        for coordinator in journey.coordinators {
-            guard let flow = catalog.flow(of: coordinator) else { return false }
-            if let top = journey.frames.last, top.coordinator == coordinator.id, flow.screen(of: top) == nil {
+        for place in journey.coordinators.indices {
+            guard let flow = catalog.flow(of: journey.coordinators, at: place) else { return false }
+            if let top = journey.frames.last, top.coordinator == journey.coordinators[place].id,
+                flow.screen(of: top) == nil
+            {
                 return false
             }
         }
@@ -30,13 +32,16 @@ extension FlowEngine {
     /// What newer versions want of the journey, and what those that are gone make necessary.
     func renewal(of journey: Journey) -> Renewal {
         var moves: [VersionMove] = []
-        for coordinator in journey.coordinators {
+        for place in journey.coordinators.indices {
             // Nearly always.
-            if let flow = catalog.newestFlow(of: coordinator), stands(journey, coordinator, on: flow) { continue }
+            if let flow = catalog.newestFlow(of: journey.coordinators, at: place), stands(journey, place, on: flow) {
+                continue
+            }
+            let coordinator = journey.coordinators[place]
             let versions = catalog.versions(of: coordinator.flow)
             guard let newest = versions.last else { return orphan(coordinator, newest: nil) }
             let own = versions.last { $0.version == coordinator.version }
-            let isThere = own.map { stands(journey, coordinator, on: $0) } ?? false
+            let isThere = own.map { stands(journey, place, on: $0) } ?? false
             if newest.version == coordinator.version, isThere { continue }
             if newest.version > coordinator.version, !isHeld(coordinator, in: journey) {
                 switch newest.inFlight {
@@ -45,7 +50,7 @@ extension FlowEngine {
                 case .migrate:
                     if let hops = hops(from: coordinator.version, to: newest, among: versions) {
                         let move = VersionMove(coordinator: coordinator.id, hops: hops)
-                        if stands(journey, coordinator, on: newest, renaming: move.state) {
+                        if stands(journey, place, on: newest, renaming: move.state) {
                             moves.append(move)
                             continue
                         }
@@ -83,23 +88,32 @@ extension FlowEngine {
     }
 
     /// Whether everything of the journey that is in a coordinator's flow has a counterpart there.
+    ///
+    /// - Parameter place: of the coordinator.
     private func stands(
-        _ journey: Journey, _ coordinator: Coordinator, on flow: FlowDefinition,
-        renaming: ((String) -> String)? = nil
+        _ journey: Journey, _ place: Int, on flow: FlowDefinition, renaming: ((String) -> String)? = nil
     ) -> Bool {
+        let id = journey.coordinators[place].id
         // Of the frames below the top, one that has none is passed over by going back; that is for a version that stays
         // the same. Others must be mapped.
-        let isSame = flow.version == coordinator.version
-        let frames = isSame ? journey.frames.suffix(1) : journey.frames[...]
-        return frames.allSatisfy { frame in
-            if frame.coordinator != coordinator.id { return true }
-            guard let renaming else { return flow.screen(of: frame) != nil }
-            return flow.state(renaming(frame.state))?.isScreen ?? false
+        let isSame = flow.version == journey.coordinators[place].version
+        let frames = isSame ? journey.frames.indices.suffix(1) : journey.frames.indices
+        for place in frames where journey.frames[place].coordinator == id {
+            let isScreen =
+                if let renaming {
+                    flow.state(renaming(journey.frames[place].state))?.isScreen ?? false
+                } else {
+                    flow.screen(of: journey.frames[place]) != nil
+                }
+            guard isScreen else { return false }
         }
-            && journey.coordinators.allSatisfy { child in
-                guard child.parent == coordinator.id, let state = child.startedBy else { return true }
-                return flow.state(renaming?(state) ?? state)?.childFlow?.flow == child.flow
+        for place in journey.coordinators.indices where journey.coordinators[place].parent == id {
+            guard let state = journey.coordinators[place].startedBy else { continue }
+            guard flow.state(renaming?(state) ?? state)?.childFlow?.flow == journey.coordinators[place].flow else {
+                return false
             }
+        }
+        return true
     }
 
     /// The way over migrations, with as few as can be had by always taking the one that leads highest.
@@ -127,7 +141,6 @@ extension StepRun {
             else { continue }
             let old = journey.coordinators[place].version
             journey.coordinators[place].version = newest.version
-            forgetFlow(of: move.coordinator)
             if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }
             for frame in journey.frames.indices where journey.frames[frame].coordinator == move.coordinator {
                 journey.frames[frame].state = move.state(for: journey.frames[frame].state)
@@ -136,7 +149,7 @@ extension StepRun {
                 journey.coordinators[child].startedBy = journey.coordinators[child].startedBy.map(move.state)
             }
             renameScreen()
-            happenings.append(.migrated(flow: newest.id, from: old, to: newest.version))
+            record(.migrated(flow: newest.id, from: old, to: newest.version))
             for hop in move.hops { try run(hop.migration.patch, of: move.coordinator) }
         }
     }

@@ -23,7 +23,7 @@ public struct GuardMemory: Sendable {
 
     /// What is known about some documents alone, so that it keeps no others.
     package func about(_ isWanted: (JSONDocument) -> Bool) -> GuardMemory {
-        if answers.allSatisfy({ isWanted($0.document) }) { return self }
+        if answers.indices.allSatisfy({ isWanted(answers[$0].document) }) { return self }
         var memory = self
         memory.answers.removeAll { !isWanted($0.document) }
         return memory

@@ -24,18 +24,20 @@ extension StepRun {
 
     /// Whether what the screen requires holds.
     mutating func isReachable(_ frame: Frame) throws(JourneyRefusal) -> Bool {
-        let flow = try flow(of: frame.coordinator)
         // A screen that is not in the file any more cannot be looked at, but it can be passed over.
-        guard let screen = flow.screen(of: frame) else { return false }
-        guard !screen.requires.isEmpty else { return true }
-        let scope = scope(of: frame.coordinator)
-        return screen.requires.allSatisfy { scope.test($0, in: flow) == .holds }
+        guard let screen = try flow(of: frame.coordinator).screen(of: frame) else { return false }
+        return try isOpen(screen, of: frame.coordinator)
     }
 
     /// Whether the event `back` does something.
     mutating func canGoBack() throws(JourneyRefusal) -> Bool {
         guard let top = journey.frames.last else { return false }
-        switch try screen(of: top).back {
+        return try canGoBack(from: screen(of: top).screen)
+    }
+
+    /// - Parameter screen: the one that is looked at.
+    mutating func canGoBack(from screen: Screen) throws(JourneyRefusal) -> Bool {
+        switch screen.back {
         case .forbidden: return false
         case .target: return true
         case .allowed: return try landing() != nil
@@ -47,7 +49,7 @@ extension StepRun {
     /// - Returns: false when it is not accepted here.
     mutating func goBack() throws(JourneyRefusal) -> Bool {
         guard let top = journey.frames.last else { return false }
-        switch try screen(of: top).back {
+        switch try screen(of: top).screen.back {
         case .forbidden: return false
         case .allowed:
             guard let landing = try landing() else { return false }

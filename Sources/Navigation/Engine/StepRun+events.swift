@@ -11,7 +11,7 @@ extension StepRun {
     /// The screen's own rule, else that of the nearest flow; nil when nothing waits for the event.
     mutating func reaction(to event: String) throws(JourneyRefusal) -> Reaction? {
         guard let top = journey.frames.last else { return nil }
-        let screen = try screen(of: top)
+        let screen = try screen(of: top).screen
         var coordinator: Int? = top.coordinator
         if let rule = screen.rule(for: event) {
             return Reaction(rule: rule, coordinator: top.coordinator)
@@ -27,7 +27,7 @@ extension StepRun {
     /// All that may happen here but `back`, the screen's own first.
     mutating func reactions() throws(JourneyRefusal) -> [Reaction] {
         guard let top = journey.frames.last else { return [] }
-        let screen = try screen(of: top)
+        let screen = try screen(of: top).screen
         let own = try flow(of: top.coordinator)
         var reactions: [Reaction] = []
         reactions.reserveCapacity(screen.events.count + own.events.count)
@@ -46,7 +46,7 @@ extension StepRun {
     /// The shape that the event's data must have: the screen's word, then that of the flow that the rule stands in.
     mutating func shape(of reaction: Reaction) throws(JourneyRefusal) -> ShapeRule? {
         guard let top = journey.frames.last else { return nil }
-        if let shape = try screen(of: top).shape(of: reaction.rule.event) { return shape }
+        if let shape = try screen(of: top).screen.shape(of: reaction.rule.event) { return shape }
         return try flow(of: reaction.coordinator).shape(of: reaction.rule.event)
     }
 
@@ -80,8 +80,8 @@ extension StepRun {
     private mutating func obstacles(
         to transition: Transition, of coordinator: Int
     ) throws(JourneyRefusal) -> [JSONViolation] {
-        var screen: Screen?
-        if let place = transition.target { screen = try flow(of: coordinator).states[place].screen }
+        var screen: PreparedScreen?
+        if let place = transition.target { screen = try flow(of: coordinator).screens[place] }
         switch transition.nav {
         case .dismiss where !journey.frames.contains { $0.presentation == .modal }:
             return [JSONViolation(pointer: "", detail: "there is no modal context to dismiss")]
@@ -98,8 +98,8 @@ extension StepRun {
         default: break
         }
         guard let screen, transition.actions.isEmpty, let top = journey.frames.last,
-            try self.screen(of: top).exit.isEmpty
+            try self.screen(of: top).screen.exit.isEmpty
         else { return [] }
-        return try unmet(screen.requires, of: coordinator)
+        return try unmet(screen, of: coordinator)
     }
 }

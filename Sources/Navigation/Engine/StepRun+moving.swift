@@ -149,8 +149,8 @@ extension StepRun {
             Coordinator(
                 id: id, flow: flow.id, version: flow.version, parent: parent, startedBy: state, input: input,
                 startedAt: now))
-        forgetFlow(of: id)
-        happenings.append(.childStarted(flow: flow.id, by: state))
+        engine.catalog.tellPlaces(to: &journey)
+        record(.childStarted(flow: flow.id, by: state))
         try run(flow.entry, of: id)
         return id
     }

@@ -80,10 +80,9 @@ extension StepRun {
         }
         let flow = journey.coordinator(coordinator)?.flow ?? journey.flow
         journey.coordinators.removeAll { $0.id == coordinator }
-        forgetFlow(of: coordinator)
         losers.removeAll { $0 == coordinator }
-        if let outcome { happenings.append(.childFinished(flow: flow, outcome: outcome)) }
-        happenings.append(.released(flow: flow))
+        if let outcome { record(.childFinished(flow: flow, outcome: outcome)) }
+        record(.released(flow: flow))
     }
 
     /// What the parent does about the end of a child; nil when nothing.
@@ -149,7 +148,7 @@ extension StepRun {
         journey.status = .finished
         journey.outcome = outcome
         journey.output = output
-        happenings.append(.finished(outcome: outcome))
+        record(.finished(outcome: outcome))
     }
 
     mutating func expireJourney() throws(JourneyRefusal) {
@@ -157,7 +156,7 @@ extension StepRun {
         try leaveScreen()
         try releaseAll()
         journey.status = .expired
-        happenings.append(.expired)
+        record(.expired)
     }
 
     /// The whole stack and every coordinator, children first.

@@ -8,14 +8,13 @@ extension StepRun {
     mutating func setDeadlines() throws(JourneyRefusal) {
         journey.expiresAt = nil
         journey.dueAt = nil
-        guard journey.isActive, let root = journey.coordinators.first else { return }
-        // Asked for first: a call that changes the run, within one on the run, would make a copy of it.
-        let timeout = try flow(of: root.id).timeout
-        journey.expiresAt = deadline(of: root, timeout)
-        var due = journey.expiresAt
-        for child in journey.coordinators.dropFirst() {
-            let timeout = try flow(of: child.id).timeout
-            due = earlier(due, deadline(of: child, timeout))
+        guard journey.isActive, !journey.coordinators.isEmpty else { return }
+        var due: Int64?
+        for place in journey.coordinators.indices {
+            // Asked for first: a call that changes the run, within one on the run, would make a copy of it.
+            let timeout = try flow(of: journey.coordinators[place].id).timeout
+            due = earlier(due, deadline(of: journey.coordinators[place].startedAt, timeout))
+            if place == 0 { journey.expiresAt = due }
         }
         journey.dueAt = earlier(due, try screenDeadline())
     }
@@ -24,10 +23,10 @@ extension StepRun {
     mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
         for _ in 0..<Self.maximumTimeouts {
             guard journey.isActive, let root = journey.coordinators.first else { return }
-            let end = deadline(of: root, try flow(of: root.id).timeout)
+            let end = deadline(of: root.startedAt, try flow(of: root.id).timeout)
             var child: (id: Int, at: Int64)?
             for other in journey.coordinators.dropFirst() {
-                guard let at = deadline(of: other, try flow(of: other.id).timeout) else { continue }
+                guard let at = deadline(of: other.startedAt, try flow(of: other.id).timeout) else { continue }
                 if at < child?.at ?? .max { child = (other.id, at) }
             }
             let screen = try screenDeadline()
@@ -45,14 +44,14 @@ extension StepRun {
         journey.enteredAt = moment
     }
 
-    private func deadline(of coordinator: Coordinator, _ timeout: FlowTimeout) -> Int64? {
+    private func deadline(of start: Int64, _ timeout: FlowTimeout) -> Int64? {
         earlier(
-            timeout.total.map { later(coordinator.startedAt, by: $0) },
+            timeout.total.map { later(start, by: $0) },
             timeout.idle.map { later(journey.movedAt, by: $0) })
     }
 
     private mutating func screenDeadline() throws(JourneyRefusal) -> Int64? {
-        guard let top = journey.frames.last, let timeout = try screen(of: top).timeout else { return nil }
+        guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return nil }
         return later(journey.enteredAt, by: timeout.after)
     }
 
@@ -69,8 +68,8 @@ extension StepRun {
     }
 
     private mutating func passScreen() throws(JourneyRefusal) {
-        guard let top = journey.frames.last, let timeout = try screen(of: top).timeout else { return }
-        happenings.append(.timedOut(state: top.state))
+        guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return }
+        record(.timedOut(state: top.state))
         guard let transition = timeout.transition else { return try expireJourney() }
         // When its guard does not hold now, it is asked again after as long.
         journey.enteredAt = now

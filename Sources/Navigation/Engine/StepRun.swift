@@ -10,7 +10,9 @@ struct StepRun {
     var event: DataScope.EventData
     /// What the child that has just ended handed back, until the next screen is come to.
     var output: JSONDocument?
-    var happenings: [Happening] = []
+    private(set) var happenings: [Happening] = []
+    /// Whether anybody wants to know of them.
+    var isWatched = true
     /// The transitions that are taken, by flow and place in its file; nil while nobody wants to know.
     var trace: [TakenTransition]?
 
@@ -25,11 +27,6 @@ struct StepRun {
 
     /// The screen that was looked at before.
     private var before: Frame?
-    private var definitions: [(id: Int, flow: FlowDefinition)] = []
-    /// Most of what is asked about screens is about one and the same.
-    private var lastScreen: Screen?
-    /// The frame of it.
-    private var lastScreenFrame = (coordinator: 0, state: "")
 }
 
 extension StepRun {
@@ -40,41 +37,36 @@ extension StepRun {
     ) {
         // What refers to a coordinator that is not there is refused as orphaned.
         if !journey.isSound { journey.coordinators = [] }
+        engine.catalog.tellPlaces(to: &journey)
         let before = journey.frames.last
         self.init(
             engine: engine, services: StepServices(services, knowing: memory), journey: journey, now: now,
             event: event, before: before)
     }
 
+    mutating func record(_ happening: Happening) {
+        if isWatched { happenings.append(happening) }
+    }
+
     /// The flow that a coordinator runs.
+    ///
+    /// Like some others it is `mutating` though it changes nothing: who changes the run would hand the others a copy of it.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        for place in definitions.indices where definitions[place].id == coordinator { return definitions[place].flow }
-        guard let place = journey.place(of: coordinator) else {
+        guard let place = journey.coordinators.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
-        guard let flow = engine.catalog.flow(of: journey.coordinators[place]) else {
+        guard let flow = engine.catalog.flow(of: journey.coordinators, at: place) else {
             let gone = journey.coordinators[place]
             throw .orphaned(flow: gone.flow, version: gone.version)
         }
-        definitions.append((coordinator, flow))
         return flow
     }
 
-    mutating func forgetFlow(of coordinator: Int) {
-        definitions.removeAll { $0.id == coordinator }
-        lastScreen = nil
-    }
-
-    mutating func screen(of frame: Frame) throws(JourneyRefusal) -> Screen {
-        if let lastScreen, lastScreenFrame.coordinator == frame.coordinator, lastScreenFrame.state == frame.state {
-            return lastScreen
-        }
+    mutating func screen(of frame: Frame) throws(JourneyRefusal) -> PreparedScreen {
         let flow = try flow(of: frame.coordinator)
         guard let screen = flow.screen(of: frame) else {
             throw .orphaned(flow: flow.id, version: flow.version)
         }
-        lastScreen = screen
-        lastScreenFrame = (frame.coordinator, frame.state)
         return screen
     }
 
@@ -87,22 +79,32 @@ extension StepRun {
 
     /// Does what comes at the end of every step and hands it over.
     mutating func finish() throws(JourneyRefusal) -> Step {
+        try conclude()
+        return step()
+    }
+
+    /// The step that was concluded.
+    func step() -> Step {
+        Step(journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)
+    }
+
+    /// Does what comes at the end of every step.
+    mutating func conclude() throws(JourneyRefusal) {
         try arrive()
-        if let invalid = services.invalid {
+        let changes = services.changes
+        if !changes.isEmpty, let invalid = services.invalid {
             throw .serviceInvalid(service: invalid.service, invalid.violations)
         }
-        for change in services.changes {
+        for change in changes {
             switch change.effect {
-            case .written: happenings.append(.serviceChanged(change.service))
-            case .cleared: happenings.append(.serviceCleared(change.service))
-            case .removed: happenings.append(.serviceRemoved(change.service))
+            case .written: record(.serviceChanged(change.service))
+            case .cleared: record(.serviceCleared(change.service))
+            case .removed: record(.serviceRemoved(change.service))
             }
         }
         journey.step += 1
         engine.catalog.tellPlaces(to: &journey)
         try setDeadlines()
-        return Step(
-            journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)
     }
 
     /// When another screen is looked at than before, or it was left and is come back to: enters it.
@@ -111,7 +113,7 @@ extension StepRun {
         guard hasLeft || before != after else { return }
         if let after { try enter(after) }
         journey.enteredAt = now
-        happenings.append(.moved(from: before?.state, to: after?.state))
+        record(.moved(from: before?.state, to: after?.state))
         before = after
         hasLeft = false
         isUncovered = false
@@ -123,19 +125,26 @@ extension StepRun {
 
     private mutating func enter(_ frame: Frame) throws(JourneyRefusal) {
         let screen = try screen(of: frame)
-        let reasons = try unmet(screen.requires, of: frame.coordinator)
+        let reasons = try unmet(screen, of: frame.coordinator)
         guard reasons.isEmpty else { throw .guardNotMet(reasons) }
         output = nil
-        try run(screen.entry, of: frame.coordinator)
+        try run(screen.screen.entry, of: frame.coordinator)
+    }
+
+    /// Whether what a screen requires holds.
+    mutating func isOpen(_ screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> Bool {
+        if let needs = screen.needs { return services.fit(needs) }
+        let flow = try flow(of: coordinator)
+        let scope = scope(of: coordinator)
+        return screen.screen.requires.allSatisfy { scope.test($0, in: flow) == .holds }
     }
 
     /// Why one may not be on a screen; empty when one may.
-    mutating func unmet(_ requires: [Guard], of coordinator: Int) throws(JourneyRefusal) -> [JSONViolation] {
-        guard !requires.isEmpty else { return [] }
+    mutating func unmet(_ screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> [JSONViolation] {
+        if try isOpen(screen, of: coordinator) { return [] }
         let flow = try flow(of: coordinator)
         let scope = scope(of: coordinator)
-        if requires.allSatisfy({ scope.test($0, in: flow) == .holds }) { return [] }
-        return requires.filter { scope.test($0, in: flow) != .holds }
+        return screen.screen.requires.filter { scope.test($0, in: flow) != .holds }
             .flatMap { guardian -> [JSONViolation] in
                 let reasons = scope.reasons(against: guardian, in: flow)
                 return reasons.isEmpty ? [JSONViolation(pointer: "", detail: "is not known yet")] : reasons
@@ -147,7 +156,7 @@ extension StepRun {
         guard !hasLeft, let top = journey.frames.last else { return }
         hasLeft = true
         do {
-            try run(try screen(of: top).exit, of: top.coordinator)
+            try run(try screen(of: top).screen.exit, of: top.coordinator)
         } catch {
             guard isLenient else { throw error }
         }

@@ -3,33 +3,57 @@ import JSONDocument
 /// The documents of the services in the course of a step: read once, changed here, handed back as changes.
 final class StepServices {
     private let source: any ServiceDocuments
-    private var documents: [KnownDocument] = []
+    private var looks: Looks
     private(set) var changes: [ServiceChange] = []
+
+    /// What was looked at. One value, which is asked for once for several looks.
+    private struct Looks {
+        var documents: [KnownDocument] = [] { didSet { held = nil } }
+        var memory: GuardMemory
+        /// What was found to hold last, with the documents as they are: screens of a flow often require the same.
+        var held: ServiceShape?
+
+        mutating func document(of service: String, in source: any ServiceDocuments) -> JSONDocument? {
+            for place in documents.indices where documents[place].service == service {
+                return documents[place].document
+            }
+            guard let document = source.document(of: service) else { return nil }
+            documents.append(KnownDocument(service: service, document: document))
+            return document
+        }
+    }
 
     fileprivate struct KnownDocument {
         let service: String
         var document: JSONDocument
     }
 
-    /// Whoever looks at the documents remembers here what guards made of them.
-    var memory: GuardMemory
-
     init(_ source: any ServiceDocuments, knowing memory: GuardMemory) {
         self.source = source
-        self.memory = memory
+        looks = Looks(memory: memory)
     }
 
-    /// Whether a guard accepts a document. Most have been asked before: then nothing is changed.
-    func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
-        memory.answer(about: document, by: rule) ?? memory.accepts(document, by: rule)
+    /// Whoever looks at the documents remembers here what guards made of them.
+    var memory: GuardMemory { looks.memory }
+
+    /// Whether a guard accepts a document.
+    func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool { looks.memory.accepts(document, by: rule) }
+
+    /// Whether documents are all as they have to be.
+    func fit(_ shapes: [ServiceShape]) -> Bool { shapes.isEmpty || fit(shapes, &looks) }
+
+    private func fit(_ shapes: [ServiceShape], _ looks: inout Looks) -> Bool {
+        for shape in shapes {
+            if let held = looks.held, held.isSame(as: shape) { continue }
+            guard let document = looks.document(of: shape.service, in: source),
+                looks.memory.accepts(document, by: shape.rule)
+            else { return false }
+            looks.held = shape
+        }
+        return true
     }
 
-    func document(of service: String) -> JSONDocument? {
-        for place in documents.indices where documents[place].service == service { return documents[place].document }
-        guard let document = source.document(of: service) else { return nil }
-        documents.append(KnownDocument(service: service, document: document))
-        return document
-    }
+    func document(of service: String) -> JSONDocument? { looks.document(of: service, in: source) }
 
     /// How a document is kept, if that is known and the step has not changed it.
     func text(of service: String) -> [UInt8]? {
@@ -80,18 +104,18 @@ final class StepServices {
         fileprivate let changes: [ServiceChange]
     }
 
-    var mark: Mark { Mark(documents: documents, changes: changes) }
+    var mark: Mark { Mark(documents: looks.documents, changes: changes) }
 
     func rewind(to mark: Mark) {
-        documents = mark.documents
+        looks.documents = mark.documents
         changes = mark.changes
     }
 
     private func know(_ document: JSONDocument, as service: String) {
-        if let place = documents.firstIndex(where: { $0.service == service }) {
-            documents[place].document = document
+        if let place = looks.documents.firstIndex(where: { $0.service == service }) {
+            looks.documents[place].document = document
         } else {
-            documents.append(KnownDocument(service: service, document: document))
+            looks.documents.append(KnownDocument(service: service, document: document))
         }
     }
 }

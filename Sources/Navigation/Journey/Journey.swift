@@ -78,8 +78,13 @@ public struct Journey: Sendable, Equatable {
     public func coordinator(_ id: Int) -> Coordinator? { place(of: id).map { coordinators[$0] } }
 
     /// The place of a coordinator in ``coordinators``.
-    func place(of coordinator: Int) -> Int? {
-        for place in coordinators.indices where coordinators[place].id == coordinator { return place }
+    func place(of coordinator: Int) -> Int? { coordinators.place(of: coordinator) }
+}
+
+extension [Coordinator] {
+    /// Where the one of that id is.
+    func place(of id: Int) -> Int? {
+        for place in indices where self[place].id == id { return place }
         return nil
     }
 }

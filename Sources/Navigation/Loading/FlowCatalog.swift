@@ -35,35 +35,40 @@ public final class FlowCatalog: Sendable {
 
     /// The flow that a coordinator runs. The coordinator may know its place here from before, which is seen with one
     /// look and no hashing: a place where another flow stands is no good.
-    func flow(of coordinator: Coordinator) -> FlowDefinition? {
-        if let place = place(of: coordinator) { return flows[place] }
-        return flow(coordinator.flow, version: coordinator.version)
+    ///
+    /// - Parameter place: of the coordinator in the list: handing on the list costs less than a copy of one.
+    func flow(of coordinators: [Coordinator], at place: Int) -> FlowDefinition? {
+        if let known = self.place(of: coordinators, at: place) { return flows[known] }
+        return flow(coordinators[place].flow, version: coordinators[place].version)
     }
 
     /// The flow that a coordinator runs, if that is known to be the highest version.
-    func newestFlow(of coordinator: Coordinator) -> FlowDefinition? {
-        guard let place = place(of: coordinator), isNewest[place] else { return nil }
-        return flows[place]
+    func newestFlow(of coordinators: [Coordinator], at place: Int) -> FlowDefinition? {
+        guard let known = self.place(of: coordinators, at: place), isNewest[known] else { return nil }
+        return flows[known]
     }
 
-    private func place(of coordinator: Coordinator) -> Int? {
-        let known = Int(coordinator.knownPlace)
-        guard known >= 0, known < flows.count, flows[known].version == coordinator.version,
-            flows[known].id == coordinator.flow
+    private func place(of coordinators: [Coordinator], at place: Int) -> Int? {
+        let known = Int(coordinators[place].knownPlace)
+        guard known >= 0, known < flows.count, flows[known].version == coordinators[place].version,
+            flows[known].id == coordinators[place].flow
         else { return nil }
         return known
     }
 
     private func knowsPlaces(_ journey: Journey) -> Bool {
-        journey.coordinators.allSatisfy { place(of: $0) != nil }
-            && journey.frames.suffix(2).allSatisfy { $0.knownPlace >= 0 }
+        for place in journey.coordinators.indices where self.place(of: journey.coordinators, at: place) == nil {
+            return false
+        }
+        for place in journey.frames.indices.suffix(2) where journey.frames[place].knownPlace < 0 { return false }
+        return true
     }
 
     /// Tells a journey where its flows, and the states that a step looks at first, stand.
     func tellPlaces(to journey: inout Journey) {
         // Asked apart: in one loop with the writing, the arrays are made ready for it, which copies them, each time.
         if knowsPlaces(journey) { return }
-        for place in journey.coordinators.indices where self.place(of: journey.coordinators[place]) == nil {
+        for place in journey.coordinators.indices where self.place(of: journey.coordinators, at: place) == nil {
             let coordinator = journey.coordinators[place]
             let version = versions[coordinator.flow]?.lastIndex { $0.version == coordinator.version }
             guard let version, let first = firstPlaces[coordinator.flow] else { continue }
@@ -72,8 +77,8 @@ public final class FlowCatalog: Sendable {
         // The screen that is looked at, and the one that going back comes to.
         for place in journey.frames.indices.suffix(2) where journey.frames[place].knownPlace < 0 {
             let frame = journey.frames[place]
-            guard let coordinator = journey.coordinator(frame.coordinator) else { continue }
-            guard let known = flow(of: coordinator)?.place(of: frame) else { continue }
+            guard let coordinator = journey.place(of: frame.coordinator) else { continue }
+            guard let known = flow(of: journey.coordinators, at: coordinator)?.place(of: frame) else { continue }
             journey.frames[place].knownPlace = Int32(clamping: known)
         }
     }

@@ -69,7 +69,7 @@ extension StepRun {
 
     private mutating func screenView() throws(JourneyRefusal) -> ScreenView? {
         guard let top = journey.frames.last else { return nil }
-        let screen = try screen(of: top)
+        let screen = try screen(of: top).screen
         return ScreenView(
             id: top.state, name: screen.name, title: screen.title, presentation: top.presentation,
             data: screen.data.compactMap { name in services.document(of: name).map { (service: name, document: $0) } })

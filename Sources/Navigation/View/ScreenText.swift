@@ -2,7 +2,7 @@ import JSONDocument
 
 /// What is the same in every view of a screen, written once when its flow is loaded: the texts that ``JourneyView``
 /// writes, up to where something begins that is known only then.
-struct ScreenText: Sendable {
+final class ScreenText: Sendable {
     /// Of the screen that is looked at, as far as its data, when it was pushed, and when it is the first.
     private let pushedScreen: [UInt8]
     private let rootScreen: [UInt8]
@@ -48,11 +48,20 @@ struct ScreenText: Sendable {
         }
     }
 
-    /// An event that would do something.
-    static func enabled(_ event: String) -> [UInt8] {
+    /// The name of a member, with its colon.
+    static func member(_ name: String) -> [UInt8] {
         text { json in
-            json.add(#"{"name":"#, event)
-            json.add(#","enabled":true}"#)
+            json.add("", name)
+            json.add(":")
+        }
+    }
+
+    /// Events that would do something.
+    static func enabled(_ events: [String]) -> [UInt8] {
+        text { json in
+            for place in events.indices {
+                EventView(name: events[place], enabled: true, why: []).write(to: &json, isFirst: place == 0)
+            }
         }
     }
 

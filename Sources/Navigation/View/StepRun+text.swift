@@ -24,33 +24,33 @@ extension StepRun {
     mutating func text(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
         guard journey.isActive, let top = journey.frames.last else { return try viewText(timesMovedBy: shift) }
         let flow = try flow(of: top.coordinator)
-        guard let place = flow.place(of: top), let texts = flow.screenTexts[place] else {
-            return try viewText(timesMovedBy: shift)
-        }
+        guard let screen = flow.screen(of: top) else { return try viewText(timesMovedBy: shift) }
         var json = JSONWriter(reservingCapacity: 1_024)
         json.beginObject()
         json.add(#""id":"#, journey.id)
         let isAlone = journey.coordinators.count == 1
         json.add(isAlone ? flow.headText : ScreenText.head(journey.flow, journey.version))
         json.add("", journey.step)
-        let screen = try screen(of: top)
-        if let text = texts.screen(top.presentation) {
+        if let text = screen.text.screen(top.presentation) {
             json.add(text)
         } else {
-            ScreenView(id: top.state, name: screen.name, title: screen.title, presentation: top.presentation, data: [])
+            let (name, title) = (screen.screen.name, screen.screen.title)
+            ScreenView(id: top.state, name: name, title: title, presentation: top.presentation, data: [])
                 .writeHead(to: &json)
         }
         writeData(of: screen, to: &json)
         if isAlone {
-            try writeOffers(flow.offers[place], of: top.coordinator, to: &json)
+            try writeOffers(of: screen, top.coordinator, to: &json)
         } else {
             try writeEvents(to: &json)
         }
-        json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
+        json.add(
+            try canGoBack(from: screen.screen)
+                ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
         writeStack(to: &json)
         if isAlone {
             json.add("]")
-            json.add(texts.coordinator)
+            json.add(screen.text.coordinator)
         } else {
             json.add(#"],"coordinators":"#)
             tree()?.write(to: &json, isFirst: true)
@@ -69,35 +69,35 @@ extension StepRun {
         return ViewText(view)
     }
 
-    private func writeData(of screen: Screen, to json: inout JSONWriter) {
+    private func writeData(of screen: PreparedScreen, to json: inout JSONWriter) {
         var isFirst = true
-        for service in screen.data {
+        func addName(at place: Int) {
+            if !isFirst { json.add(",") }
+            isFirst = false
+            json.add(screen.dataNames[place])
+        }
+        for place in screen.dataNames.indices {
+            let service = screen.screen.data[place]
             if let text = services.text(of: service) {
-                json.add(isFirst ? "" : ",", service)
-                json.add(":")
+                addName(at: place)
                 json.add(text)
             } else if let document = services.document(of: service) {
-                json.add(isFirst ? "" : ",", service)
-                json.add(":", document)
-            } else {
-                continue
+                addName(at: place)
+                json.add("", document)
             }
-            isFirst = false
         }
         json.add(#"}},"events":["#)
     }
 
     /// The events, where the screen's own flow is the only one that runs.
     private mutating func writeOffers(
-        _ offers: [Offer], of coordinator: Int, to json: inout JSONWriter
+        of screen: PreparedScreen, _ coordinator: Int, to json: inout JSONWriter
     ) throws(JourneyRefusal) {
-        for place in offers.indices {
-            let offer = offers[place]
-            var obstacles: [JSONViolation] = []
-            if !offer.isAlwaysOpen {
-                obstacles = try self.obstacles(to: Reaction(rule: offer.rule, coordinator: coordinator))
-            }
-            write(offer.rule, obstacles, isFirst: place == 0, to: &json)
+        if let needs = screen.needsOfOffers, services.fit(needs) { return json.add(screen.offersText) }
+        for place in screen.offers.indices {
+            let rule = screen.offers[place].rule
+            let obstacles = try obstacles(to: Reaction(rule: rule, coordinator: coordinator))
+            write(rule, obstacles, isFirst: place == 0, to: &json)
         }
     }
 
@@ -120,15 +120,15 @@ extension StepRun {
     }
 
     private mutating func writeStack(to json: inout JSONWriter) {
-        var last: (coordinator: Int, flow: FlowDefinition)?
+        var coordinator: Int?
+        var flow: FlowDefinition?
         for place in journey.frames.indices {
             let frame = journey.frames[place]
-            if last?.coordinator != frame.coordinator {
-                last = (try? flow(of: frame.coordinator)).map { (frame.coordinator, $0) }
+            if frame.coordinator != coordinator {
+                coordinator = frame.coordinator
+                flow = try? self.flow(of: frame.coordinator)
             }
-            if let flow = last?.flow, let state = flow.place(of: frame),
-                let text = flow.screenTexts[state]?.frame(frame.presentation, isFirst: place == 0)
-            {
+            if let text = flow?.screen(of: frame)?.text.frame(frame.presentation, isFirst: place == 0) {
                 json.add(text)
             } else {
                 let flow = journey.coordinator(frame.coordinator)?.flow ?? ""

@@ -53,7 +53,7 @@ extension SessionEnvironment {
     /// Versions that running journeys are on, and that the store may not have heard of.
     func usedFlows(of kept: KeptJourneys) -> [UsedFlow] {
         guard store.outlivesProcess else { return [] }
-        let coordinators = kept.journeys.lazy.filter(\.isActive).flatMap(\.coordinators)
+        let coordinators = kept.entries.lazy.filter(\.journey.isActive).flatMap(\.journey.coordinators)
         let catalog = journeys.engine.catalog
         return knownFlows.withLock { known in
             var new: Set<UsedFlow> = []

@@ -50,7 +50,9 @@ final class JourneyMemory: Sendable {
         self.documents = documents
         self.views = views
         // An answer keeps its document.
-        self.guards = guards.about { document in documents.contains { $0.document.isIdentical(to: document) } }
+        self.guards = guards.about { document in
+            documents.indices.contains { documents[$0].document.isIdentical(to: document) }
+        }
     }
 
     /// The same, knowing how journeys were shown to somebody who was slower.

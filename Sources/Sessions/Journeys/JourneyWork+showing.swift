@@ -3,24 +3,24 @@ import Navigation
 // What clients are shown of a journey, and what is kept of that for the next one who asks.
 extension JourneyWork {
     /// What a client is shown of the journey now.
-    mutating func shown(_ journey: Journey) throws -> ShownJourney {
+    mutating func shown(_ entry: KeptJourney) throws -> ShownJourney {
         var (view, guards) = try engine.viewAndMemory(
-            journey, services: documents, now: pending.now, knowing: guards)
+            entry.journey, services: documents, now: pending.now, knowing: guards)
         self.guards = guards
         view.moveTimes(by: clockShift)
         return ShownJourney(
-            view: view, text: try remember(ViewText(view), of: journey))
+            view: view, text: try remember(ViewText(view), of: entry.journey))
     }
 
     /// The same, the text alone, which is all that goes out.
     ///
-    /// - Parameter journey: as the last step has made it, if one was taken.
-    mutating func text(of journey: Journey) throws -> JourneyText {
-        if let prepared { return try remember(prepared, of: journey) }
+    /// - Parameter entry: as the last step has made it, if one was taken.
+    mutating func text(of entry: KeptJourney) throws -> JourneyText {
+        if let prepared { return try remember(prepared, of: entry.journey) }
         let (text, guards) = try engine.textAndMemory(
-            journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
+            entry.journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
         self.guards = guards
-        return try remember(text, of: journey)
+        return try remember(text, of: entry.journey)
     }
 
     /// How much later the clock that people read is.
@@ -55,7 +55,7 @@ extension JourneyWork {
         }
         // It may have been another journey's, or that one was given up.
         return document.updatedAt == journey.movedAt
-            && kept.journeys.allSatisfy { $0.id == journey.id || $0.movedAt < journey.movedAt }
+            && kept.entries.allSatisfy { $0.journey.id == journey.id || $0.journey.movedAt < journey.movedAt }
             // What has come to the end of its lifetime since is gone without a commit.
             && pending.documents.count == pending.base.services.count
     }

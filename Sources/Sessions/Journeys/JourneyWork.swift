@@ -17,9 +17,14 @@ struct JourneyWork {
     /// - Throws: ``SessionError`` when there is no coordinator, or a store has not kept it as it was.
     init(on pending: PendingState, _ environment: SessionEnvironment) throws(SessionError) {
         let coordinator = try environment.coordinator
+        let kept = try Self.kept(in: pending, coordinator)
+        let documents = SessionDocuments(
+            pending.documents, of: pending.catalog, knowing: pending.memory?.documents ?? [])
+        let guards = pending.memory?.guards ?? GuardMemory()
+        // At last, so that it is handed on and not copied.
         self.init(
-            pending: pending, kept: try Self.kept(in: pending, coordinator), documents: SessionDocuments(pending),
-            coordinator: coordinator, environment: environment, guards: pending.memory?.guards ?? GuardMemory())
+            pending: pending, kept: kept, documents: documents, coordinator: coordinator, environment: environment,
+            guards: guards)
     }
 
     private init(
@@ -55,35 +60,34 @@ struct JourneyWork {
     private var limit: Int { environment.settings.maxDocumentSize }
 
     /// The journey of that id, if it stands where the caller expects it.
-    func journey(_ id: String, if condition: WriteCondition = .none) throws(JourneyError) -> Journey {
-        guard let place = kept.place(of: id) else { throw .notFound(id) }
-        let step = kept.journeys[place].step
+    func journey(_ id: String, if condition: WriteCondition = .none) throws(JourneyError) -> KeptJourney {
+        guard let entry = kept[id] else { throw .notFound(id) }
+        let step = entry.journey.step
         guard condition.holds(atStep: step) else { throw .preconditionFailed(current: step) }
-        return kept.journeys[place]
+        return entry
     }
 
     /// Whether something has to be committed before the journey is looked at.
     func isUnsettled(_ id: String) -> Bool {
-        guard let place = kept.place(of: id) else { return id == JourneySettings.mainID && settings.mainFlow != nil }
-        return kept.isDue(at: place, by: engine, now: pending.now)
+        guard let entry = kept[id] else { return id == JourneySettings.mainID && settings.mainFlow != nil }
+        return engine.isDue(entry.journey, now: pending.now)
     }
 
     /// Does what time has done to the journey.
     ///
     /// - Parameter begins: whether `main` is begun when it is not there.
     mutating func settle(_ id: String, begins: Bool) throws {
-        if let place = kept.place(of: id) {
-            // Asked without a copy, for it is nearly always all that is done.
-            if kept.isDue(at: place, by: engine, now: pending.now) { try advance(kept.journeys[place]) }
+        if let entry = kept[id] {
+            try advance(entry)
         } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
     }
 
     /// Does what time has done to a journey.
-    mutating func advance(_ journey: Journey) throws {
-        guard engine.isDue(journey, now: pending.now),
-            let step = try engine.advance(journey, services: documents, now: pending.now)
+    mutating func advance(_ entry: KeptJourney) throws {
+        guard engine.isDue(entry.journey, now: pending.now),
+            let step = try engine.advance(entry.journey, services: documents, now: pending.now)
         else { return }
         try take(step)
     }
@@ -91,7 +95,7 @@ struct JourneyWork {
     @discardableResult
     mutating func start(
         _ id: String, flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
-    ) throws -> Journey {
+    ) throws -> KeptJourney {
         let input = input ?? .emptyObject
         let step =
             if let screen {
@@ -109,16 +113,17 @@ struct JourneyWork {
     }
 
     /// - Parameter input: nil keeps, with `flow` nil, the one that a running journey was given.
-    mutating func restart(_ journey: Journey, flow: String?, input: JSONDocument?) throws -> Journey {
+    mutating func restart(_ entry: KeptJourney, flow: String?, input: JSONDocument?) throws -> KeptJourney {
+        let journey = entry.journey
         let input = input ?? (flow == nil ? journey.inputToRestart : .emptyObject)
         return try take(
             engine.restart(
                 journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
     }
 
-    mutating func send(_ event: String, data: JSONDocument?, to journey: consuming Journey) throws -> Journey {
+    mutating func send(_ event: String, data: JSONDocument?, to entry: KeptJourney) throws -> KeptJourney {
         let (step, text) = try engine.sendAndShow(
-            event, data: data, to: journey, services: documents, now: pending.now, knowing: guards,
+            event, data: data, to: entry.journey, services: documents, now: pending.now, knowing: guards,
             timesMovedBy: clockShift)
         let moved = try take(step)
         prepared = text
@@ -126,15 +131,16 @@ struct JourneyWork {
     }
 
     /// - Returns: the journey, and the screens of the way.
-    mutating func navigate(_ journey: Journey, to screen: String) throws -> (journey: Journey, path: [String]) {
-        let navigation = try engine.navigate(journey, to: screen, services: documents, now: pending.now)
+    mutating func navigate(_ entry: KeptJourney, to screen: String) throws -> (entry: KeptJourney, path: [String]) {
+        let navigation = try engine.navigate(entry.journey, to: screen, services: documents, now: pending.now)
         // It may stand there already: no step is taken then.
-        guard navigation.step.journey.step != journey.step else { return (journey, navigation.path) }
+        guard navigation.step.journey.step != entry.journey.step else { return (entry, navigation.path) }
         return (try take(navigation.step), navigation.path)
     }
 
     /// Gives a journey up. A change of a service that cannot be made is left out.
-    mutating func abandon(_ journey: Journey) throws(SessionError) {
+    mutating func abandon(_ entry: KeptJourney) throws(SessionError) {
+        let journey = entry.journey
         if journey.isActive {
             let step = engine.abandon(journey, services: documents, now: pending.now)
             for change in step.changes { try? make(change) }
@@ -149,21 +155,26 @@ struct JourneyWork {
     ///
     /// - Returns: the journey as it is kept.
     @discardableResult
-    private mutating func take(_ step: Step) throws -> Journey {
+    private mutating func take(_ step: Step) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let wasRunning = kept.place(of: step.journey.id).map { kept.journeys[$0].isActive } ?? false
-        let journey = kept.keep(step.journey)
-        pending.journeysBegun += (journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
+        let new = KeptJourney(step.journey)
+        let wasRunning = kept[new.journey.id]?.journey.isActive ?? false
+        let entry = kept.keep(new)
+        pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
+        tell(of: entry.journey)
+        try keep()
+        return entry
+    }
+
+    private mutating func tell(of journey: Journey) {
         switch journey.status {
         case .active: tell(.journeyMoved(id: journey.id, step: journey.step))
         case .finished: tell(.journeyFinished(id: journey.id, step: journey.step))
         case .expired: tell(.journeyExpired(id: journey.id, step: journey.step))
         }
-        try keep()
-        return journey
     }
 
     private mutating func make(_ change: ServiceChange) throws(SessionError) {

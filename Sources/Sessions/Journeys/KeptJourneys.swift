@@ -3,72 +3,77 @@ import Navigation
 
 /// The journeys of a session, the first that was started first: what the `coordinator` service keeps.
 struct KeptJourneys: Sendable {
-    private(set) var journeys: [Journey] = []
+    private(set) var entries: [KeptJourney] = []
     /// The last step of a journey `main` that was given up. The next one of that id goes on from there: an entity tag
     /// never comes back. Other ids do not come back either.
     private var formerStep: UInt64 = 0
 
     /// Whether nothing would be missed without it.
-    var isEmpty: Bool { journeys.isEmpty && formerStep == 0 }
+    var isEmpty: Bool { entries.isEmpty && formerStep == 0 }
 
-    var largestStep: UInt64 { journeys.reduce(formerStep) { max($0, $1.step) } }
+    var journeys: [Journey] { entries.map(\.journey) }
 
-    subscript(id: String) -> Journey? { place(of: id).map { journeys[$0] } }
+    var largestStep: UInt64 { entries.reduce(formerStep) { max($0, $1.journey.step) } }
 
-    /// Where a journey is in ``journeys``.
-    func place(of id: String) -> Int? {
-        for place in journeys.indices where journeys[place].id == id { return place }
+    subscript(id: String) -> KeptJourney? {
+        for entry in entries where entry.journey.id == id { return entry }
         return nil
     }
-
-    /// Whether something has to be done about a journey before it is looked at.
-    func isDue(at place: Int, by engine: FlowEngine, now: Int64) -> Bool { engine.isDue(journeys[place], now: now) }
 
     /// Keeps a journey, in the place of the one of the same id.
     ///
     /// - Returns: the journey as it is kept.
-    mutating func keep(_ journey: Journey) -> Journey {
-        if let place = place(of: journey.id) {
-            if journeys.count == 1 {
-                // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
-                journeys = [journey]
-            } else {
-                journeys[place] = journey
-            }
-            return journey
+    mutating func keep(_ entry: KeptJourney) -> KeptJourney {
+        guard let place = place(of: entry.journey.id) else {
+            let isNext = entry.journey.id == JourneySettings.mainID
+            let new = isNext ? KeptJourney(entry.journey.continuing(after: formerStep)) : entry
+            entries.append(new)
+            return new
         }
-        let new = journey.id == JourneySettings.mainID ? journey.continuing(after: formerStep) : journey
-        journeys.append(new)
-        return new
+        if entries.count == 1 {
+            // Nearly always; and the array belongs to what is remembered, too: it is not copied to be written.
+            entries = [entry]
+        } else {
+            entries[place] = entry
+        }
+        return entry
     }
 
     mutating func forget(_ id: String) {
         guard let place = place(of: id) else { return }
-        let journey = journeys.remove(at: place)
+        let journey = entries.remove(at: place).journey
         if id == JourneySettings.mainID { formerStep = journey.step }
     }
 
     /// Counts the steps on from those of the journeys that were there before: an entity tag never comes back.
     mutating func takePlace(of former: KeptJourneys) {
-        for place in journeys.indices {
-            let journey = journeys[place]
+        for place in entries.indices {
+            let journey = entries[place].journey
             let isMain = journey.id == JourneySettings.mainID
-            guard let step = former[journey.id]?.step ?? (isMain ? former.formerStep : nil), step > 0 else { continue }
-            journeys[place] = journey.continuing(after: max(step, journey.step) + 1 - journey.step)
+            guard let step = former[journey.id]?.journey.step ?? (isMain ? former.formerStep : nil), step > 0 else {
+                continue
+            }
+            entries[place] = KeptJourney(journey.continuing(after: max(step, journey.step) + 1 - journey.step))
         }
-        formerStep = max(formerStep, former.formerStep, former[JourneySettings.mainID]?.step ?? 0)
+        formerStep = max(formerStep, former.formerStep, former[JourneySettings.mainID]?.journey.step ?? 0)
     }
 
     /// Makes room for one more: what has been over for the longest time goes.
     ///
     /// - Throws: ``JourneyError/tooMany(limit:)``.
     mutating func makeRoom(limit: Int) throws(JourneyError) {
-        while journeys.count >= limit {
+        while entries.count >= limit {
             guard let oldest = journeys.filter({ !$0.isActive }).min(by: { $0.movedAt < $1.movedAt }) else {
                 throw .tooMany(limit: limit)
             }
             forget(oldest.id)
         }
+    }
+
+    /// Where a journey is in ``entries``.
+    func place(of id: String) -> Int? {
+        for place in entries.indices where entries[place].journey.id == id { return place }
+        return nil
     }
 }
 
@@ -83,7 +88,7 @@ extension KeptJourneys {
         json.beginObject()
         json.name("journeys")
         json.beginArray()
-        for place in journeys.indices { journeys[place].write(to: &json) }
+        for entry in entries { entry.write(to: &json) }
         json.endArray()
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
         json.endObject()
@@ -107,7 +112,7 @@ extension KeptJourneys {
         guard let elements = document[member: "journeys"]?.elements else { return nil }
         for element in elements {
             guard let journey = Journey(element) else { return nil }
-            journeys.append(journey)
+            entries.append(KeptJourney(journey))
         }
         guard let step = document[member: "step"] else { return }
         guard let number = step.int, number >= 0 else { return nil }
@@ -120,7 +125,7 @@ extension KeptJourneys {
         try json.beginObject()
         try json.name("journeys")
         try json.beginArray()
-        while !json.endsArray() { journeys.append(try Journey(reading: &json)) }
+        while !json.endsArray() { entries.append(KeptJourney(try Journey(reading: &json))) }
         guard !json.endsObject() else { return }
         try json.name("step")
         guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }

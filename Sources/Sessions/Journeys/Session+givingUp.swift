@@ -5,7 +5,7 @@ extension Session {
     func giveUpJourneys(on pending: inout PendingState) throws(SessionError) -> Bool {
         // What cannot be read can still be removed.
         guard var work = try? JourneyWork(on: pending, environment) else { return false }
-        for journey in work.kept.journeys.reversed() { try work.abandon(journey) }
+        for entry in work.kept.entries.reversed() { try work.abandon(entry) }
         pending = work.pending
         return !work.kept.isEmpty
     }

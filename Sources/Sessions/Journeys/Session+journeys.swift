@@ -13,15 +13,15 @@ extension Session {
     /// All that are kept, the first that was started first. Starts none.
     nonisolated(nonsending) package func journeys() async throws -> [ShownJourney] {
         var work = try JourneyWork(on: try pendingState(), environment)
-        if !work.kept.journeys.contains(where: { work.isUnsettled($0.id) }) {
-            let shown = try work.kept.journeys.map { try work.shown($0) }
+        if !work.kept.entries.contains(where: { work.isUnsettled($0.journey.id) }) {
+            let shown = try work.kept.entries.map { try work.shown($0) }
             remember(work.pending.newMemory, after: work.pending.memory)
             return shown
         }
         return try await transact { pending in
             var work = try JourneyWork(on: pending, self.environment)
-            for journey in work.kept.journeys { try work.advance(journey) }
-            let shown = try work.kept.journeys.map { try work.shown($0) }
+            for entry in work.kept.entries { try work.advance(entry) }
+            let shown = try work.kept.entries.map { try work.shown($0) }
             pending = work.pending
             return shown
         }
@@ -45,7 +45,7 @@ extension Session {
         try look(at: id) { try $0.text(of: $1) }
     }
 
-    private func look<Shown>(at id: String, _ show: (inout JourneyWork, Journey) throws -> Shown) throws -> Shown? {
+    private func look<Shown>(at id: String, _ show: (inout JourneyWork, KeptJourney) throws -> Shown) throws -> Shown? {
         var work = try JourneyWork(on: try pendingState(), environment)
         guard !work.isUnsettled(id) else { return nil }
         let shown = try show(&work, try work.journey(id))

@@ -6,7 +6,7 @@ extension Session {
     ///
     /// - Returns: nil when nothing has to be given, and when there is no such journey or flow.
     package func inputNeeded(toRestart id: String) -> JSONDocument? {
-        guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id],
+        guard let work = try? JourneyWork(on: try pendingState(), environment), let journey = work.kept[id]?.journey,
             let rule = environment.journeys.engine.catalog.flow(journey.flow)?.input
         else { return nil }
         // Not a conditional expression: its nil would be the document `null`.

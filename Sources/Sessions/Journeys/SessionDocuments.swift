@@ -14,11 +14,12 @@ final class SessionDocuments: ServiceDocuments {
     /// Set when a store has not kept a document as it was: then the step does not count.
     private(set) var failure: SessionError?
 
-    init(_ start: PendingState) {
-        catalog = start.catalog
-        self.start = start.documents
-        known = start.memory?.documents ?? []
-        for place in known.indices.reversed() where !isKept(known[place]) { known.remove(at: place) }
+    /// - Parameter known: what is remembered. What is kept otherwise by now is left out.
+    init(_ start: [ServiceDocument], of catalog: ServiceCatalog, knowing known: [KnownDocument]) {
+        self.catalog = catalog
+        self.start = start
+        self.known = known
+        for place in known.indices.reversed() where !isKept(known[place]) { self.known.remove(at: place) }
     }
 
     func document(of name: String) -> JSONDocument? {

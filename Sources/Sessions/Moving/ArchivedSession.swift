@@ -165,7 +165,7 @@ package struct ArchivedSession: Sendable {
             if kept.largestStep > ArchiveMembers.largest {
                 refuse("", "must have journeys with steps of \(ArchiveMembers.largest) at most")
             }
-            if kept.journeys.count > environment.journeys.maxJourneys + 1 {
+            if kept.entries.count > environment.journeys.maxJourneys + 1 {
                 refuse("/journeys", "must be \(environment.journeys.maxJourneys) at most")
             }
             return environment.usedFlows(of: kept)

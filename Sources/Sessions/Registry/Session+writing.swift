@@ -62,13 +62,22 @@ extension Session {
             if PlantedBug.uncommittedShown.isActive { publish(attempt) }
         #endif
         isLate = true
+        finishLater(attempt, commit, in: store, telling: tell)
+        return nil
+    }
+
+    /// Apart from ``transactAtOnce(orLater:_:)``: what a closure keeps takes memory of its own, also where there is none.
+    private func finishLater<Result: Sendable>(
+        _ attempt: consuming Attempt<Result>, _ commit: SessionCommit, in store: any CallingSessionStore,
+        telling tell: @escaping LateEnd<Result>
+    ) {
+        let attempt = attempt
         store.commit(commit) { error in
             tell { [self] in
                 defer { endTurn() }
                 return try conclude(attempt, error)
             }
         }
-        return nil
     }
 
     /// Who is told that the store has done its part: on a thread of the store's, with what brings the unit of work to its
@@ -98,8 +107,9 @@ extension Session {
     private func attempt<Result>(_ body: (inout PendingState) throws -> Result) throws -> Attempt<Result> {
         var pending = try pendingState()
         let result = try body(&pending)
-        var commit = pending.isRecordChanged ? pending.commit() : nil
-        if let made = commit { commit?.newFlows = environment.newFlows(in: made, pending) }
+        guard pending.isRecordChanged else { return Attempt(result: result, commit: nil, pending: consume pending) }
+        var commit = pending.commit()
+        commit.newFlows = environment.newFlows(in: commit, pending)
         return Attempt(result: result, commit: commit, pending: consume pending)
     }
 

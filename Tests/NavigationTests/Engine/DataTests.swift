@@ -155,6 +155,67 @@ struct DataTests {
         #expect(reasons.map(\.pointer) == [pointer])
     }
 
+    @Test("what is done on the way may be what the next screen requires", arguments: [true, false])
+    func doneOnTheWay(whenLeaving: Bool) throws {
+        let naming: JSONDocument = [["op": "replace", "path": "/profile/name", "value": "Ada"]]
+        var traveller = try Traveller(
+            Flows.make(
+                [
+                    "a": [
+                        "exit": whenLeaving ? naming : [],
+                        "on": ["go": ["target": "b", "actions": whenLeaving ? [] : naming]],
+                    ],
+                    "b": ["requires": ["named"], "on": ["on": ["target": "a"]]],
+                ],
+                adding: ["guards": Flows.wizard[member: "guards"] ?? .null]))
+        #expect(try traveller.view().events.map(\.enabled) == [true])
+        try traveller.send("go")
+        #expect(traveller.stack == ["a", "b"])
+    }
+
+    @Test("a screen may require many things or few, of services or of other data", arguments: [1, 32, 33, 100])
+    func requires(count: Int) throws {
+        let names = (1...count).map { "n\($0)" }
+        let others: [[JSONDocument]] = [
+            [], [["input": true, "schema": ["type": "object"]]], [["not": ["any": ["least"]]]], [["not": "first"]],
+        ]
+        for other in others {
+            let all = names.map { name -> JSONDocument in
+                ["service": "limits", "schema": ["required": [JSONDocument(name)]]]
+            }
+            var requires: [JSONDocument] = ["first", ["all": JSONDocument(Array(all.dropFirst()))]]
+            if count == 1 { requires.removeLast() }
+            requires += other
+            let flow = Flows.make(
+                [
+                    "a": [
+                        "on": [
+                            "go": ["target": "b"],
+                            "set": ["actions": [["op": "replace", "path": "/limits", "value": ["$from": "/event"]]]],
+                        ]
+                    ],
+                    "b": ["requires": JSONDocument(requires), "on": ["on": ["target": "a"]]],
+                ],
+                adding: [
+                    "guards": [
+                        "first": all[0], "least": ["service": "limits", "schema": ["required": ["none"]]],
+                    ]
+                ])
+            var traveller = try Traveller(flow)
+            for known in [0, count - 1, count] {
+                let document = JSONDocument(members: names.prefix(known).map { (name: $0, value: 1) })
+                try traveller.send("set", document)
+                let isOpen = known == count && other != [["not": "first"]]
+                #expect(try traveller.view().events.first { $0.name == "go" }?.enabled == isOpen)
+                #expect((traveller.refusal(of: "go") == nil) == isOpen)
+            }
+            guard other != [["not": "first"]] else { continue }
+            try traveller.send("go")
+            #expect(traveller.stack == ["a", "b"])
+            #expect(try traveller.view().canGoBack)
+        }
+    }
+
     @Test(
         "what must not be so is said",
         arguments: [

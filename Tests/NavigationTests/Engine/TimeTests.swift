@@ -41,6 +41,27 @@ struct TimeTests {
         #expect(traveller.journey.status == .expired)
     }
 
+    @Test("what is done on the way counts for what the next screen requires, also where one before required the same")
+    func requiresInARow() throws {
+        let flow = Flows.make([
+            "a": ["timeout": ["after": "1m", "target": "b"]],
+            "b": [
+                "requires": ["named"],
+                "timeout": [
+                    "after": "1m", "target": "c",
+                    "actions": [["op": "replace", "path": "/profile/name", "value": ""]],
+                ],
+            ],
+            "c": ["requires": ["named"], "on": ["next": ["target": "a"]]],
+        ]).merging(["guards": Flows.wizard[member: "guards"] ?? .null])
+        var services = TestServices()
+        services["profile"] = ["name": "Ada", "email": nil, "attributes": .emptyObject]
+        var traveller = try Traveller(flow, services: services)
+        try traveller.wait(3 * Self.minute)
+        #expect(traveller.journey.status == .expired)
+        #expect(traveller.services["profile"][member: "name"] == "Ada")
+    }
+
     @Test("the time of a screen counts from when it was come to, and leads where it says")
     func screens() throws {
         let flow = Flows.make([
