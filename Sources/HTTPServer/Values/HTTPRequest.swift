@@ -81,9 +81,13 @@ public final class HTTPRequest: Sendable {
         guard let index = match.route?.pattern.parameterNames.firstIndex(of: name) else {
             preconditionFailure("route \(match.route?.pattern.text ?? "-") has no parameter \(name)")
         }
-        let raw = parameterBytes(index)
-        // The router refused what cannot be decoded.
-        return String(decoding: PercentEncoding.decode(raw) ?? Array(raw), as: UTF8.self)
+        var text = ""
+        lendParameter(index) { raw in
+            // The router refused what cannot be decoded.
+            let escaped = raw.offset(of: UInt8(ascii: "%")).flatMap { _ in PercentEncoding.decode(ArraySlice(raw)) }
+            text = escaped.map { String(decoding: $0, as: UTF8.self) } ?? String(decoding: raw, as: UTF8.self)
+        }
+        return text
     }
 
     /// What the parameter at that place of the route stands for, as it was sent, without making a string.
