@@ -212,8 +212,8 @@ static void look_for_gone(worker *w) {
 /// and the closing nobody may come in who believes to be connected.
 ///
 /// Manual, socket(7), SO_ATTACH_FILTER: a program looks at each segment, from the TCP header on. It drops those that open
-/// a connection (RFC 9293, 3.1: SYN and no ACK). Their clients try again a second later, and are refused then. Where it
-/// cannot be attached, clients of those few microseconds are reset.
+/// a connection (RFC 9293, 3.1: SYN and no ACK). Their clients try again a second later, and are refused then. Who was
+/// half way in, his last ACK still on its way, is reset: that can only be waited for, before it (`cmhd_server_stop`).
 static void let_nobody_in(int listener) {
     enum { flags_offset = 13, syn = 0x02, ack = 0x10 };
     struct sock_filter drop_openings[] = {
@@ -234,7 +234,8 @@ static void accept_the_rest(worker *w) {
     for (int turn = 0; turn < turns; turn++) {
         cmhd_note_time(w, cmhd_clock());
         MHD_run_wait(w->daemon, 0);
-        if (poll(&look, 1, 0) != 1) break;
+        // Nobody waits, or another worker has closed it.
+        if (poll(&look, 1, 0) != 1 || (look.revents & POLLHUP) != 0) break;
     }
 }
 

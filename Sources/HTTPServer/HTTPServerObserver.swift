@@ -2,7 +2,8 @@
 ///
 /// An object, so that asking one costs no copy of a box for each answer.
 public protocol HTTPServerObserver: AnyObject, Sendable {
-    /// Called on the thread that answers, before the answer is on its way: quick, and never blocking.
+    /// Called on the thread of the request's worker (``HTTPRequest/worker``), before the answer is on its way: quick, and
+    /// never blocking.
     ///
     /// - Parameters:
     ///   - response: without what every answer has, such as its `Request-Id`.

@@ -143,20 +143,19 @@ import Testing
             let now = clock.now()
             let after = milliseconds(of: CLOCK_BOOTTIME)
             // A coarse clock moves with the kernel's tick, which is 10 ms at most.
-            #expect(now >= before - 20 && now <= after + 1)
+            #expect(now >= before - 20 && now <= after + 2)
             #expect(now >= last)
             last = now
         }
     }
 
-    @Test("boot time goes on while the machine sleeps, and what reading two clocks makes of it is no sleep")
+    @Test("boot time goes on while the machine sleeps, and takes no sleep back")
     func sleepingMachine() {
         let clock = BootTime()
         let slept = milliseconds(of: CLOCK_BOOTTIME) - milliseconds(of: CLOCK_MONOTONIC)
         let start = clock.now()
-        clock.note(slept: slept + 1)
         clock.note(slept: slept - 5_000)
-        #expect(clock.now() - start < 3_000)
+        #expect(clock.now() >= start && clock.now() - start < 3_000)
         clock.note(slept: slept + 3_600_000)
         #expect(clock.now() - start >= 3_600_000)
         clock.note(slept: slept)

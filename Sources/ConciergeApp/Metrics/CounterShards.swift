@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counters, once for each worker, so that two of them never write to one line of the cache.
+/// Counters, once for each worker of a listener, so that two of them hardly ever write to one line of the cache. Listeners
+/// have different counters: the first worker of the one is not the first of the other.
 ///
 /// `@unchecked Sendable`: the memory is of atomics, and neither moves nor goes while this exists.
 final class CounterShards: @unchecked Sendable {

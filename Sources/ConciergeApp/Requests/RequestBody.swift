@@ -86,7 +86,7 @@ enum RequestBody {
         // What nearly every client sends.
         if request.fields.count(of: .contentType) == 1 {
             var exact: String?
-            request.fields.lend(.contentType) { value in exact = types.first { value.isExactly($0) } }
+            request.fields.lend(.contentType) { value in exact = types.first { value.isSame(as: $0) } }
             if let exact { return exact }
         }
         guard case .one(let value) = request.fields.only(.contentType) else {
@@ -115,7 +115,8 @@ extension UnsafeRawBufferPointer {
         return memcmp(start, text.utf8Start, count) == 0
     }
 
-    func isExactly(_ text: String) -> Bool {
+    /// The same for a text that is no literal.
+    func isSame(as text: String) -> Bool {
         text.utf8.span.withUnsafeBytes { text in
             guard count == text.count, let start = baseAddress, let other = text.baseAddress else { return false }
             return memcmp(start, other, count) == 0

@@ -1,6 +1,6 @@
 /// What a request is called in its answer's `Request-Id` and in the log: 1 to 128 letters, digits and `-._`, so that it
 /// may stand anywhere as it is.
-public struct RequestID: Sendable {
+public struct RequestID: Sendable, Hashable {
     /// A name that the server made is in place: neither making nor forgetting it takes memory.
     private enum Form: Sendable {
         case made(InlineArray<16, UInt8>)
@@ -48,12 +48,14 @@ public struct RequestID: Sendable {
         }
     }
 
+    /// The characters as a string.
     public var text: String {
         var text = ""
         lend { text = String(decoding: $0, as: UTF8.self) }
         return text
     }
 
+    /// How many characters there are.
     public var count: Int {
         switch form {
         case .made: Self.madeLength
@@ -70,6 +72,12 @@ public struct RequestID: Sendable {
         case .sent(let name): name.withUnsafeBytes(body)
         }
     }
+}
+
+extension RequestID {
+    public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension RequestID: CustomStringConvertible {

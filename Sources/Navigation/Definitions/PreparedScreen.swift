@@ -20,7 +20,8 @@ final class PreparedScreen: Sendable {
         dataNames = screen.data.map(ScreenText.member)
         self.offers = offers
         needsOfOffers = offers.reduce([]) { all, offer in
-            guard let all, let needs = offer.needs else { return nil }
+            // Very many are not worth finding out which are the same.
+            guard let all, let needs = offer.needs, all.count <= ServiceShape.maximumParts else { return nil }
             return all + needs.filter { need in !all.contains { $0.isSame(as: need) } }
         }
         offersText = ScreenText.enabled(offers.map(\.rule.event))

@@ -10,8 +10,8 @@ final class ServiceShape: Sendable {
 
     func isSame(as other: ServiceShape) -> Bool { service == other.service && rule.schema === other.rule.schema }
 
-    /// A sensible list has one or two parts.
-    private static let maximumParts = 32
+    /// Names and lists that are gone through count as well. A sensible list has one or two parts.
+    static let maximumParts = 32
 
     /// Such guards in a row, in the order in which they are asked; nil when others are among them, or very many.
     ///

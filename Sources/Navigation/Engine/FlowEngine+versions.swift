@@ -144,6 +144,7 @@ extension StepRun {
             if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }
             for frame in journey.frames.indices where journey.frames[frame].coordinator == move.coordinator {
                 journey.frames[frame].state = move.state(for: journey.frames[frame].state)
+                journey.frames[frame].knownPlace = -1
             }
             for child in journey.coordinators.indices where journey.coordinators[child].parent == move.coordinator {
                 journey.coordinators[child].startedBy = journey.coordinators[child].startedBy.map(move.state)

@@ -14,7 +14,7 @@ public struct Coordinator: Sendable {
     public let input: JSONDocument
     /// Milliseconds since 1970.
     public let startedAt: Int64
-    /// Where the flow stood in a catalog when somebody looked: see ``FlowCatalog/flow(of:)``.
+    /// Where the flow stood in a catalog when somebody looked: see ``FlowCatalog/flow(of:at:)``.
     var knownPlace: Int32 = -1
 }
 

@@ -95,9 +95,14 @@ extension StepRun {
     ) throws(JourneyRefusal) {
         if let needs = screen.needsOfOffers, services.fit(needs) { return json.add(screen.offersText) }
         for place in screen.offers.indices {
-            let rule = screen.offers[place].rule
-            let obstacles = try obstacles(to: Reaction(rule: rule, coordinator: coordinator))
-            write(rule, obstacles, isFirst: place == 0, to: &json)
+            let offer = screen.offers[place]
+            let obstacles =
+                if let needs = offer.needs, services.fit(needs) {
+                    [JSONViolation]()
+                } else {
+                    try obstacles(to: Reaction(rule: offer.rule, coordinator: coordinator))
+                }
+            write(offer.rule, obstacles, isFirst: place == 0, to: &json)
         }
     }
 

@@ -147,6 +147,9 @@ struct JourneyWork {
             pending.journeysBegun -= 1
         }
         kept.forget(journey.id)
+        // Or it would be taken for the step of one that moved just before, see `isLastCommit`.
+        for other in kept.entries { pending.beLater(than: other.journey.movedAt) }
+
         tell(.journeyAbandoned(id: journey.id))
         try keep()
     }

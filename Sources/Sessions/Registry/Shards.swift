@@ -4,6 +4,8 @@ import Synchronization
 ///
 /// All of them lie in one block, each on lines of the processor's cache that no other has: to find one takes no look at
 /// an object, and counts no reference.
+///
+/// `@unchecked Sendable`: the memory is of locks with what they guard, and neither moves nor goes while this exists.
 struct Shards<Content>: ~Copyable, @unchecked Sendable {
     let count: Int
     private let memory: UnsafeMutableRawPointer

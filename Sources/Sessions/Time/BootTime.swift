@@ -3,19 +3,20 @@ import Synchronization
 
 /// `CLOCK_BOOTTIME` in milliseconds, at a quarter of its price.
 ///
-/// There is no coarse form of that clock, which every request would read. So this is the coarse monotonic clock, some
-/// milliseconds late (clock_gettime(2)), and how long the machine has slept, which is looked at a few times a second.
+/// There is no coarse form of that clock, which every request would read. So this is the coarse monotonic clock, late by
+/// up to a tick of the kernel (clock_gettime(2)), and how long the machine has slept, which is looked at once in a tick or
+/// two: for as long after it woke up, the sleep is missing.
 final class BootTime: Sendable {
     /// How far the boot clock is ahead of the monotonic one.
     private let slept = Atomic<Int64>(0)
     /// The monotonic time at which to look again.
     private let lookAt = Atomic<Int64>(.min)
 
-    private static let interval: Int64 = 250
+    private static let interval: Int64 = 10
 
     init() { look(at: milliseconds(of: CLOCK_MONOTONIC_COARSE)) }
 
-    /// It never goes back.
+    /// On one thread it never goes back.
     func now() -> Int64 {
         let monotonic = milliseconds(of: CLOCK_MONOTONIC_COARSE)
         if monotonic >= lookAt.load(ordering: .relaxed) { look(at: monotonic) }
@@ -25,17 +26,13 @@ final class BootTime: Sendable {
     @inline(never)
     private func look(at monotonic: Int64) {
         lookAt.store(monotonic + Self.interval, ordering: .relaxed)
-        note(slept: milliseconds(of: CLOCK_BOOTTIME) - milliseconds(of: CLOCK_MONOTONIC))
+        // In this order: what goes by between the two makes it too little, which the next look makes good.
+        let boot = milliseconds(of: CLOCK_BOOTTIME)
+        note(slept: boot - milliseconds(of: CLOCK_MONOTONIC))
     }
 
-    /// The machine has slept so long since it was started.
-    func note(slept measured: Int64) {
-        // Two clocks cannot be read at one instant. A machine sleeps for longer than that, and never the other way.
-        guard measured - slept.load(ordering: .relaxed) > Self.smallestSleep else { return }
-        slept.store(measured, ordering: .relaxed)
-    }
-
-    private static let smallestSleep: Int64 = 100
+    /// The machine has slept so long since it was started, or longer.
+    func note(slept measured: Int64) { slept.max(measured, ordering: .relaxed) }
 }
 
 func milliseconds(of clock: clockid_t) -> Int64 {

@@ -173,7 +173,7 @@ struct DataTests {
         #expect(traveller.stack == ["a", "b"])
     }
 
-    @Test("a screen may require many things or few, of services or of other data", arguments: [1, 32, 33, 100])
+    @Test("a screen may require many things or few, of services or of other data", arguments: [1, 2, 3, 30, 31, 100])
     func requires(count: Int) throws {
         let names = (1...count).map { "n\($0)" }
         let others: [[JSONDocument]] = [
@@ -213,6 +213,36 @@ struct DataTests {
             try traveller.send("go")
             #expect(traveller.stack == ["a", "b"])
             #expect(try traveller.view().canGoBack)
+        }
+    }
+
+    @Test("a screen that asks for shapes of several services is open when all fit, whatever has changed in between")
+    func shapes() throws {
+        let names = ["a", "b", "c", "d"]
+        func has(_ place: Int) -> JSONDocument {
+            ["service": place < 2 ? "limits" : "log", "schema": ["required": [JSONDocument(names[place])]]]
+        }
+        func set(_ service: String) -> JSONDocument {
+            ["actions": [["op": "replace", "path": JSONDocument("/\(service)"), "value": ["$from": "/event"]]]]
+        }
+        let flow = Flows.make(
+            [
+                "a": ["on": ["go": ["target": "all"], "limits": set("limits"), "log": set("log")]],
+                "all": ["requires": [has(0), ["all": [has(2), "named"]], has(1)], "on": ["on": ["target": "a"]]],
+            ],
+            adding: ["guards": ["named": has(3)]])
+        var traveller = try Traveller(flow)
+        // All subsets, in an order that is none, one service after the other.
+        for subset in (0..<64).map({ $0 * 37 % 16 }) {
+            for (service, places) in [("limits", 0..<2), ("log", 2..<4)] {
+                let held = places.filter { subset >> $0 & 1 == 1 }
+                try traveller.send(service, JSONDocument(members: held.map { (name: names[$0], value: 1) }))
+                let there = names.filter { name in
+                    ["limits", "log"].contains { traveller.services[$0][member: name] != nil }
+                }
+                #expect(try traveller.view().events.first { $0.name == "go" }?.enabled == (there == names))
+                #expect((traveller.refusal(of: "go") == nil) == (there == names), "\(there)")
+            }
         }
     }
 
