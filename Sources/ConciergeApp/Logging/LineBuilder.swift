@@ -24,10 +24,6 @@ struct LineBuilder {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    mutating func append(_ text: [UInt8]) {
-        text.withUnsafeBytes { append($0) }
-    }
-
     @inline(__always)
     mutating func append(_ source: UnsafeRawBufferPointer) {
         guard let bytes = source.baseAddress else { return }
