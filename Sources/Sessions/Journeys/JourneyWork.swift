@@ -126,7 +126,8 @@ struct JourneyWork {
             event, data: data, to: entry.journey, services: documents, now: pending.now, knowing: guards,
             timesMovedBy: clockShift)
         let moved = try take(step)
-        prepared = text
+        // The text says the step that was taken, which may have been raised.
+        if moved.journey.step == step.journey.step { prepared = text }
         return moved
     }
 
@@ -163,7 +164,9 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let new = KeptJourney(step.journey)
+        // Steps that the store has lost were seen by clients.
+        let floor = pending.base.details.revisionFloor
+        let new = KeptJourney(step.journey.step > floor ? step.journey : step.journey.continuing(after: floor))
         let wasRunning = kept[new.journey.id]?.journey.isActive ?? false
         let entry = kept.keep(new)
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)

@@ -68,7 +68,7 @@ extension SessionRecord {
     convenience init(
         _ arrival: SessionRecord, inPlaceOf former: SessionRecord, coordinator: RegisteredService
     ) throws(SessionError) {
-        let revision = max(arrival.revision, former.revision) + 1
+        let revision = max(arrival.highestRevision, former.highestRevision) + 1
         var services = arrival.services.map { document in
             ServiceDocument(
                 service: document.service, birth: document.birth, revision: revision, createdAt: document.createdAt,

@@ -8,7 +8,7 @@ package final class SessionRecord: Sendable {
     package let createdAt: Int64
     /// The absolute expiry. It never moves.
     package let expiresAt: Int64
-    /// Grows by one with every commit.
+    /// Grows with every commit.
     package let revision: UInt64
     /// What was written, in the order in which the instances were made.
     package let services: [ServiceDocument]
@@ -35,10 +35,13 @@ package final class SessionRecord: Sendable {
         self.token = token
         createdAt = former.createdAt
         expiresAt = former.expiresAt
-        revision = former.revision + 1
+        revision = former.highestRevision + 1
         self.services = services
         box = changedDetails.map(SessionDetailsBox.holding) ?? former.box
     }
+
+    /// No revision above this one was ever given to the session, not even one that a store has lost.
+    package var highestRevision: UInt64 { max(revision, box?.details.revisionFloor ?? 0) }
 
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }

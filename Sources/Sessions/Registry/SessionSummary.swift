@@ -29,7 +29,7 @@ package struct SessionSummary: Sendable, Equatable {
         userID = details.userID
         labels = details.labels
         mode = details.mode
-        revision = record.revision
+        revision = record.highestRevision
     }
 }
 

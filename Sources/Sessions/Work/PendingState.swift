@@ -68,7 +68,7 @@ struct PendingState: Sendable {
     }
 
     /// What the state will have as its revision.
-    var revision: UInt64 { base.revision + 1 }
+    var revision: UInt64 { base.highestRevision + 1 }
 
     var details: SessionDetails {
         get { changedDetails ?? base.details }
