@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "CPageSeals.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,13 @@ static int database_write(sqlite3_file *self, const void *bytes, int count, sqli
     return below(self)->pMethods->xWrite(below(self), bytes, count, offset);
 }
 
+static int database_truncate(sqlite3_file *self, sqlite3_int64 size) {
+    sqlite3_int64 end = 0;
+    int code = below(self)->pMethods->xFileSize(below(self), &end);
+    if (code != SQLITE_OK || end <= size + CPAGESEALS_SPARE) return code;
+    return below(self)->pMethods->xTruncate(below(self), size + CPAGESEALS_SPARE);
+}
+
 static int database_close(sqlite3_file *self) {
     free(((database *)self)->copy);
     return below(self)->pMethods->xClose(below(self));
@@ -115,9 +124,6 @@ static int database_file_control(sqlite3_file *self, int opcode, void *argument)
 
 // MARK: Handed down as it is
 
-static int database_truncate(sqlite3_file *self, sqlite3_int64 size) {
-    return below(self)->pMethods->xTruncate(below(self), size);
-}
 static int database_sync(sqlite3_file *self, int flags) { return below(self)->pMethods->xSync(below(self), flags); }
 static int database_size(sqlite3_file *self, sqlite3_int64 *size) {
     return below(self)->pMethods->xFileSize(below(self), size);
@@ -222,3 +228,10 @@ uint32_t cpageseals_take_damaged(sqlite3 *connection) {
     uint32_t number = 0;
     return sqlite3_file_control(connection, "main", OPCODE_TAKE, &number) == SQLITE_OK ? number : 0;
 }
+
+// MARK: What Swift's C library lacks
+
+// 0 for the length is all of the file.
+void cpageseals_start_writeback(int file) { sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
+
+void cpageseals_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

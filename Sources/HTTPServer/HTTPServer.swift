@@ -95,7 +95,7 @@ public final class HTTPServer: @unchecked Sendable {
             // Waiting for the workers blocks, which no thread of the concurrency pool may do: handlers that
             // still run need those.
             if isFirst {
-                DetachedThread.run { self.stopBlocking(delay: delay, timeout: timeout) }
+                DetachedThread.run("server stopper") { self.stopBlocking(delay: delay, timeout: timeout) }
             }
         }
     }

@@ -6,6 +6,8 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     case foreign(String)
     /// There is no such file.
     case missing(String)
+    /// Being made, or its making was interrupted.
+    case unfinished(String)
     /// Written by an older version of this program, and not brought up to date yet.
     case older(String, version: Int, known: Int)
     /// Written by a newer version of this program.
@@ -37,6 +39,8 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
             "\(path) is a database of another program: name another file, or one that does not exist yet."
         case .missing(let path):
             "\(path) is not there: nothing was ever stored in it, or another file is meant."
+        case .unfinished(let path):
+            "\(path) is being made, or its making was interrupted, and nothing is stored in it: start the server on it once."
         case .older(let path, let version, let known):
             "\(path) has version \(version) of the tables, and this program wants \(known): start the server on it once, "
                 + "which brings it up to date."

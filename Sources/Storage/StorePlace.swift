@@ -9,7 +9,20 @@ package struct StorePlace {
     /// What is in the way of using it, found without making or changing anything; nil when nothing is.
     ///
     /// Not for a file that this process has open: to close a file gives up all locks that the process has on it.
-    package var problem: StoreOpeningError? { problemOfDirectory ?? problemOfFile ?? problemOfContent }
+    package var problem: StoreOpeningError? {
+        problemOfDirectory ?? problemOfFile ?? problemOfLog ?? problemOfContent
+    }
+
+    /// A log without its database: SQLite would delete it.
+    var problemOfLog: StoreOpeningError? {
+        var (database, log) = (stat(), stat())
+        // Its header alone has nothing in it.
+        guard stat(path + "-wal", &log) == 0, log.st_size > 32, stat(path, &database) != 0 || database.st_size == 0
+        else { return nil }
+        return unusable(
+            "the database is missing or empty, and \(path)-wal beside it has writes that belong to it: put the database "
+                + "back; or move both away to begin anew, or to restore a backup")
+    }
 
     /// Makes the directory when it is not there, for this user alone: there will be people's data in it.
     func makeDirectory() throws(StoreOpeningError) {
@@ -71,7 +84,7 @@ package struct StorePlace {
         func number(at place: Int) -> Int64 { header[place..<place + 4].reduce(0) { $0 << 8 | Int64($1) } }
         let isEmpty = header[103] == 0 && header[104] == 0
         guard number(at: 68) == SQLiteSchema.applicationID else { return isEmpty ? nil : .foreign(path) }
-        let (version, known) = (Int(number(at: 60)), SQLiteSchema.migrations.count)
+        let (version, known) = (Int(number(at: 60)), Int(SQLiteSchema.version))
         return version > known ? .newer(path, version: version, known: known) : nil
     }
 

@@ -48,20 +48,11 @@ struct DurabilityTests {
         .timeLimit(.minutes(1)))
     func mending() async throws {
         let file = try SQLiteFile()
-        try SQLiteSchema.prepare(try SQLiteConnection(file.path, .write), path: file.path)
         let (openings, opened) = AsyncStream.makeStream(of: Void.self)
         let (reports, reported) = AsyncStream.makeStream(of: String.self)
-        let policy = Durability.interval(.milliseconds(20))
-        let commits = try GroupCommit(
-            lock: try FileLock(on: file.path), durability: policy, report: { reported.yield($0) },
-            open: { [path = file.path] () throws(SQLiteError) in
-                opened.yield()
-                let connection = try SQLiteConnection(path, .write)
-                for setting in SQLiteStore.writerSettings + policy.settings { try connection.execute(setting) }
-                connection.countLogPages()
-                return (connection, try SessionWriter(connection, names: ServiceNames(["profile"]), idleTimeout: 1))
-            })
-        #expect(StoreThread.start(commits.run))
+        let commits = try file.writer(durability: .interval(.milliseconds(20)), report: { reported.yield($0) }) {
+            opened.yield()
+        }
         var opening = openings.makeAsyncIterator()
         _ = await opening.next()
         // With nothing to sync there is no time at which the file would be looked at in any case.

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import Sessions
 import Synchronization
 import Testing
@@ -21,15 +22,7 @@ struct GroupCommitTests {
             file = try SQLiteFile()
             let openings = Openings()
             self.openings = openings
-            try SQLiteSchema.prepare(try SQLiteConnection(file.path, .write), path: file.path)
-            let lock = try FileLock(on: file.path)
-            commits = try GroupCommit(lock: lock) { [path = file.path] () throws(SQLiteError) in
-                openings.count.wrappingAdd(1, ordering: .relaxed)
-                let connection = try SQLiteConnection(path, .write)
-                for setting in SQLiteStore.writerSettings + settings { try connection.execute(setting) }
-                return (connection, try SessionWriter(connection, names: ServiceNames(["profile"]), idleTimeout: 1))
-            }
-            #expect(StoreThread.start(commits.run))
+            commits = try file.writer(settings: settings, opened: { openings.count.wrappingAdd(1, ordering: .relaxed) })
         }
 
         func write<Result: Sendable>(
@@ -137,5 +130,48 @@ struct GroupCommitTests {
         await place.commits.waitForEnd()
         await #expect(throws: StoreError.self) { try await place.create() }
         #expect(try place.sessionCount == 1)
+    }
+
+    @Test("while another program holds a lock a group fails once, told in one line; then writing goes on")
+    func busy() async throws {
+        let file = try SQLiteFile()
+        let reports = Reports()
+        let store = try file.store(report: reports.add)
+        let other = try SQLiteConnection(file.path, .write)
+        try other.execute("BEGIN IMMEDIATE")
+        let failures = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    do throws(StoreError) {
+                        try await store.create(Samples.session())
+                        return false
+                    } catch { return true }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(failures == 20)
+        #expect(store.trouble?.contains("locked") == true)
+        #expect(reports.all.count == 1 && reports.all[0].hasPrefix("Another program holds a lock"), "\(reports.all)")
+        try other.execute("ROLLBACK")
+        try await store.create(Samples.session())
+        #expect(store.trouble == nil && store.sessionCount == 1)
+        await store.close()
+    }
+
+    @Test("a database that is deleted is told of within two seconds, and nothing is acknowledged any more")
+    func deleted() async throws {
+        let file = try SQLiteFile()
+        let (reports, reported) = AsyncStream.makeStream(of: String.self)
+        let store = try file.store(report: { reported.yield($0) })
+        try await store.create(Samples.session())
+        let start = SuspendingClock.now
+        #expect(unlink(file.path) == 0)
+        var report = reports.makeAsyncIterator()
+        #expect(await report.next()?.hasPrefix("The database was moved, replaced or deleted") == true)
+        #expect(SuspendingClock.now - start < .seconds(10))
+        #expect(store.trouble != nil)
+        await #expect(throws: StoreError.self) { try await store.create(Samples.session()) }
+        await store.close()
     }
 }

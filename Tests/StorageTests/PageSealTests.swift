@@ -13,9 +13,7 @@ struct PageSealTests {
     }
 
     private static func open(_ file: SQLiteFile, _ log: Log = Log()) throws -> SQLiteStore {
-        try SQLiteStore(path: file.path, services: ["profile", "quote"], idleTimeout: 1_800_000) { line in
-            log.lines.withLock { $0.append(line) }
-        }
+        try file.store(report: { line in log.lines.withLock { $0.append(line) } })
     }
 
     private static func session(_ id: SessionID, document: Int) -> StoredSession {
@@ -57,7 +55,7 @@ struct PageSealTests {
     func everyPage() async throws {
         let file = try SQLiteFile()
         _ = try await Self.fill(file, 60)
-        let pages = StoreFile.size(of: file.path) / 4_096
+        let pages = try file.pages
         #expect(pages > 15)
         var clean: [String] = []
         _ = try StoreCheck.run(file.path) { clean.append($0) }
@@ -80,8 +78,8 @@ struct PageSealTests {
     func brokenPage() async throws {
         let file = try SQLiteFile()
         let ids = try await Self.fill(file, 60)
-        let places = stride(from: 4_096, to: StoreFile.size(of: file.path), by: 4_096)
-        let leaf = try #require(try places.reversed().first { try Self.bytes(file.path, at: $0, count: 1) == [10] })
+        let places = try stride(from: 4_096, to: file.pages * 4_096, by: 4_096)
+        let leaf = try #require(try places.reversed().first { try Self.bytes(file.path, at: $0, count: 1) == [13] })
         // A kind of page that there is not.
         try Self.write([0xFF], to: file.path, at: leaf)
         let store = try Self.open(file)
@@ -104,7 +102,7 @@ struct PageSealTests {
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
-        // A page has room for nine of these rows; two are a session's.
+        // A page has room for four of these rows.
         #expect((1...10).contains(refused), "\(refused)")
         #expect(store.trouble == nil)
         await store.close()
@@ -114,11 +112,11 @@ struct PageSealTests {
     func hiddenRows() async throws {
         let file = try SQLiteFile()
         let ids = try await Self.fill(file, 60)
-        // Leaves of tables without row ids are of kind 10, and have their number of cells at bytes 3 and 4.
+        // Leaves of tables are of kind 13, and have their number of cells at bytes 3 and 4.
         var damaged = 0
-        for place in stride(from: 4_096, to: StoreFile.size(of: file.path), by: 4_096) {
+        for place in try stride(from: 4_096, to: file.pages * 4_096, by: 4_096) {
             let head = try Self.bytes(file.path, at: place, count: 5)
-            guard head[0] == 10, head[4] > 1 else { continue }
+            guard head[0] == 13, head[4] > 1 else { continue }
             try Self.write([head[3], head[4] - 1], to: file.path, at: place + 3)
             damaged += 1
         }
@@ -140,10 +138,10 @@ struct PageSealTests {
     func misplaced() async throws {
         let file = try SQLiteFile()
         _ = try await Self.fill(file, 60)
-        let size = StoreFile.size(of: file.path)
+        let size = try file.pages * 4_096
         var leaves: [Int] = []
         for place in stride(from: 4_096, to: size, by: 4_096)
-        where try Self.bytes(file.path, at: place, count: 1) == [10] { leaves.append(place) }
+        where try Self.bytes(file.path, at: place, count: 1) == [13] { leaves.append(place) }
         try #require(leaves.count > 2)
         let page = try Self.bytes(file.path, at: leaves[0], count: 4_096)
         try Self.write(page, to: file.path, at: leaves[1])
@@ -162,7 +160,7 @@ struct PageSealTests {
         _ = try await Self.fill(file, 250, document: 6_000)
         let store = try Self.open(file)
         // Changes pages that had been read from the file, with their checksums of then.
-        for session in try await store.page(after: nil, limit: 100) {
+        for session in try await store.page(after: nil, limit: 100).sessions {
             #expect(try await store.end(session.record.id))
         }
         let target = file.folder + "/copy"
@@ -180,13 +178,7 @@ struct PageSealTests {
         let file = try SQLiteFile()
         var handle: OpaquePointer?
         #expect(sqlite3_open_v2(file.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") == SQLITE_OK)
-        for migration in SQLiteSchema.migrations {
-            #expect(sqlite3_exec(handle, migration, nil, nil, nil) == SQLITE_OK)
-        }
-        let owner = """
-            PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(SQLiteSchema.migrations.count)
-            """
-        #expect(sqlite3_exec(handle, owner, nil, nil, nil) == SQLITE_OK)
+        #expect(sqlite3_exec(handle, SQLiteFile.plainTables, nil, nil, nil) == SQLITE_OK)
         sqlite3_close_v2(handle)
         #expect(try !StoreStatistics(file.path).isSealed)
         let ids = try await Self.fill(file, 60)
@@ -196,7 +188,7 @@ struct PageSealTests {
         var found: [String] = []
         #expect(try StoreCheck.run(file.path) { found.append($0) }.sessions == ids.count)
         #expect(found == [])
-        try Self.write([255, 255], to: file.path, at: StoreFile.size(of: file.path) - 300)
+        try Self.write([255, 255], to: file.path, at: try file.pages * 4_096 - 300)
         _ = try StoreCheck.run(file.path) { found.append($0) }
         #expect(found.contains { $0.hasSuffix("does not fit its checksum") }, "\(found)")
     }

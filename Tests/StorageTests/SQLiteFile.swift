@@ -1,6 +1,8 @@
 import Glibc
 import Sessions
-import Storage
+import Testing
+
+@testable import Storage
 
 /// A database in a folder of its own, which goes when nobody needs it any more.
 final class SQLiteFile: Sendable {
@@ -19,9 +21,45 @@ final class SQLiteFile: Sendable {
     }
 
     func store(
-        services: [String] = ["profile", "quote"], durability: Durability = .commit
+        services: [String] = ["profile", "quote"], touchInterval: Int64 = 0, durability: Durability = .commit,
+        report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> SQLiteStore {
-        try SQLiteStore(path: path, services: services, idleTimeout: 1_800_000, durability: durability)
+        try SQLiteStore(
+            path: path, services: services, touchInterval: touchInterval, durability: durability, report: report)
+    }
+
+    /// The tables as somebody makes them who asks SQLite for nothing else.
+    static let plainTables = """
+        \(SQLiteSchema.tables)
+        PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(SQLiteSchema.version);
+        """
+
+    /// Those that the database has: behind them is room to spare.
+    var pages: Int {
+        get throws { Int(try SQLiteConnection(path, .read).number("PRAGMA page_count") ?? 0) }
+    }
+
+    /// Starts a writer as a store does.
+    func writer(
+        durability: Durability = .commit, settings: [String] = [],
+        report: @escaping @Sendable (String) -> Void = { _ in }, opened: @escaping @Sendable () -> Void = {}
+    ) throws -> GroupCommit {
+        try SQLiteSchema.prepare(try SQLiteConnection(path, .write), path: path)
+        let (lock, facts) = (try FileLock(on: path), StoreFacts())
+        let writeback = try Writeback(of: lock)
+        let commits = try GroupCommit(lock: lock, durability: durability, report: report) {
+            [path] () throws(SQLiteError) in
+            opened()
+            let connection = try SQLiteConnection(path, .write, under: lock)
+            for setting in SQLiteStore.writerSettings + [durability.setting] + settings {
+                try connection.execute(setting)
+            }
+            let writer = try SessionWriter(connection, names: ServiceNames(["profile"]), facts: facts)
+            let reader = try SQLiteConnection(path, .read, under: lock)
+            return (writer, try Checkpoints(connection, reader: reader, writeback: writeback))
+        }
+        try StoreThread.start("store writer", commits.run)
+        return commits
     }
 
     struct NoFolder: Error { let code: Int32 }

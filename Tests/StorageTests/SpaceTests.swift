@@ -1,3 +1,4 @@
+import CPageSeals
 import Glibc
 import Sessions
 import Synchronization
@@ -33,7 +34,7 @@ struct SpaceTests {
 
     /// As the sweeper does it, every second: batch after batch, until there is nothing left to look at.
     private static func sweep(_ store: SQLiteStore, at now: Int64) async throws {
-        let query = ExpiryQuery(now: now, idleTimeout: 1_800_000, limit: 128) { _ in false }
+        let query = ExpiryQuery(now: now, idleTimeout: 60_000, retention: 0, limit: 128) { _ in false }
         while try await store.endExpired(query).looked == 128 {}
     }
 
@@ -67,7 +68,7 @@ struct SpaceTests {
                 #expect(left < 400, "pages of an empty store")
             }
             let peak = try #require(peaks.max())
-            #expect(peaks[0] > 800 && peak * 10 <= peaks[0] * 12, "\(peaks)")
+            #expect(peaks[0] > 600 && peak * 10 <= peaks[0] * 12, "\(peaks)")
             // What was written is several times that.
             let log = Self.size(file.path + "-wal") / Self.page
             #expect(log < 2 * 4_096, "\(log) pages")
@@ -85,15 +86,16 @@ struct SpaceTests {
         try await Self.create(200, in: store, at: 1_000)
         try await Self.sweep(store, at: 120_000)
         var given = 0
-        while let space = try await store.giveBackSpace(atMost: 20) {
+        while true {
+            let space = try await store.giveBackSpace(atMost: 20)
             #expect(space.isPossible && space.given <= 20)
             given += space.given
             if space.left == 0 { break }
         }
-        #expect(given > 150)
+        #expect(given > 120)
         // Behind the last step, and the log with it.
         try await store.touch([])
-        #expect(Self.size(file.path) / Self.page < 50)
+        #expect(Self.size(file.path) / Self.page < 50 + Int(CPAGESEALS_SPARE) / Self.page)
         await store.close()
     }
 
@@ -101,16 +103,12 @@ struct SpaceTests {
     func earlier() async throws {
         let file = try SQLiteFile()
         let connection = try SQLiteConnection(file.path, .write)
-        for migration in SQLiteSchema.migrations { try connection.execute(migration) }
-        try connection.execute(
-            """
-            PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(SQLiteSchema.migrations.count)
-            """)
+        try connection.execute(SQLiteFile.plainTables)
         let store = try file.store()
         try await Self.create(400, in: store, at: 1_000)
         try await Self.sweep(store, at: 120_000)
-        let space = try #require(try await store.giveBackSpace(atMost: 20))
-        #expect(!space.isPossible && space.given == 0 && space.left > 300)
+        let space = try await store.giveBackSpace(atMost: 20)
+        #expect(!space.isPossible && space.given == 0 && space.left > 250)
         try await Self.create(10, in: store, at: 130_000)
         #expect(store.sessionCount == 10)
         await store.close()

@@ -35,7 +35,7 @@ struct StorePlaceTests {
                 sentence.contains(
                     says.split(separator: "F", omittingEmptySubsequences: false).joined(separator: file.folder)))
             #expect(throws: StoreOpeningError.self) {
-                try SQLiteStore(path: place, services: [], idleTimeout: 1)
+                try SQLiteStore(path: place, services: [])
             }
         } else {
             #expect(problem == nil)
@@ -73,7 +73,7 @@ struct StorePlaceTests {
             for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
             rmdir(folder)
         }
-        let store = try SQLiteStore(path: path, services: [], idleTimeout: 1)
+        let store = try SQLiteStore(path: path, services: [])
         let record = SessionRecord(
             id: SessionID(random: SystemRandom()), token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2,
             revision: 1, services: [], details: .none)

@@ -17,6 +17,10 @@
 /// for checksums takes 8.
 enum { CPAGESEALS_BYTES = 4 };
 
+/// How many bytes a database is longer than its pages, at the most: room that can be given up on a full disk. What SQLite
+/// cuts off it leaves so much longer.
+enum { CPAGESEALS_SPARE = 256 << 10 };
+
 /// The name to open a database with, instead of SQLite's own file system; NULL when that cannot be taken part in.
 /// May be called from any thread.
 const char *cpageseals_file_system(void);
@@ -33,5 +37,11 @@ bool cpageseals_has(sqlite3 *connection);
 
 /// Takes one of the pages that did not fit their seals when this connection read them; 0 when there is none.
 uint32_t cpageseals_take_damaged(sqlite3 *connection);
+
+/// Has the kernel begin to write the changed pages of a file (sync_file_range(2)), which Swift's C library does not show.
+void cpageseals_start_writeback(int file);
+
+/// Names the calling thread (pthread_setname_np(3)), likewise: at most 15 bytes.
+void cpageseals_name_thread(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 
 /// SIGTERM and SIGINT as an event to wait for.
 ///
@@ -21,28 +22,16 @@ package enum TerminationSignals {
     /// Returns at the first signal. A second one ends the process at once, with status 1.
     static func first() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let waiting = Unmanaged.passRetained(Waiting(continuation))
-            var thread = pthread_t()
-            let failure = pthread_create(
-                &thread, nil,
-                { argument in
-                    guard let argument else { return nil }
-                    var signals = TerminationSignals.set
-                    var signal: Int32 = 0
-                    while sigwait(&signals, &signal) != 0 {}
-                    // Balances the retain of `first`.
-                    Unmanaged<Waiting>.fromOpaque(argument).takeRetainedValue().continuation.resume()
-                    while sigwait(&signals, &signal) != 0 {}
-                    _exit(ExitStatus.failure)
-                }, waiting.toOpaque())
-            precondition(failure == 0, "no thread to wait for signals: \(String(cString: strerror(failure)))")
-            pthread_detach(thread)
+            let isStarted = DetachedThread.start("signal waiter") {
+                var signals = TerminationSignals.set
+                var signal: Int32 = 0
+                while sigwait(&signals, &signal) != 0 {}
+                continuation.resume()
+                while sigwait(&signals, &signal) != 0 {}
+                _exit(ExitStatus.failure)
+            }
+            precondition(isStarted, "no thread to wait for signals")
         }
-    }
-
-    private final class Waiting {
-        let continuation: CheckedContinuation<Void, Never>
-        init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = continuation }
     }
 
     private static var set: sigset_t {

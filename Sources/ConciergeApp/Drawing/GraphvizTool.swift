@@ -35,7 +35,7 @@ package struct GraphvizTool: Sendable {
     package func svg(of dot: String) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             let drawing = GraphvizDrawing(path: path, arguments: arguments, input: Array(dot.utf8), limits: limits)
-            DetachedThread.run {
+            DetachedThread.run("drawing") {
                 continuation.resume(with: Result { Self.withoutProlog(try drawing.draw()) })
             }
         }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 import Synchronization
 
 /// Lines that wait to be written, and the thread that writes them.
@@ -50,24 +51,9 @@ final class LogSink: @unchecked Sendable {
 
     /// Starts the writer, which keeps the sink alive until `stop`.
     func start() {
-        var thread = pthread_t()
         state.pointee.hasWriter = true
-        let sink = Unmanaged.passRetained(self)
-        let failure = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                // Balances the retain of `start`.
-                Unmanaged<LogSink>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, sink.toOpaque())
-        if failure == 0 {
-            pthread_detach(thread)
-        } else {
-            // Rather a slow log than none: who appends writes.
-            sink.release()
-            state.pointee.hasWriter = false
-        }
+        // Rather a slow log than none: without a writer, the thread that appends writes.
+        if !DetachedThread.start("log writer", run) { state.pointee.hasWriter = false }
     }
 
     /// The writer ends once it has written what there is. Nothing may be appended afterwards.

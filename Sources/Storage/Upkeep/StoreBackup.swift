@@ -34,6 +34,10 @@ package struct StoreBackup {
             }
             pages = try Self.copy(source.connection, to: copy, pagesAtOnce, afterStep)
             try? source.connection.execute("ROLLBACK")
+            // A server that is given this copy has lost what was written since.
+            if source.version == SQLiteSchema.version {
+                try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1)")
+            }
         } catch {
             throw StoreBackupError.failed(target, reason: error.description)
         }

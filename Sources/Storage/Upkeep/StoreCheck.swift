@@ -6,8 +6,6 @@ package struct StoreCheck {
     /// What there is, as far as it can be read.
     package private(set) var sessions = 0
     package private(set) var services = 0
-    /// Rows of the log of recent writes, the newest of which are not among the others yet.
-    package private(set) var recentWrites = 0
     package private(set) var findings = 0
     private let tell: (String) -> Void
 
@@ -31,9 +29,6 @@ package struct StoreCheck {
     private mutating func look(_ connection: SQLiteConnection) {
         part("the pages") { (check) throws(SQLiteError) in try check.checkPages(connection) }
         part("the sessions") { (check) throws(SQLiteError) in try check.checkSessions(connection) }
-        part("the services") { (check) throws(SQLiteError) in try check.checkServices(connection) }
-        part("the recent writes") { (check) throws(SQLiteError) in try check.checkRecentWrites(connection) }
-        part("how they belong together") { (check) throws(SQLiteError) in try check.checkRelations(connection) }
         // By now every page that anything is on was read, as far as its place is known.
         for page in connection.takeDamagedPages().sorted() { found("page \(page): it does not fit its checksum") }
     }
@@ -64,88 +59,41 @@ package struct StoreCheck {
     /// In a file that is badly damaged further ones say nothing new.
     private static let mostPageFindings = 1_000
 
+    /// Each row with the documents that lie beside it, and whether as many are there as there should be.
     private mutating func checkSessions(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let rows = try connection.prepare("SELECT \(SessionRow.columns), key FROM sessions")
-        let key = Self.count(SessionRow.columns)
+        let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions")
+        let reader = try PieceReader(connection)
+        var (pieces, damaged) = (0, 0)
         while try rows.step() {
             sessions += 1
-            let name = Self.name(rows.bytes(0), key: rows.int64(key))
-            guard let row = SessionRow(rows), row.id.key == rows.int64(key) else {
-                found("\(name): the row does not fit its checksum")
+            let key = rows.int64(0)
+            guard let row = SessionRow(rows) else {
+                damaged += 1
+                found("the session with the key \(key): the row does not fit its checksum")
                 continue
             }
-            if row.stored(with: []) == nil { found("\(name): the row has what this program never writes") }
-        }
-    }
-
-    /// Those of a session that is not there are checked elsewhere: the checksum is over the session's id, too.
-    private mutating func checkServices(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let rows = try connection.prepare(
-            """
-            SELECT \(ServiceRow.columns.split(separator: ", ").map { "services." + $0 }.joined(separator: ", ")),
-            sessions.id, services.session FROM services LEFT JOIN sessions ON sessions.key = services.session
-            """)
-        let session = Self.count(ServiceRow.columns)
-        while try rows.step() {
-            services += 1
-            guard !rows.isNull(session) else { continue }
-            let name = Self.name(rows.bytes(session), key: rows.int64(session + 1))
-            guard let id = SessionID(bytes: rows.bytes(session)), ServiceRow(rows, of: id) != nil else {
-                found("\(name), service \(Self.visible(rows.text(0))): the row does not fit its checksum")
-                continue
-            }
-        }
-    }
-
-    /// Those of a session that has ended are as good as gone.
-    private mutating func checkRecentWrites(_ connection: SQLiteConnection) throws(SQLiteError) {
-        for table in RecentTable.allCases {
-            let rows = try connection.prepare("SELECT \(RecentTable.columns) FROM \(table.name)")
-            while try rows.step() {
-                recentWrites += 1
-                let (key, bytes) = (rows.int64(7), rows.bytes(8))
-                guard let id = SessionID(bytes: bytes), id.key == key, ServiceRow(rows, of: id) != nil else {
-                    found(
-                        "\(Self.name(bytes, key: key)), recent write \(rows.int64(9)) of service "
-                            + "\(Self.visible(rows.text(0))): the row does not fit its checksum")
-                    continue
+            services += row.services.count
+            for service in row.services {
+                if case .beside(let place) = service.content { pieces += place.ids.count }
+                if try reader.bytes(of: service) == nil {
+                    found("\(row.id), service \(Self.visible(service.name)): the document does not fit its checksum")
+                }
+                if service.revision > row.revision {
+                    found("\(row.id), service \(Self.visible(service.name)): it was written later than its session")
                 }
             }
         }
-    }
-
-    private mutating func checkRelations(_ connection: SQLiteConnection) throws(SQLiteError) {
-        let orphans = try connection.prepare(
-            "SELECT session, name FROM services WHERE session NOT IN (SELECT key FROM sessions)")
-        while try orphans.step() {
-            found(
-                "the session with the key \(orphans.int64(0)), service \(Self.visible(orphans.text(1))): "
-                    + "there is no such session")
-        }
-        let later = try connection.prepare(
-            """
-            SELECT id, key, name FROM services JOIN sessions ON sessions.key = services.session
-            WHERE services.revision > sessions.revision
-            """)
-        while try later.step() {
-            found(
-                "\(Self.name(later.bytes(0), key: later.int64(1))), service \(Self.visible(later.text(2))): "
-                    + "it was written later than its session")
-        }
-        let counted = try connection.number("SELECT value FROM facts WHERE name = 'sessions'")
+        let counted = try connection.number("SELECT value FROM facts WHERE name = 'sessions'") ?? 0
         if counted != Int64(sessions) {
             found(
-                "sessions: \(counted.map(String.init) ?? "no number") are counted and \(sessions) are there: rows are "
+                "sessions: \(counted) are counted and \(sessions) are there: rows are "
                     + "missing, or came from elsewhere")
         }
-    }
-
-    private static func count(_ columns: String) -> Int32 { Int32(columns.split(separator: ",").count) }
-
-    /// As the session is called elsewhere, if it has an id that goes with its key.
-    private static func name(_ bytes: UnsafeRawBufferPointer, key: Int64) -> String {
-        if let id = SessionID(bytes: bytes), id.key == key { return "\(id)" }
-        return "the session with the key \(key)"
+        let found = Int(try connection.number("SELECT count(*) FROM documents") ?? 0)
+        // Those of damaged rows belong to nobody.
+        if found < pieces || (found > pieces && damaged == 0) {
+            self.found("documents: sessions have \(pieces) pieces of large documents, and \(found) are there")
+        }
     }
 
     /// A damaged name may be anything, and is shown on a terminal.

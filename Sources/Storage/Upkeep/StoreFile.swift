@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 
 /// A database that somebody looks at from outside, whether a server has it or not.
@@ -16,7 +17,8 @@ struct StoreFile {
     init(_ path: String, isCurrent: Bool) throws {
         guard access(path, F_OK) == 0 else { throw StoreOpeningError.missing(path) }
         if let problem = StorePlace(path).problemOfKind { throw problem }
-        let known = SQLiteSchema.migrations.count
+        let known = Int(SQLiteSchema.version)
+        guard Self.size(of: path) > 0 else { throw StoreOpeningError.unfinished(path) }
         do {
             connection = try SQLiteConnection(path, .read)
             guard try connection.number("PRAGMA application_id") == SQLiteSchema.applicationID else {
@@ -24,7 +26,11 @@ struct StoreFile {
             }
             version = Int(try connection.number("PRAGMA user_version") ?? 0)
         } catch let error as SQLiteError {
-            throw StoreOpeningError.unusable(path, reason: error.description)
+            // Whoever only reads cannot undo a transaction that was interrupted: the first one of a new file is the only one
+            // that has a journal of that kind.
+            let isUnfinished = error.primaryCode == SQLITE_READONLY || access(path + "-journal", F_OK) == 0
+            throw isUnfinished
+                ? StoreOpeningError.unfinished(path) : .unusable(path, reason: error.description)
         }
         guard version <= known else { throw StoreOpeningError.newer(path, version: version, known: known) }
         guard version == known || !isCurrent else {

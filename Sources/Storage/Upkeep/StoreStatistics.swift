@@ -25,8 +25,6 @@ package struct StoreStatistics: Sendable {
     package let oldest: Int64?
     package let newest: Int64?
     package let lastUsed: Int64?
-    /// Rows of the log of recent writes. The newest of a service counts among ``services``.
-    package let recentWrites: Int
     /// In the order of their names; those that are not declared any more as well.
     package let services: [Service]
 
@@ -50,46 +48,37 @@ package struct StoreStatistics: Sendable {
             isIncremental = try connection.number("PRAGMA auto_vacuum") == SQLiteSchema.incrementalVacuum
             isSealed = try connection.hasSeals
             let rows = try connection.prepare(
-                "SELECT count(*), count(user_id), min(created_at), max(created_at), max(used_at) FROM sessions")
+                "SELECT count(*), count(user_id), max(used_at) FROM sessions")
             _ = try rows.step()
             sessions = Int(rows.int64(0))
             sessionsOfUsers = Int(rows.int64(1))
-            oldest = rows.isNull(2) ? nil : rows.int64(2)
-            newest = rows.isNull(3) ? nil : rows.int64(3)
-            lastUsed = rows.isNull(4) ? nil : rows.int64(4)
-            services = try Self.services(connection)
-            var recentWrites = 0
-            for table in RecentTable.allCases { recentWrites += try number("SELECT count(*) FROM \(table.name)") }
-            self.recentWrites = recentWrites
+            lastUsed = rows.isNull(2) ? nil : rows.int64(2)
+            (services, oldest, newest) = try Self.contents(connection)
         } catch {
             throw StoreOpeningError.unusable(path, reason: error.description)
         }
     }
 
-    /// With what the log of recent writes has in the places of what it takes the place of.
-    private static func services(_ connection: SQLiteConnection) throws(SQLiteError) -> [Service] {
-        let log = RecentTable.allCases.map { "SELECT session, name, revision, document FROM \($0.name)" }
-        let rows = try connection.prepare(
-            """
-            WITH log AS (\(log.joined(separator: " UNION ALL "))),
-            newest AS (
-                SELECT session, name, max(log.revision), document FROM log
-                JOIN sessions ON key = session AND log.revision > sessions.revision GROUP BY session, name
-            ),
-            sizes AS ( -- without the cast it would be characters
-                SELECT name, length(CAST(document AS BLOB)) AS size FROM services
-                WHERE (session, name) NOT IN (SELECT session, name FROM newest)
-                UNION ALL SELECT name, length(CAST(document AS BLOB)) FROM newest
-            )
-            SELECT name, count(*), sum(size), max(size) FROM sizes GROUP BY name ORDER BY name
-            """)
-        var services: [Service] = []
+    /// What is in the rows: services, and when the oldest and the newest session were made. Damaged rows are left out.
+    private static func contents(
+        _ connection: SQLiteConnection
+    ) throws(SQLiteError) -> (services: [Service], oldest: Int64?, newest: Int64?) {
+        let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions")
+        var services: [String: (count: Int, bytes: Int, largest: Int)] = [:]
+        var created: ClosedRange<Int64>?
         while try rows.step() {
-            services.append(
-                Service(
-                    name: rows.text(0), count: Int(rows.int64(1)), bytes: Int(rows.int64(2)),
-                    largest: Int(rows.int64(3))))
+            guard let row = SessionRow(rows) else { continue }
+            created = min(created?.lowerBound ?? .max, row.createdAt)...max(created?.upperBound ?? .min, row.createdAt)
+            for service in row.services {
+                let former = services[service.name, default: (0, 0, 0)]
+                services[service.name] = (
+                    former.count + 1, former.bytes + service.size, max(former.largest, service.size)
+                )
+            }
         }
-        return services
+        let items = services.sorted { $0.key < $1.key }.map {
+            Service(name: $0.key, count: $0.value.count, bytes: $0.value.bytes, largest: $0.value.largest)
+        }
+        return (items, created?.lowerBound, created?.upperBound)
     }
 }

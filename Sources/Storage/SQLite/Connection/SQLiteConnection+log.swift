@@ -16,14 +16,6 @@ extension SQLiteConnection {
         guard result == SQLITE_OK else { throw SQLiteError(code: result, doing: "syncing the log") }
     }
 
-    /// Writes back as much of the log as no reader needs, and waits for nobody.
-    func checkpoint() throws(SQLiteError) {
-        let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-        guard code == SQLITE_OK else { throw error(code, doing: "writing the log back") }
-        // Until the next commit says what is left of it.
-        logPages = 0
-    }
-
     /// From now on ``logPages`` says how long the log is. Takes the place of SQLite's automatic checkpoints.
     func countLogPages() {
         sqlite3_wal_hook(

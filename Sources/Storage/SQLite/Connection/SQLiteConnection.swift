@@ -35,9 +35,14 @@ final class SQLiteConnection {
             throw error
         }
         self.handle = handle
-        // Readers never wait for the writer in WAL mode; only a checkpoint of another process makes anybody wait.
-        sqlite3_busy_timeout(handle, 5_000)
+        sqlite3_busy_timeout(handle, Self.patience)
     }
+
+    /// In milliseconds. Readers never wait in WAL mode; the writer waits for other programs alone, which should only read.
+    static let patience: Int32 = 2_000
+
+    /// Of the database; nil for one without a file.
+    var path: String? { sqlite3_db_filename(handle, "main").map { String(cString: $0) } }
 
     // Statements hold a reference to the connection, so that none is left by now.
     deinit { sqlite3_close_v2(handle) }

@@ -39,10 +39,6 @@ final class SQLiteStatement {
         try check(sqlite3_bind_int64(handle, place, number))
     }
 
-    func bindNull(_ place: Int32) throws(SQLiteError) {
-        try check(sqlite3_bind_null(handle, place))
-    }
-
     /// The bytes are copied.
     func bind(_ place: Int32, blob bytes: UnsafeRawBufferPointer) throws(SQLiteError) {
         // No pointer would mean NULL.
@@ -55,20 +51,15 @@ final class SQLiteStatement {
         try check(sqlite3_bind_blob64(handle, place, bytes, UInt64(bytes.count), Self.transient))
     }
 
-    /// UTF-8, copied.
-    func bind(_ place: Int32, text bytes: [UInt8]) throws(SQLiteError) {
-        try check(
-            bytes.withUnsafeBytes { bytes in
-                let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-                return sqlite3_bind_text64(
-                    handle, place, start, UInt64(bytes.count), Self.transient, UInt8(SQLITE_UTF8))
-            })
-    }
-
     func bind(_ place: Int32, _ text: String) throws(SQLiteError) {
         try check(
             sqlite3_bind_text64(
                 handle, place, text, UInt64(text.utf8.count), Self.transient, UInt8(SQLITE_UTF8)))
+    }
+
+    /// NULL for nil.
+    func bind(_ place: Int32, _ text: String?) throws(SQLiteError) {
+        if let text { try bind(place, text) } else { try check(sqlite3_bind_null(handle, place)) }
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {

@@ -26,6 +26,7 @@ final class FileLock: Sendable {
         }
         // First, so that no file is made beside the index of somebody else.
         index = Mutex(try Self.index(of: path))
+        if let problem = StorePlace(path).problemOfLog { throw problem }
         database = try Self.lock(path, of: path, flags: makesFile ? O_CREAT : 0)
     }
 
@@ -47,6 +48,12 @@ final class FileLock: Sendable {
 
     /// Whether the path leads to another file by now, or to none.
     var hasMoved: Bool { FileIdentity(path) != database.identity }
+
+    /// Whether the file has no name any more: whatever is written to it is gone when the server ends.
+    var isDeleted: Bool {
+        var status = stat()
+        return fstat(database.descriptor, &status) == 0 && status.st_nlink == 0
+    }
 
     /// Of the database. Not to be closed.
     var descriptor: Int32 { database.descriptor }

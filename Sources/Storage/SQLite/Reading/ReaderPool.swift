@@ -13,10 +13,9 @@ final class ReaderPool: Sendable {
     ) throws {
         for _ in 0..<threads {
             let reader = Handed(try open())
-            let started = StoreThread.start { [queue] in
+            try StoreThread.start("store reader") { [queue] in
                 while let job = queue.take(atMost: 1).first { job(reader.value) }
             }
-            guard started else { throw StoreOpeningError.noThread }
         }
     }
 

@@ -5,194 +5,191 @@ import Sessions
 struct SessionReader {
     private let connection: SQLiteConnection
     private let names: ServiceNames
-    private let report: @Sendable (String) -> Void
-    private let reportPage: @Sendable (UInt32) -> Void
+    private let recovery: Recovery
+    private let damage: DamageCount
     private let selectSession: SQLiteStatement
-    private let selectServices: SQLiteStatement
+    private let pieces: PieceReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
-    private let recent: (index: RecentIndex, rows: RecentRows)?
+    private let selectUses: SQLiteStatement
 
-    /// - Parameters:
-    ///   - recent: what the log has; nil for who reads nothing that is in it.
-    ///   - report: is told of each damaged row, in a sentence.
-    ///   - reportPage: is told of each page that does not fit its checksum, perhaps again and again.
     init(
-        _ connection: SQLiteConnection, names: ServiceNames, recent index: RecentIndex? = nil,
-        report: @escaping @Sendable (String) -> Void,
-        reportPage: @escaping @Sendable (UInt32) -> Void = { _ in }
+        _ connection: SQLiteConnection, names: ServiceNames, recovery: Recovery, damage: DamageCount
     ) throws(SQLiteError) {
-        self.reportPage = reportPage
         self.connection = connection
         self.names = names
-        self.report = report
-        if let index { recent = (index, try RecentRows(connection, report: report)) } else { recent = nil }
-        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND id = ?2")
-        selectServices = try connection.prepare(
-            "SELECT \(ServiceRow.columns) FROM services WHERE session = ?1 ORDER BY birth")
-        selectUser = try connection.prepare(
-            "SELECT \(SessionRow.columns) FROM sessions WHERE user_id = ?1 ORDER BY key")
-        selectPage = try connection.prepare(
-            "SELECT \(SessionRow.columns) FROM sessions WHERE key >= ?1 ORDER BY key")
+        self.recovery = recovery
+        self.damage = damage
+        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1")
+        pieces = try PieceReader(connection)
+        selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
+        selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
+        selectUses = try connection.prepare(
+            "SELECT key, used_at, expires_at, substr(state, 2, 8) FROM sessions WHERE key > ?1 ORDER BY key LIMIT ?2")
     }
 
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
+        let found = try session(key: id.key)
+        return found?.record.id == id ? found : nil
+    }
+
+    private func session(key: Int64) throws(SQLiteError) -> StoredSession? {
+        defer { noteDamagedPages() }
         do throws(SQLiteError) {
-            // More than one look is rare, see `RecentIndex`; without a limit damage could make it endless.
-            for _ in 0..<Self.mostLooks {
-                // Before the snapshot.
-                let written = recent?.index.session(id)
-                let found = try snapshot { () throws(SQLiteError) in try newest(try current(id), written) }
-                if !found.isBehind { return found.session }
-            }
-            report("Recent writes to \(id) are not where they should be; they are as if they had not been.")
-            return try snapshot { () throws(SQLiteError) in try current(id) }
+            try selectSession.bind(1, key)
+            defer { selectSession.reset() }
+            return try selectSession.step() ? try session(on: selectSession) : nil
         } catch  where error.primaryCode == SQLITE_CORRUPT {
-            report("The pages that \(id) is on are damaged (\(error)); it is as if it were not there.")
+            damage.note("The pages of the session with the key \(key) are damaged (\(error)); it cannot be read.")
             return nil
         }
     }
 
-    private static let mostLooks = 16
-
-    /// The same within a transaction that somebody else has begun, and without what only the log has.
-    func current(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
-        try selectSession.bind(1, id.key)
-        try id.withBytes { bytes throws(SQLiteError) in try selectSession.bind(2, blob: bytes) }
-        return try sessions(selectSession).first
-    }
-
     /// Nil when it is not known of all sessions.
     func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
-        try snapshot { () throws(SQLiteError) in
-            guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
-            let rows = try connection.prepare("SELECT flow, version, states FROM flows")
-            var flows: [UsedFlow] = []
-            while try rows.step() {
-                flows.append(UsedFlow(flow: rows.text(0), version: Int(rows.int64(1)), states: rows.text(2)))
-            }
-            return flows
+        guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
+        let rows = try connection.prepare("SELECT flow, version, states FROM flows")
+        var flows: [UsedFlow] = []
+        while try rows.step() {
+            flows.append(UsedFlow(flow: rows.text(0), version: Int(rows.int64(1)), states: rows.text(2)))
         }
+        return flows
     }
 
+    /// Each is read by itself: a damaged one keeps no other back.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
-        let departures = recent?.index.departures
-        let found = try snapshot { () throws(SQLiteError) in
+        var keys: [Int64] = []
+        do throws(SQLiteError) {
             try selectUser.bind(1, userID)
-            return try sessions(selectUser)
+            defer { selectUser.reset() }
+            while try selectUser.step() { keys.append(selectUser.int64(0)) }
+        } catch  where error.primaryCode == SQLITE_CORRUPT {
+            damage.note("The index of users is damaged (\(error)); sessions of a user may be missing.")
         }
-        return try newest(found, departures).filter { $0.record.userID == userID }
-    }
-
-    /// Damaged ones are left out and others take their places: an empty page is the end.
-    func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> [StoredSession] {
-        var last = id
-        while true {
-            let departures = recent?.index.departures
-            let found = try snapshot { () throws(SQLiteError) in try rows(after: last, limit: limit) }
-            let page = try newest(found, departures)
-            // Perhaps all of them have ended meanwhile.
-            guard page.isEmpty, let end = found.last else { return page }
-            last = end.record.id
-        }
-    }
-
-    private func rows(after id: SessionID?, limit: Int) throws(SQLiteError) -> [StoredSession] {
-        let (first, isOverflow) = id.map { $0.key.addingReportingOverflow(1) } ?? (.min, false)
-        guard !isOverflow else { return [] }
-        try selectPage.bind(1, first)
-        // The limit is not the statement's: damaged rows would count there.
-        return try sessions(selectPage, limit: limit)
-    }
-
-    /// Everything that `body` reads is of one state of the database.
-    private func snapshot<Result>(_ body: () throws(SQLiteError) -> Result) throws(SQLiteError) -> Result {
-        try connection.execute("BEGIN")
-        defer {
-            try? connection.execute("ROLLBACK")
-            noteDamagedPages()
-        }
-        return try body()
-    }
-
-    /// Rows on such pages may be hidden, and those that are not have checksums of their own: what was read is right, but
-    /// something may be missing.
-    func noteDamagedPages() {
-        for page in connection.takeDamagedPages() { reportPage(page) }
-    }
-
-    private func sessions(_ rows: SQLiteStatement, limit: Int = .max) throws(SQLiteError) -> [StoredSession] {
-        defer { rows.reset() }
         var found: [StoredSession] = []
-        while found.count < limit {
-            guard try rows.step() else { break }
-            guard let row = SessionRow(rows), let session = row.stored(with: try services(of: row.id)) else {
-                report("A session's row is damaged; the session is as if it were not there.")
-                continue
-            }
-            found.append(session)
+        for key in keys {
+            if let session = try session(key: key), session.record.userID == userID { found.append(session) }
         }
         return found
     }
 
-    // MARK: Recent writes
+    // MARK: In the order of keys
 
-    /// Sessions of which the log has, or had meanwhile, more than was found are read again, each by itself.
+    func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> SessionPage {
+        defer { noteDamagedPages() }
+        var sessions: [StoredSession] = []
+        let walk = try walk(selectPage, after: id?.key, limit: limit) { (row) throws(SQLiteError) in
+            if let session = try session(on: row) { sessions.append(session) }
+        }
+        return SessionPage(
+            sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) },
+            skipped: walk.skipped + walk.rows - sessions.count)
+    }
+
+    /// What of the next rows has been over for long enough.
+    struct Overdue {
+        var sessions: [(key: Int64, usedAt: Int64)] = []
+        /// How many rows were looked at.
+        var looked = 0
+        /// Where the next look begins; nil at the beginning.
+        var last: Int64?
+    }
+
+    func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
+        defer { noteDamagedPages() }
+        try selectUses.bind(2, Int64(query.limit))
+        var overdue = Overdue()
+        let walk = try walk(selectUses, after: key, limit: query.limit) { (row) throws(SQLiteError) in
+            let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
+            let deadline = min(recovery.lastUse(usedAt) + query.idleTimeout, expiresAt)
+            guard deadline + query.retention <= query.now, low.count == 8 else { return }
+            let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
+            if !query.isInUse(id) { overdue.sessions.append((key, usedAt)) }
+        }
+        overdue.looked = walk.rows
+        overdue.last = walk.last
+        return overdue
+    }
+
+    /// Goes through at most `limit` rows, and steps over pages that cannot be read.
     ///
-    /// - Parameter departures: from before the snapshot. When none has left the index since, one that is not in it was not
-    ///   in it then, and what was found is its newest state.
-    private func newest(_ found: [StoredSession], _ departures: Int?) throws(SQLiteError) -> [StoredSession] {
-        guard let index = recent?.index else { return found }
-        var newest: [StoredSession] = []
-        newest.reserveCapacity(found.count)
-        for session in found {
-            let id = session.record.id
-            if index.session(id) == nil, index.departures == departures {
-                newest.append(session)
-            } else if let session = try self.session(id) {
-                newest.append(session)
+    /// - Returns: the last key, nil when nothing is behind it; the rows; how many times something was stepped over.
+    private func walk(
+        _ rows: SQLiteStatement, after key: Int64?, limit: Int,
+        _ body: (SQLiteStatement) throws(SQLiteError) -> Void
+    ) throws(SQLiteError) -> (last: Int64?, rows: Int, skipped: Int) {
+        // No id has the lowest key: its first half would be a time before 1970.
+        var last = key ?? .min
+        var (count, skipped) = (0, 0)
+        while true {
+            do throws(SQLiteError) {
+                try rows.bind(1, last)
+                defer { rows.reset() }
+                while count < limit {
+                    guard try rows.step() else { return (nil, count, skipped) }
+                    let key = rows.int64(0)
+                    // Damage may lead back to where we were.
+                    guard key > last else { throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order") }
+                    last = key
+                    count += 1
+                    try body(rows)
+                }
+                return (last, count, skipped)
+            } catch  where error.primaryCode == SQLITE_CORRUPT {
+                skipped += 1
+                guard let next = HoleSearch.readableKey(after: last, canRead: canRead) else {
+                    damage.note("Pages of sessions are damaged from the key \(last) on (\(error)).")
+                    return (nil, count, skipped)
+                }
+                damage.note("Pages of sessions are damaged between the keys \(last) and \(next) (\(error)).")
+                last = next
             }
         }
-        return newest
     }
 
-    /// What was found, with what the log has laid over it; behind when that was expected to be there and is not.
-    private func newest(
-        _ found: StoredSession?, _ written: RecentSession?
-    ) throws(SQLiteError) -> (session: StoredSession?, isBehind: Bool) {
-        guard let rows = recent?.rows, let written, let found, written.revision > Int64(clamping: found.record.revision)
-        else { return (found, false) }
-        let record = found.record
-        var services = record.services
-        for place in written.rows {
-            switch try rows.read(place, of: record.id) {
-            case .absent: return (found, true)
-            case .damaged: break
-            case .row(let row):
-                guard UInt64(row.revision) > record.revision, let service = names[row.name] else { continue }
-                services.removeAll { $0.service == service }
-                services.append(row.document(service: service))
-            }
+    private func canRead(after key: Int64) -> Bool {
+        do {
+            try selectPage.bind(1, key)
+            defer { selectPage.reset() }
+            return try !selectPage.step() || selectPage.int64(0) > key
+        } catch {
+            return false
         }
-        services.sort { $0.birth < $1.birth }
-        let newest = SessionRecord(
-            id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
-            revision: UInt64(written.revision), services: services, details: record.details)
-        return (StoredSession(record: newest, lastUsedAt: found.lastUsedAt), false)
     }
 
-    private func services(of session: SessionID) throws(SQLiteError) -> [ServiceDocument] {
-        defer { selectServices.reset() }
-        try selectServices.bind(1, session.key)
-        var documents: [ServiceDocument] = []
-        while try selectServices.step() {
-            guard let row = ServiceRow(selectServices, of: session) else {
-                report("A service of \(session) is damaged; it is as if it were not there.")
+    // MARK: Rows
+
+    /// The session whose row a statement stands on. As long as it stands there all that is read is of one state.
+    private func session(on row: SQLiteStatement) throws(SQLiteError) -> StoredSession? {
+        guard let stored = SessionRow(row) else {
+            damage.note("The row of the session with the key \(row.int64(0)) is damaged; it is as if it were not there.")
+            return nil
+        }
+        var services: [ServiceDocument] = []
+        services.reserveCapacity(stored.services.count)
+        var details = stored.details
+        for service in stored.services {
+            guard let bytes = try pieces.bytes(of: service) else {
+                damage.note("The service \(service.name) of \(stored.id) is damaged; it is as if it were not there.")
                 continue
             }
-            guard let service = names[row.name] else { continue }
-            documents.append(row.document(service: service))
+            if let place = names[service.name] {
+                services.append(service.document(service: place, bytes))
+            } else {
+                details.undeclared.append(
+                    UndeclaredService(name: service.name, document: service.document(service: .max, bytes)))
+            }
         }
-        return documents
+        if stored.epoch < recovery.epoch { details.revisionFloor = max(details.revisionFloor, recovery.revisionFloor) }
+        let record = SessionRecord(
+            id: stored.id, token: stored.token, createdAt: stored.createdAt, expiresAt: stored.expiresAt,
+            revision: stored.revision, services: services, details: details)
+        return StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt))
+    }
+
+    /// Rows on such pages may be hidden. Those that are not have checksums of their own: what was read is right, but
+    /// something may be missing.
+    private func noteDamagedPages() {
+        for page in connection.takeDamagedPages() { damage.note(page) }
     }
 }

@@ -1,18 +1,18 @@
+import Sessions
 import Synchronization
 
 /// Counts what of a database is damaged, and tells of it.
 final class DamageCount: Sendable {
     private let rows = Atomic<Int>(0)
-    /// Those that were told of: a page is read again and again, and the first time says it all.
+    /// Each page is told of once, however often it is read.
     private let pages = Mutex<Set<UInt32>>([])
-    private let report: @Sendable (String) -> Void
+    let report: @Sendable (String) -> Void
 
     init(report: @escaping @Sendable (String) -> Void) { self.report = report }
 
-    var rowCount: Int { rows.load(ordering: .relaxed) }
-    var pageCount: Int { pages.withLock(\.count) }
+    var damage: StoreDamage { StoreDamage(rows: rows.load(ordering: .relaxed), pages: pages.withLock(\.count)) }
 
-    /// A row, in a sentence.
+    /// Rows that could not be read, in a sentence.
     func note(_ sentence: String) {
         rows.wrappingAdd(1, ordering: .relaxed)
         report(sentence)

@@ -1,96 +1,155 @@
 import JSONDocument
 import Sessions
 
-/// A row of the table `sessions`, in the form that the columns have.
+/// A row of the table `sessions`. What SQL has to know is in columns, the rest in `state`:
+///
+///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
+///     [revision floor] [labels, JSON] [earlier tokens] · services · CRC-32 (4 bytes)
+///
+/// Numbers are LEB128 where no length is given. The checksum is over key, revision, expires_at and user_id, too; not over
+/// `used_at`, which changes alone.
 struct SessionRow {
-    static let columns =
-        "id, token, revision, created_at, expires_at, used_at, mode, user_id, labels, retired, checksum"
+    static let columns = "key, revision, used_at, expires_at, user_id, state"
+    private static let format: UInt8 = 1
 
     let id: SessionID
-    let token: [UInt8]
-    var revision: Int64
+    let token: TokenDigest
+    let revision: UInt64
+    let usedAt: Int64
     let createdAt: Int64
     let expiresAt: Int64
-    let usedAt: Int64
-    let mode: String
-    let userID: String?
-    let labels: [UInt8]?
-    let retired: [UInt8]?
+    /// How often the store had lost commits when the row was written (``StoreFacts``).
+    let epoch: UInt64
+    let details: SessionDetails
+    var services: [StoredDocument]
 
-    init(_ record: SessionRecord, usedAt: Int64) {
+    init(_ record: SessionRecord, usedAt: Int64, epoch: UInt64, services: [StoredDocument]) {
         id = record.id
-        token = record.token.bytes
-        // SQLite has no unsigned numbers. A session would have to be written to for millions of years.
-        revision = Int64(clamping: record.revision)
+        token = record.token
+        revision = record.revision
+        self.usedAt = usedAt
         createdAt = record.createdAt
         expiresAt = record.expiresAt
-        self.usedAt = usedAt
-        let details = record.details
-        mode = details.mode.rawValue
-        userID = details.userID
-        labels = details.labels.isEmpty ? nil : Self.text(of: details.labels)
-        retired = details.retiredTokens.isEmpty ? nil : Self.bytes(of: details.retiredTokens)
+        self.epoch = epoch
+        details = record.details
+        self.services = services
     }
 
-    /// The row that a statement stands on, which selected ``columns``; nil when it is damaged.
-    init?(_ row: SQLiteStatement) {
-        guard let id = SessionID(bytes: row.bytes(0)) else { return nil }
-        self.id = id
-        token = Array(row.bytes(1))
-        revision = row.int64(2)
-        createdAt = row.int64(3)
-        expiresAt = row.int64(4)
-        usedAt = row.int64(5)
-        mode = row.text(6)
-        userID = row.isNull(7) ? nil : row.text(7)
-        labels = row.isNull(8) ? nil : Array(row.bytes(8))
-        retired = row.isNull(9) ? nil : Array(row.bytes(9))
-        guard checksum == row.int64(10) else { return nil }
+    /// How many documents lie beside the row.
+    var large: Int { services.count { if case .beside = $0.content { true } else { false } } }
+
+    // MARK: Writing
+
+    private enum Flag {
+        static let cookie: UInt8 = 1
+        static let floor: UInt8 = 2
+        static let labels: UInt8 = 4
+        static let retired: UInt8 = 8
     }
 
-    var checksum: Int64 {
-        var sum = RowChecksum()
-        id.withBytes { sum.add($0) }
-        token.withUnsafeBytes { sum.add($0) }
-        for number in [revision, createdAt, expiresAt] { sum.add(number) }
-        for text in [mode, userID] {
-            // As a column that is NULL differs from one that is empty.
-            guard var text else {
-                sum.add(-1)
-                continue
-            }
-            text.withUTF8 { sum.add(UnsafeRawBufferPointer($0)) }
+    var state: [UInt8] {
+        let length = services.reduce(96) { sum, service in
+            if case .inRow(let bytes) = service.content { sum + bytes.count + 48 } else { sum + 64 }
         }
-        for bytes in [labels, retired] {
-            guard let bytes else {
-                sum.add(-1)
-                continue
+        var state = StateWriter(reservingCapacity: length)
+        state.add(Self.format)
+        withUnsafeBytes(of: id.low.bigEndian) { state.add(raw: $0) }
+        token.bytes.withUnsafeBytes { state.add(raw: $0) }
+        state.add(epoch)
+        state.add(difference: createdAt)
+        var flags: UInt8 = 0
+        if details.mode == .cookie { flags |= Flag.cookie }
+        if details.revisionFloor > 0 { flags |= Flag.floor }
+        if !details.labels.isEmpty { flags |= Flag.labels }
+        if !details.retiredTokens.isEmpty { flags |= Flag.retired }
+        state.add(flags)
+        if details.revisionFloor > 0 { state.add(details.revisionFloor) }
+        if !details.labels.isEmpty { state.add(Self.text(of: details.labels)) }
+        if !details.retiredTokens.isEmpty {
+            state.add(UInt64(details.retiredTokens.count))
+            for token in details.retiredTokens {
+                token.digest.bytes.withUnsafeBytes { state.add(raw: $0) }
+                for time in [token.givenAt, token.retiredAt, token.graceEndsAt] {
+                    state.add(difference: time &- createdAt)
+                }
             }
-            bytes.withUnsafeBytes { sum.add($0) }
         }
-        return sum.value
+        state.add(UInt64(services.count))
+        for service in services { service.write(to: &state, from: createdAt) }
+        let sum = state.bytes.withUnsafeBytes {
+            Self.checksum($0, key: id.key, revision: Int64(clamping: revision), expiresAt: expiresAt, details.userID)
+        }
+        withUnsafeBytes(of: sum.littleEndian) { state.add(raw: $0) }
+        return state.bytes
     }
-
-    /// The session, with its services; nil when a column says what this program never writes.
-    func stored(with services: [ServiceDocument]) -> StoredSession? {
-        guard let digest = TokenDigest(bytes: token), let mode = SessionMode(rawValue: mode), revision >= 0,
-            let labels = labels.map(Self.labels) ?? SessionLabels.none,
-            let retired = retired.map(Self.retiredTokens) ?? []
-        else { return nil }
-        let details = SessionDetails(labels: labels, userID: userID, retiredTokens: retired, mode: mode)
-        let record = SessionRecord(
-            id: id, token: digest, createdAt: createdAt, expiresAt: expiresAt, revision: UInt64(revision),
-            services: services, details: details)
-        return StoredSession(record: record, lastUsedAt: usedAt)
-    }
-
-    // MARK: Columns that hold several things
 
     private static func text(of labels: SessionLabels) -> [UInt8] {
         JSONDocument(members: labels.items.lazy.map { (name: $0.name, value: JSONDocument($0.value)) }).serialized()
     }
 
-    private static func labels(_ text: [UInt8]) -> SessionLabels? {
+    private static func checksum(
+        _ state: UnsafeRawBufferPointer, key: Int64, revision: Int64, expiresAt: Int64, _ userID: String?
+    ) -> UInt32 {
+        var sum = RowChecksum()
+        for number in [key, revision, expiresAt] { sum.add(number) }
+        if var userID {
+            userID.withUTF8 {
+                sum.add(Int64($0.count))
+                sum.add(UnsafeRawBufferPointer($0))
+            }
+        } else {
+            sum.add(-1)
+        }
+        sum.add(state)
+        return sum.value
+    }
+
+    // MARK: Reading
+
+    /// The row that a statement stands on, which selected ``columns``; nil when it is damaged.
+    init?(_ row: SQLiteStatement) {
+        let (key, number, bytes) = (row.int64(0), row.int64(1), row.bytes(5))
+        usedAt = row.int64(2)
+        expiresAt = row.int64(3)
+        let userID = row.isNull(4) ? nil : row.text(4)
+        guard number >= 0, bytes.count > 4 else { return nil }
+        revision = UInt64(number)
+        let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
+        let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: content.count, as: UInt32.self))
+        var isSound = sum == Self.checksum(content, key: key, revision: number, expiresAt: expiresAt, userID)
+        #if PLANTED_BUGS
+            isSound = isSound || PlantedBug.uncheckedRows.isActive
+        #endif
+        guard isSound else { return nil }
+        var state = StateReader(content)
+        do {
+            guard try state.byte() == Self.format else { return nil }
+            let low = UInt64(bigEndian: try state.raw(8).loadUnaligned(as: UInt64.self))
+            id = SessionID(key: key, low: low)
+            guard let digest = TokenDigest(bytes: Array(try state.raw(32))) else { return nil }
+            token = digest
+            epoch = try state.number()
+            createdAt = try state.difference()
+            let flags = try state.byte()
+            var details = SessionDetails(userID: userID, mode: flags & Flag.cookie == 0 ? .bearer : .cookie)
+            if flags & Flag.floor != 0 { details.revisionFloor = try state.number() }
+            if flags & Flag.labels != 0 {
+                guard let labels = Self.labels(try state.bytes()) else { return nil }
+                details.labels = labels
+            }
+            if flags & Flag.retired != 0 { details.retiredTokens = try Self.retiredTokens(&state, from: createdAt) }
+            self.details = details
+            services = []
+            let count = try state.count()
+            // Each takes more than a byte: a number of them that is not right ends with the bytes.
+            for _ in 0..<count { services.append(try StoredDocument(from: &state, start: createdAt)) }
+            guard state.isAtEnd else { return nil }
+        } catch {
+            return nil
+        }
+    }
+
+    static func labels(_ text: [UInt8]) -> SessionLabels? {
         guard let members = (try? JSONDocument(parsing: text))?.members else { return nil }
         var labels: [String: String] = [:]
         for (name, value) in members {
@@ -100,53 +159,28 @@ struct SessionRow {
         return SessionLabels(labels)
     }
 
-    /// A digest and three times.
-    private static let retiredTokenSize = 32 + 3 * 8
-
-    private static func bytes(of tokens: [RetiredToken]) -> [UInt8] {
-        tokens.flatMap { token in
-            token.digest.bytes + [token.givenAt, token.retiredAt, token.graceEndsAt].flatMap(bytes(of:))
-        }
-    }
-
-    private static func retiredTokens(_ bytes: [UInt8]) -> [RetiredToken]? {
-        guard bytes.count.isMultiple(of: retiredTokenSize) else { return nil }
+    private static func retiredTokens(
+        _ state: inout StateReader, from start: Int64
+    ) throws(StateReader.Malformed) -> [RetiredToken] {
         var tokens: [RetiredToken] = []
-        for start in stride(from: 0, to: bytes.count, by: retiredTokenSize) {
-            guard let digest = TokenDigest(bytes: bytes[start..<start + 32]) else { return nil }
-            let times = (0..<3).map { number(bytes[(start + 32 + 8 * $0)...].prefix(8)) }
+        for _ in 0..<(try state.count()) {
+            guard let digest = TokenDigest(bytes: Array(try state.raw(32))) else { throw StateReader.Malformed() }
+            var times: [Int64] = []
+            for _ in 0..<3 { times.append(start &+ (try state.difference())) }
             tokens.append(
                 RetiredToken(digest: digest, givenAt: times[0], retiredAt: times[1], grace: times[2] &- times[1]))
         }
         return tokens
     }
-
-    /// Big-endian.
-    private static func bytes(of number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 {
-        Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
-    }
 }
 
 extension SessionID {
-    /// The column `key`, by which a session is found: comparing numbers is much cheaper than comparing bytes. Ids are
-    /// of chance in their first half: that two agree there is as likely as guessing one of 2^64, and the second is then
-    /// refused like one that is there.
+    /// The primary key: SQLite compares numbers faster than bytes. Ids are made in the order of time, so sessions that
+    /// were made one after the other share pages.
     var key: Int64 { Int64(bitPattern: high ^ 1 << 63) }
 
-    /// The 16 bytes of the column `id`.
-    func withBytes<Result, Failure: Error>(
-        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        var words = (high.bigEndian, low.bigEndian)
-        return try withUnsafeBytes(of: &words) { bytes throws(Failure) in try body(bytes) }
-    }
+    init(key: Int64, low: UInt64) { self.init(high: UInt64(bitPattern: key) ^ 1 << 63, low: low) }
 
-    init?(bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == 16 else { return nil }
-        self.init(
-            high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-            low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
-    }
+    /// The second half as `state` has it.
+    var lowBytes: [UInt8] { withUnsafeBytes(of: low.bigEndian) { Array($0) } }
 }

@@ -1,16 +1,23 @@
+import CPageSeals
 import Glibc
 
 /// A thread of its own for work that blocks on a disk: neither a worker of the server nor one of Swift's pool.
 enum StoreThread {
     private final class Work {
+        let name: String
         let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+        init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
     }
 
-    /// False when there can be no thread, and `body` is not run.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    /// - Parameter name: at most 15 bytes (pthread_setname_np(3)), for `top -H` and `perf`.
+    /// - Throws: ``StoreOpeningError/noThread``; then `body` is not run.
+    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(StoreOpeningError) {
         var thread = pthread_t()
-        let work = Unmanaged.passRetained(Work(body))
+        let work = Unmanaged.passRetained(Work(name, body))
         let failure = pthread_create(
             &thread, nil,
             { argument in
@@ -20,14 +27,15 @@ enum StoreThread {
                 sigfillset(&signals)
                 pthread_sigmask(SIG_BLOCK, &signals, nil)
                 // Balances the retain of `start`.
-                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                cpageseals_name_thread(work.name)
+                work.body()
                 return nil
             }, work.toOpaque())
         guard failure == 0 else {
             work.release()
-            return false
+            throw .noThread
         }
         pthread_detach(thread)
-        return true
     }
 }

@@ -2,13 +2,15 @@ import Glibc
 
 /// Work that waits for a thread.
 ///
-/// `@unchecked Sendable`: `jobs`, `lastCount` and `isClosed` are only touched while `lock` is held; the two pointers never change
+/// `@unchecked Sendable`: `jobs`, `first`, `lastCount` and `isClosed` are only touched while `lock` is held; the two pointers never change
 /// and go in `deinit`, when no thread can wait any more: a waiting thread holds the queue. The lock is one of pthreads
 /// since `Mutex` has no condition to wait for.
 final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let arrival = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var jobs: [Job] = []
+    /// Those before `first` are taken.
+    private var jobs: [Job?] = []
+    private var first = 0
     /// How many were taken the last time that more were let come.
     private var lastCount = 0
     private var isClosed = false
@@ -46,7 +48,7 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     func take(atMost limit: Int, before end: SuspendingClock.Instant?) -> [Job]? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        while jobs.isEmpty, !isClosed {
+        while count == 0, !isClosed {
             guard let end else {
                 pthread_cond_wait(arrival, lock)
                 continue
@@ -55,15 +57,19 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
             guard pthread_cond_timedwait(arrival, lock, &time) != ETIMEDOUT else { return nil }
         }
         if limit > 1 { letMoreCome() }
-        guard jobs.count > limit else {
-            let taken = jobs
-            jobs = []
-            return taken
+        let end = first + min(limit, count)
+        let taken = jobs[first..<end].compactMap(\.self)
+        for place in first..<end { jobs[place] = nil }
+        first = end
+        // Moving the rest to the front is paid for by as many that were taken.
+        if first * 2 >= jobs.count {
+            jobs.removeFirst(first)
+            first = 0
         }
-        let taken = Array(jobs[..<limit])
-        jobs.removeFirst(limit)
         return taken
     }
+
+    private var count: Int { jobs.count - first }
 
     /// Lets other threads run as long as they bring more: what is about to come is then taken with what is there. With the
     /// lock held, which it lets go of for that.
@@ -72,10 +78,10 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     /// to do while it is written; so they come to write in two groups, of which one is written while the other gathers.
     private func letMoreCome() {
         var seen = 0
-        defer { lastCount = jobs.count }
+        defer { lastCount = count }
         let enough = max(Self.fewest, lastCount / 2)
-        while seen < jobs.count, jobs.count < enough, !isClosed {
-            seen = jobs.count
+        while seen < count, count < enough, !isClosed {
+            seen = count
             pthread_mutex_unlock(lock)
             sched_yield()
             pthread_mutex_lock(lock)

@@ -1,11 +1,14 @@
+import CPageSeals
 import CSQLite
 import Glibc
 
-/// Room in the file itself for what is in SQLite's log.
+/// Room in the database itself for what is in SQLite's log, and some to spare. On the writer's thread alone.
 ///
-/// A page that is new is in that log first, and in the file when the log is written back. On a disk that is full by then it
-/// could not be, and the log, which may be what has filled the disk, would have to stay. So the file takes the room for
-/// each page in the transaction that makes it. On the writer's thread alone.
+/// A new page is in the log first, and in the database when the log is copied. On a disk that is full by then it could not
+/// be, and the log, which may be what has filled the disk, would have to stay. So the database takes the room for each page
+/// in the transaction that makes it.
+///
+/// The spare room is given up when the disk is full: sessions can be ended then, and the server can start.
 ///
 /// Not by SQLite's own means (SQLITE_FCNTL_CHUNK_SIZE, SQLITE_FCNTL_SIZE_HINT): those make the file long and leave holes in
 /// it, for which there may be no room in the end.
@@ -13,15 +16,15 @@ final class FileRoom {
     private let connection: SQLiteConnection
     private let pageCount: SQLiteStatement
     private let pageSize: Int64
-    /// Pages for which there is room, as far as is known.
-    private var reserved: Int64 = 0
-    /// Whether there may be holes from before in what is there.
-    private var isChecked = false
+    /// Up to here the file has its blocks, as far as is known.
+    private var allocated: Int64 = 0
+    /// Whether the disk is full: then there is only room for what makes room.
+    private(set) var isLow = false
 
     /// By how much the file grows.
     private static let chunk: Int64 = 64 << 10
-    /// Left to SQLite's log, without which nothing can be removed.
-    private static let spare: UInt = 256 << 10
+    /// So much has to be free before others than ends are written again.
+    private static let enough: UInt = 2 << 20
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
@@ -32,30 +35,51 @@ final class FileRoom {
     /// Before a transaction is committed. Costs next to nothing where it made no page.
     func reserve() throws(SQLiteError) {
         defer { pageCount.reset() }
-        guard let file = connection.lock?.descriptor, try pageCount.step() else { return }
-        let pages = pageCount.int64(0)
-        if pages > reserved { try grow(file, to: pages * pageSize) }
-        // Less as well: what is given back is cut off when the log is written back.
-        reserved = pages
-    }
-
-    private func grow(_ file: Int32, to size: Int64) throws(SQLiteError) {
+        guard !isLow, let file = connection.lock?.descriptor, try pageCount.step() else { return }
+        let wanted = pageCount.int64(0) * pageSize + Int64(CPAGESEALS_SPARE)
+        // Less as well: what is given back is cut off when the log is copied.
+        guard wanted > allocated else { return allocated = wanted }
+        let end = (wanted + Self.chunk - 1) / Self.chunk * Self.chunk
         var status = stat()
         guard fstat(file, &status) == 0 else { return }
-        let start = isChecked ? Int64(status.st_size) : 0
-        guard size > start else { return }
-        guard hasRoom(for: size - Int64(status.st_size)) else { throw Self.full }
-        let end = (size + Self.chunk - 1) / Self.chunk * Self.chunk
-        // An error of the disk is told by the next sync. This thread alone writes to the file, so where the file system
-        // cannot do it and the C library writes zeros instead, they are in nobody's way (posix_fallocate(3)).
-        if posix_fallocate(file, off_t(start), off_t(end - start)) == ENOSPC { throw Self.full }
-        isChecked = true
+        guard freeBytes >= UInt(max(0, end - Int64(status.st_size))) + UInt(Self.chunk) else { throw Self.full }
+        // From the beginning the first time: there may be holes. An error of the disk is told by the next sync. This thread
+        // alone writes to the file, so where the file system cannot do it and the C library writes zeros instead, they are
+        // in nobody's way (posix_fallocate(3)).
+        if posix_fallocate(file, off_t(allocated), off_t(end - allocated)) == ENOSPC { throw Self.full }
+        allocated = end
     }
 
-    private func hasRoom(for bytes: Int64) -> Bool {
+    /// The disk is full.
+    func giveUpSpare() {
+        isLow = true
+        allocated = 0
+        if let file = connection.lock?.descriptor { Self.giveUpSpare(of: file) }
+    }
+
+    /// Before a transaction: whether the disk is not full any more.
+    func lookForRoom() {
+        if isLow, freeBytes >= Self.enough { isLow = false }
+    }
+
+    /// Cuts a database behind its last page.
+    static func giveUpSpare(of file: Int32) {
+        // https://www.sqlite.org/fileformat2.html#the_database_header: page size and number of pages.
+        var header = [UInt8](repeating: 0, count: 32)
+        guard pread(file, &header, header.count, 0) == header.count else { return }
+        let size = Int(header[16]) << 8 | Int(header[17])
+        let pages = header[28..<32].reduce(0) { $0 << 8 | Int($1) }
+        var status = stat()
+        // Pages in the log may be behind those that the header counts.
+        guard size >= 512, pages > 0, fstat(file, &status) == 0 else { return }
+        let end = max(Int(status.st_size) - Int(CPAGESEALS_SPARE), pages * size)
+        if end < Int(status.st_size) { ftruncate(file, off_t(end)) }
+    }
+
+    private var freeBytes: UInt {
         var disk = statvfs()
-        guard let path = sqlite3_db_filename(connection.handle, "main"), statvfs(path, &disk) == 0 else { return true }
-        return UInt(disk.f_bavail) * disk.f_frsize >= UInt(max(0, bytes)) + UInt(Self.chunk) + Self.spare
+        guard let path = connection.path, statvfs(path, &disk) == 0 else { return .max }
+        return UInt(disk.f_bavail) * disk.f_frsize
     }
 
     private static let full = SQLiteError(code: SQLITE_FULL, doing: "making room in the file")

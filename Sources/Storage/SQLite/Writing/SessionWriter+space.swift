@@ -3,14 +3,8 @@ import Sessions
 /// Pages that nothing is in any more. SQLite keeps them for what comes, so that the file never gets smaller; here those
 /// go back to the file system that are more than a store soon needs again.
 extension SessionWriter {
-    /// Moves at most so many pages from the end of the file into free ones, and cuts the file there. What is in the log of
-    /// recent writes needs no pages of its own afterwards.
+    /// Moves at most so many pages from the end of the file into free ones, and cuts the file there.
     func giveBack(atMost limit: Int) throws(SQLiteError) -> SpaceGivenBack {
-        try foldAll()
-        return try giveBackFree(atMost: limit)
-    }
-
-    private func giveBackFree(atMost limit: Int) throws(SQLiteError) -> SpaceGivenBack {
         let free = try freePages
         guard try isIncremental else { return SpaceGivenBack(given: 0, left: free, isPossible: false) }
         // Without a number, or with 0, it would be all of them.
@@ -20,14 +14,13 @@ extension SessionWriter {
     }
 
     /// A step of giving back what is too much; nothing most times. A page that was given back is taken again at the
-    /// price of a larger file, so some stay: a quarter of what is in use, what the log of recent
-    /// writes soon takes again, and not less than a mebibyte.
+    /// price of a larger file, so some stay: a quarter of what is in use, and not less than a mebibyte.
     func giveBackSurplus() throws(SQLiteError) {
         let free = try freePages
         guard free > Self.leastKept, try isIncremental else { return }
         let used = Int(try connection.number("PRAGMA page_count") ?? 0) - free
-        let surplus = free - max(Self.leastKept, used / 4, recent.pagesInTurn)
-        if surplus > 0 { _ = try giveBackFree(atMost: min(surplus, Self.step)) }
+        let surplus = free - max(Self.leastKept, used / 4)
+        if surplus > 0 { _ = try giveBack(atMost: min(surplus, Self.step)) }
     }
 
     /// Commits that come meanwhile wait for one step: for a few milliseconds.

@@ -1,155 +1,136 @@
 import Sessions
 
-/// The statements that change sessions. Runs within a transaction that somebody else begins and ends.
+/// The statements that change sessions, each within a transaction that ``GroupCommit`` begins and ends.
 struct SessionWriter {
-    let names: ServiceNames
-    /// In milliseconds; see `SessionSettings`.
-    private let idleTimeout: Int64
+    let connection: SQLiteConnection
+    let facts: StoreFacts
+    let room: FileRoom
+    private let names: ServiceNames
+    private let documents: DocumentTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
-    /// What most commits change of a session's own row.
-    let updateRevision: SQLiteStatement
-    private let findSession: SQLiteStatement
-    private let selectRevision: SQLiteStatement
+    private let updateServices: SQLiteStatement
+    private let selectSession: SQLiteStatement
     private let deleteSession: SQLiteStatement
+    private let deleteOverdue: SQLiteStatement
     private let touchSession: SQLiteStatement
-    private let updateService: SQLiteStatement
-    private let insertService: SQLiteStatement
-    private let deleteService: SQLiteStatement
-    private let deleteServices: SQLiteStatement
     private let writeFlow: SQLiteStatement
-    let connection: SQLiteConnection
-    /// Where commits that only write services go first.
-    let recent: RecentLog
-    let room: FileRoom
-    let selectSession: SQLiteStatement
-    /// Reads within the writer's transaction, and nothing of the log: who is read is folded before.
-    let reader: SessionReader
-    let selectDue: SQLiteStatement
-    let selectDueTooLate: SQLiteStatement
-    let moveDue: SQLiteStatement
+    private let writeFact: SQLiteStatement
 
-    /// - Parameters:
-    ///   - index: is given what the log has; readers are to look into it.
-    ///   - report: is told of each damaged row, in a sentence.
-    ///   - reportPage: of each damaged page.
-    init(
-        _ connection: SQLiteConnection, names: ServiceNames, idleTimeout: Int64,
-        recent index: RecentIndex = RecentIndex(),
-        report: @escaping @Sendable (String) -> Void = { _ in },
-        reportPage: @escaping @Sendable (UInt32) -> Void = { _ in }
-    ) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, names: ServiceNames, facts: StoreFacts) throws(SQLiteError) {
         self.connection = connection
-        room = try FileRoom(connection)
-        recent = try RecentLog(connection, index, report: report)
-        reader = try SessionReader(connection, names: names, report: report, reportPage: reportPage)
         self.names = names
-        self.idleTimeout = idleTimeout
+        self.facts = facts
+        try facts.read(connection)
+        room = try FileRoom(connection)
+        documents = try DocumentTable(connection)
         insertSession = try connection.prepare(
             """
-            INSERT OR IGNORE INTO sessions (key, \(SessionRow.columns), due_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-                    \(Self.due(used: "?7", timeout: "?13", expires: "?6")))
+            INSERT OR IGNORE INTO sessions (key, revision, used_at, expires_at, user_id, large, state)
+            VALUES (?1, ?2, ?7, ?8, ?5, ?3, ?4)
             """)
-        updateSession = try connection.prepare(
-            """
-            UPDATE sessions SET token = ?3, revision = ?4, mode = ?8, user_id = ?9, labels = ?10, retired = ?11,
-            checksum = ?12 WHERE key = ?1 AND id = ?2 AND revision = ?13
-            """)
-        updateRevision = try connection.prepare(
-            "UPDATE sessions SET revision = ?4, checksum = ?12 WHERE key = ?1 AND id = ?2 AND revision = ?13")
-        findSession = try connection.prepare("SELECT 1 FROM sessions WHERE key = ?1 AND id = ?2")
-        selectRevision = try connection.prepare("SELECT revision FROM sessions WHERE key = ?1 AND id = ?2")
-        selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND id = ?2")
-        deleteSession = try connection.prepare("DELETE FROM sessions WHERE key = ?1 AND (?2 IS NULL OR id = ?2)")
+        // The user has an index: a commit that does not change it must not touch that.
+        let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4"
+        let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10 AND \(Self.isOfID)"
+        updateServices = try connection.prepare("\(change) \(condition)")
+        updateSession = try connection.prepare("\(change), user_id = ?5 \(condition)")
+        selectSession = try connection.prepare(
+            "SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1 AND \(Self.isOfID)")
+        deleteSession = try connection.prepare(
+            "DELETE FROM sessions WHERE key = ?1 AND \(Self.isOfID) RETURNING \(SessionRow.columns)")
+        deleteOverdue = try connection.prepare(
+            "DELETE FROM sessions WHERE key = ?1 AND used_at = ?2 RETURNING \(SessionRow.columns)")
         touchSession = try connection.prepare(
-            "UPDATE sessions SET used_at = ?3 WHERE key = ?1 AND id = ?2 AND used_at < ?3")
-        updateService = try connection.prepare(
-            """
-            UPDATE services SET birth = ?3, revision = ?4, created_at = ?5, updated_at = ?6, document = ?7, checksum = ?8
-            WHERE session = ?1 AND name = ?2
-            """)
-        insertService = try connection.prepare(
-            """
-            INSERT INTO services (session, \(ServiceRow.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-            """)
-        deleteService = try connection.prepare("DELETE FROM services WHERE session = ?1 AND name = ?2")
-        deleteServices = try connection.prepare("DELETE FROM services WHERE session = ?1")
+            "UPDATE sessions SET used_at = ?2 WHERE key = ?1 AND used_at < ?2 AND \(Self.isOfID)")
         writeFlow = try connection.prepare("INSERT OR REPLACE INTO flows VALUES (?1, ?2, ?3)")
-        selectDue = try connection.prepare(
-            "SELECT key, id, used_at, expires_at FROM sessions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
-        selectDueTooLate = try connection.prepare(
-            "SELECT key, id, used_at, expires_at FROM sessions WHERE due_at > ?1 ORDER BY due_at DESC LIMIT ?2")
-        moveDue = try connection.prepare("UPDATE sessions SET due_at = ?2 WHERE key = ?1")
-        try replay(report: report)
+        writeFact = try connection.prepare("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
     }
+
+    /// SQL for the second half of the id, parameter 6: keys are the first.
+    private static let isOfID = "substr(state, 2, 8) = ?6"
+
+    /// Before a transaction is committed.
+    func prepareCommit() throws(SQLiteError) {
+        try facts.write(with: writeFact)
+        try room.reserve()
+    }
+
+    // MARK: What a store does
 
     /// False when there is one of that id.
     func create(_ session: StoredSession) throws(SQLiteError) -> Bool {
-        let row = SessionRow(session.record, usedAt: session.lastUsedAt)
+        let record = session.record
+        let row = try row(of: record, usedAt: session.lastUsedAt, over: nil)
         try bind(row, to: insertSession)
-        try insertSession.bind(5, row.createdAt)
-        try insertSession.bind(6, row.expiresAt)
-        try insertSession.bind(7, row.usedAt)
-        try insertSession.bind(13, idleTimeout)
+        try insertSession.bind(5, record.userID)
+        try insertSession.bind(7, session.lastUsedAt)
+        try insertSession.bind(8, record.expiresAt)
         try insertSession.run()
-        guard connection.changes == 1 else { return false }
-        for document in session.record.services {
-            let row = ServiceRow(document, named: names[document.service], of: row.id)
-            try row.bind(to: insertService)
-            try insertService.run()
+        guard connection.changes == 1 else {
+            for document in row.services { try remove(document) }
+            return false
         }
+        facts[.sessions] += 1
+        facts.note(revision: record.revision)
         return true
     }
 
     /// Nil when it is done. A row is only ever updated, never put back: no commit revives a session that has ended.
     func commit(_ commit: SessionCommit) throws(SQLiteError) -> StoreError? {
-        if isForLog(commit) { return try append(commit) }
-        try settle(commit.record.id)
-        let record = commit.record
-        let row = SessionRow(record, usedAt: 0)
-        let update = commit.changesServicesOnly ? updateRevision : updateSession
-        if commit.changesServicesOnly {
-            try bind(row.id, to: update)
-            try update.bind(4, row.revision)
-            try update.bind(12, row.checksum)
-        } else {
-            try bind(row, to: update)
-        }
-        try update.bind(13, Int64(clamping: commit.replacedRevision))
         #if PLANTED_BUGS
-            if PlantedBug.noConflictCheck.isActive, let revision = try storedRevision(of: record.id) {
-                try update.bind(13, revision)
-            }
-            if PlantedBug.revivedSession.isActive, try !exists(record.id) {
-                return try create(StoredSession(record: record, lastUsedAt: record.createdAt)) ? nil : .conflict
-            }
+            let commit = try planted(commit)
         #endif
-        try update.run()
-        guard connection.changes == 1 else { return try exists(record.id) ? .conflict : .gone }
-        for service in commit.changedServices {
+        // Nearly all sessions have nothing beside their row, before and after: then one statement does it.
+        if !commit.record.hasLargeDocuments, try update(commit, over: nil) { return nil }
+        guard let row = try storedRow(of: commit.record.id) else {
             #if PLANTED_BUGS
-                let isLast = service == commit.changedServices.last && commit.changedServices.count > 1
-                if PlantedBug.halfTransaction.isActive, isLast { continue }
-                if PlantedBug.lostService.isActive, record.revision.isMultiple(of: 32) { continue }
+                let revived = StoredSession(record: commit.record, lastUsedAt: commit.record.createdAt)
+                if PlantedBug.revivedSession.isActive { return try create(revived) ? nil : .conflict }
             #endif
-            if let document = record.document(of: service) {
-                try write(document, of: record.id)
-            } else {
-                try deleteService.bind(1, record.id.key)
-                try deleteService.bind(2, names[service])
-                try deleteService.run()
-            }
+            return .gone
         }
+        guard row.revision == commit.replacedRevision else { return .conflict }
+        return try update(commit, over: row) ? nil : .conflict
+    }
+
+    /// False when the row is not there, or not as it was to be.
+    private func update(_ commit: SessionCommit, over former: SessionRow?) throws(SQLiteError) -> Bool {
+        let row = try row(of: commit.record, usedAt: 0, over: former)
+        let update = commit.changesServicesOnly ? updateServices : updateSession
+        try bind(row, to: update)
+        if !commit.changesServicesOnly { try update.bind(5, commit.record.userID) }
+        try update.bind(9, Int64(clamping: commit.replacedRevision))
+        try update.bind(10, Int64(former?.large ?? 0))
+        try update.run()
+        guard connection.changes == 1 else { return false }
+        facts.note(revision: row.revision)
         for flow in commit.newFlows { try write(flow) }
+        return true
+    }
+
+    /// Nil when it is done. The row of a session that is replaced goes first, with all that belongs to it.
+    func receive(_ arrival: SessionArrival) throws(SQLiteError) -> StoreError? {
+        let id = arrival.session.record.id
+        var session = arrival.session
+        if let replaced = arrival.replacedRevision {
+            guard let row = try storedRow(of: id) else { return .gone }
+            guard row.revision == replaced else { return .conflict }
+            _ = try end(id)
+        } else {
+            // It may have ended here: what it was written to before then is not given again.
+            session = StoredSession(
+                record: session.record.raisingRevisionFloor(to: UInt64(facts[.arrivalFloor])),
+                lastUsedAt: session.lastUsedAt)
+        }
+        guard try create(session) else { return .conflict }
+        for flow in arrival.newFlows { try write(flow) }
         return nil
     }
 
-    /// Never moves a time backwards. When the session is looked at stays as it was: that it is not over yet is seen then,
-    /// once in each idle timeout, where to move it in the index with each use would change two more pages.
+    /// Never moves a time backwards.
     func touch(_ use: SessionUse) throws(SQLiteError) {
         try bind(use.id, to: touchSession)
-        try touchSession.bind(3, use.usedAt)
+        try touchSession.bind(2, use.usedAt)
         try touchSession.run()
     }
 
@@ -159,96 +140,134 @@ struct SessionWriter {
             if PlantedBug.endForgotten.isActive { return true }
         #endif
         try bind(id, to: deleteSession)
-        return try end(bound: id.key)
+        return try end(with: deleteSession)
     }
 
-    /// Ends the session with this key, whatever its column `id` says.
-    func end(key: Int64) throws(SQLiteError) -> Bool {
-        try deleteSession.bind(1, key)
-        try deleteSession.bindNull(2)
-        return try end(bound: key)
+    /// Ends a session whose time is over, unless it was used since it was looked at. False when it was.
+    func endOverdue(key: Int64, usedAt: Int64) throws(SQLiteError) -> Bool {
+        try deleteOverdue.bind(1, key)
+        try deleteOverdue.bind(2, usedAt)
+        return try end(with: deleteOverdue)
     }
 
-    private func end(bound key: Int64) throws(SQLiteError) -> Bool {
-        try deleteSession.run()
-        guard connection.changes == 1 else { return false }
-        // Rows of the log that are of nobody mean nothing, and no new session has the id of this one, but for one that is
-        // received (`receive(_:)`).
-        recent.forget(key: key)
-        try deleteServices.bind(1, key)
-        try deleteServices.run()
+    private func end(with statement: SQLiteStatement) throws(SQLiteError) -> Bool {
+        defer { statement.reset() }
+        guard try statement.step() else { return false }
+        // What a damaged row has beside it stays there; `store check` counts it.
+        if let row = SessionRow(statement) {
+            for document in row.services { try remove(document) }
+            let highest = max(row.revision, row.details.revisionFloor)
+            facts[.arrivalFloor] = max(facts[.arrivalFloor], Int64(clamping: highest))
+        }
+        facts[.sessions] -= 1
         return true
     }
 
     func replaceUsedFlows(_ flows: [UsedFlow]) throws(SQLiteError) {
-        try connection.execute("DELETE FROM flows; UPDATE facts SET value = 1 WHERE name = 'flows_known'")
+        try connection.execute("DELETE FROM flows")
+        facts[.flowsKnown] = 1
         for flow in flows { try write(flow) }
     }
 
-    func write(_ flow: UsedFlow) throws(SQLiteError) {
+    private func write(_ flow: UsedFlow) throws(SQLiteError) {
         try writeFlow.bind(1, flow.flow)
         try writeFlow.bind(2, Int64(flow.version))
         try writeFlow.bind(3, flow.states)
         try writeFlow.run()
     }
 
-    // MARK: Parts
+    // MARK: Rows
 
-    /// Nil when there is no such session. What the log has is not looked at.
-    func storedRevision(of id: SessionID) throws(SQLiteError) -> Int64? {
-        try bind(id, to: selectRevision)
-        defer { selectRevision.reset() }
-        return try selectRevision.step() ? selectRevision.int64(0) : nil
+    private func storedRow(of id: SessionID) throws(SQLiteError) -> SessionRow? {
+        try bind(id, to: selectSession)
+        defer { selectSession.reset() }
+        return try selectSession.step() ? SessionRow(selectSession) : nil
     }
 
-    private func exists(_ id: SessionID) throws(SQLiteError) -> Bool {
-        try bind(id, to: findSession)
-        defer { findSession.reset() }
-        return try findSession.step()
-    }
-
-    private func write(_ document: ServiceDocument, of session: SessionID) throws(SQLiteError) {
-        #if PLANTED_BUGS
-            var document = document
-            if PlantedBug.staleServiceRevision.isActive {
-                document = ServiceDocument(
-                    service: document.service, birth: document.birth, revision: document.revision - 1,
-                    createdAt: document.createdAt, updatedAt: document.updatedAt, bytes: document.bytes)
+    /// The row for a record, once its large documents are written that the former row does not have as they are.
+    private func row(
+        of record: SessionRecord, usedAt: Int64, over former: SessionRow?
+    ) throws(SQLiteError) -> SessionRow {
+        var rest = former?.services ?? []
+        var services: [StoredDocument] = []
+        for (name, document) in record.documents(names) {
+            let place = rest.firstIndex { $0.name == name }
+            let old = place.map { rest.remove(at: $0) }
+            var pieces: DocumentPieces?
+            if case .beside(let found) = old?.content { pieces = found }
+            let content: StoredDocument.Content
+            if document.bytes.count <= DocumentPieces.longestInRow {
+                if let pieces { try documents.remove(pieces) }
+                content = .inRow(document.bytes)
+            } else if let pieces, old?.revision == document.revision {
+                content = .beside(pieces)
+            } else {
+                content = .beside(try documents.put(document.bytes, over: pieces))
             }
-        #endif
-        try write(ServiceRow(document, named: names[document.service], of: session))
+            services.append(StoredDocument(document, named: name, content))
+        }
+        for document in rest { try remove(document) }
+        return SessionRow(record, usedAt: usedAt, epoch: UInt64(facts[.epoch]), services: services)
     }
 
-    func write(_ row: ServiceRow) throws(SQLiteError) {
-        // Most are there: only the first write finds none.
-        try row.bind(to: updateService)
-        try updateService.run()
-        guard connection.changes == 0 else { return }
-        try row.bind(to: insertService)
-        try insertService.run()
+    private func remove(_ document: StoredDocument) throws(SQLiteError) {
+        if case .beside(let pieces) = document.content { try documents.remove(pieces) }
     }
 
-    /// The key and the whole id.
-    func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
+    private func bind(_ id: SessionID, to statement: SQLiteStatement) throws(SQLiteError) {
         try statement.bind(1, id.key)
-        try id.withBytes { bytes throws(SQLiteError) in try statement.bind(2, blob: bytes) }
+        try statement.bind(6, blob: id.lowBytes)
     }
 
-    /// What both making and changing a session write.
     private func bind(_ row: SessionRow, to statement: SQLiteStatement) throws(SQLiteError) {
-        try bind(row.id, to: statement)
-        try statement.bind(3, blob: row.token)
-        try statement.bind(4, row.revision)
-        try statement.bind(8, row.mode)
-        if let userID = row.userID { try statement.bind(9, userID) } else { try statement.bindNull(9) }
-        if let labels = row.labels { try statement.bind(10, text: labels) } else { try statement.bindNull(10) }
-        if let retired = row.retired { try statement.bind(11, blob: retired) } else { try statement.bindNull(11) }
-        try statement.bind(12, row.checksum)
+        try statement.bind(1, row.id.key)
+        try statement.bind(2, Int64(clamping: row.revision))
+        try statement.bind(3, Int64(row.large))
+        try statement.bind(4, blob: row.state)
+        if statement !== insertSession { try statement.bind(6, blob: row.id.lowBytes) }
     }
 
-    /// SQL for when to look whether a session has expired. Rounded up to a minute: those that are due together are
-    /// looked at together.
-    private static func due(used: String, timeout: String, expires: String) -> String {
-        "(min(\(used) + \(timeout), \(expires)) + 59999) / 60000 * 60000"
+    #if PLANTED_BUGS
+        private func planted(_ commit: SessionCommit) throws(SQLiteError) -> SessionCommit {
+            let record = commit.record
+            var replaced = commit.replacedRevision
+            if PlantedBug.noConflictCheck.isActive, let row = try storedRow(of: record.id) { replaced = row.revision }
+            var services = record.services
+            if PlantedBug.staleServiceRevision.isActive {
+                services = services.map { document in
+                    guard commit.changedServices.contains(document.service) else { return document }
+                    return ServiceDocument(
+                        service: document.service, birth: document.birth, revision: document.revision - 1,
+                        createdAt: document.createdAt, updatedAt: document.updatedAt, bytes: document.bytes)
+                }
+            }
+            let isHalf = PlantedBug.halfTransaction.isActive && commit.changedServices.count > 1
+            let isLost = PlantedBug.lostService.isActive && record.revision.isMultiple(of: 32)
+            if isHalf || isLost, let last = commit.changedServices.last {
+                let stored = try storedRow(of: record.id)?.services.first { $0.name == names[last] }
+                services.removeAll { $0.service == last }
+                if let stored, case .inRow(let bytes) = stored.content {
+                    services.append(stored.document(service: last, bytes))
+                }
+            }
+            return SessionCommit(
+                record: SessionRecord(
+                    id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
+                    revision: record.revision, services: services, details: record.details),
+                replacedRevision: replaced, changedServices: commit.changedServices,
+                changesServicesOnly: commit.changesServicesOnly)
+        }
+    #endif
+}
+
+extension SessionRecord {
+    fileprivate var hasLargeDocuments: Bool {
+        func isLarge(_ document: ServiceDocument) -> Bool { document.bytes.count > DocumentPieces.longestInRow }
+        return services.contains(where: isLarge) || details.undeclared.contains { isLarge($0.document) }
+    }
+
+    /// All documents with their names, those of services that are not declared any more among them.
+    fileprivate func documents(_ names: ServiceNames) -> [(name: String, document: ServiceDocument)] {
+        services.map { (names[$0.service], $0) } + details.undeclared.map { ($0.name, $0.document) }
     }
 }

@@ -5,11 +5,32 @@ protocol WriteJob: AnyObject, Sendable {
     /// Does it within a transaction. May be asked again, in another transaction, when this one could not be committed.
     func apply(to writer: SessionWriter) throws(SQLiteError)
 
-    /// The transaction is durable, or failed and nothing has happened. Comes once.
+    /// The transaction is durable, or failed and nothing has happened. Comes once, in the order of the jobs.
     func finish(_ error: SQLiteError?)
 }
 
-/// A write that somebody waits for.
+/// A commit of a session, which nearly every write is: without a generic class and a continuation, which would cost
+/// two thousand instructions more.
+///
+/// `@unchecked Sendable`: `failure` is touched by the writer's thread alone, and nothing else changes.
+final class CommitJob: WriteJob, @unchecked Sendable {
+    private let commit: SessionCommit
+    private let done: @Sendable (StoreError?) -> Void
+    private var failure: StoreError?
+
+    init(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        self.commit = commit
+        self.done = done
+    }
+
+    func apply(to writer: SessionWriter) throws(SQLiteError) {
+        failure = try writer.room.isLow ? .diskIsFull : writer.commit(commit)
+    }
+
+    func finish(_ error: SQLiteError?) { done(error?.storeError ?? failure) }
+}
+
+/// Any other write, for which a task waits.
 ///
 /// `@unchecked Sendable`: `result` is touched by the writer's thread alone, and nothing else changes.
 final class Write<Result: Sendable>: WriteJob, @unchecked Sendable {

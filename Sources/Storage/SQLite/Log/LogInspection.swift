@@ -1,0 +1,157 @@
+import Glibc
+
+/// A look at the log that a process left, before SQLite reads it.
+///
+/// SQLite takes the first frame that does not fit its checksum for the end of the log
+/// (<https://www.sqlite.org/fileformat2.html#the_write_ahead_log>), which is right after a power cut: each transaction is
+/// synced before the next one begins, so only the last one may be torn. A frame that is damaged further in front would take
+/// all that was acknowledged behind it away without a word. The proof is behind it: frames of the same round of the log
+/// that fit the checksum of the frame before them, and among them the end of a transaction with another one after it.
+struct LogInspection {
+    enum Finding: Equatable {
+        case sound
+        /// The last transaction is not whole: as after a power cut, or damaged.
+        case torn
+        /// Transactions behind that frame were written, and cannot be read.
+        case damaged(frame: Int)
+    }
+
+    let finding: Finding
+
+    /// - Parameter path: of the log; without one, or with none of its frames, it is sound.
+    init(_ path: String) {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else {
+            finding = .sound
+            return
+        }
+        defer { close(file) }
+        finding = Self.look(file)
+    }
+
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    private static func look(_ file: Int32) -> Finding {
+        var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
+        guard pread(file, &header, header.count, 0) == header.count else { return .sound }
+        let pageSize = Int(word(header, 8))
+        guard (512...65_536).contains(pageSize), pageSize & (pageSize - 1) == 0 else { return lookWithoutHeader(file) }
+        let isBigEndian = word(header, 0) & 1 == 1
+        var sum = LogChecksum(isBigEndian: isBigEndian)
+        header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
+        let isHeaderSound = word(header, 0) & ~1 == 0x377F_0682 && sum == (word(header, 24), word(header, 28))
+        // A damaged header ends the log before its first frame, whose own word about the round is as good.
+        let salt = isHeaderSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
+        return walk(file, pageSize: pageSize, salt: salt, sum: isHeaderSound ? sum : nil, isBigEndian: isBigEndian)
+    }
+
+    /// The size of pages is not known: the sizes that there are get tried.
+    private static func lookWithoutHeader(_ file: Int32) -> Finding {
+        for pageSize in sequence(first: 512, next: { $0 < 65_536 ? $0 * 2 : nil }) {
+            var head = [UInt8](repeating: 0, count: frameHeaderSize)
+            guard pread(file, &head, head.count, off_t(headerSize)) == head.count else { return .sound }
+            for isBigEndian in [false, true] {
+                let finding = walk(
+                    file, pageSize: pageSize, salt: (word(head, 8), word(head, 12)), sum: nil, isBigEndian: isBigEndian)
+                if finding != .sound { return finding }
+            }
+        }
+        return .sound
+    }
+
+    /// - Parameter sum: of the header; nil when that is damaged.
+    private static func walk(
+        _ file: Int32, pageSize: Int, salt: (UInt32, UInt32), sum start: LogChecksum?, isBigEndian: Bool
+    ) -> Finding {
+        let size = frameHeaderSize + pageSize
+        let perRead = max(1, (1 << 20) / size)
+        var buffer = [UInt8](repeating: 0, count: size * perRead)
+        var firstBad: Int? = start == nil ? 0 : nil
+        // The sum that the next frame goes on from: of the frame before it, as that one says.
+        var before = start
+        var hasEndBehind = false
+        var frame = 0
+        while true {
+            let read = buffer.withUnsafeMutableBytes { bytes in
+                pread(file, bytes.baseAddress, bytes.count, off_t(headerSize + frame * size))
+            }
+            guard read >= size else { break }
+            for place in 0..<read / size {
+                let offset = place * size
+                let isOfRound = (word(buffer, offset + 8), word(buffer, offset + 12)) == salt
+                let told = (word(buffer, offset + 16), word(buffer, offset + 20))
+                var fits = false
+                if isOfRound, var sum = before {
+                    buffer.withUnsafeBytes { bytes in
+                        sum.add(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + 8]))
+                        sum.add(UnsafeRawBufferPointer(rebasing: bytes[(offset + frameHeaderSize)..<(offset + size)]))
+                    }
+                    fits = sum == told
+                }
+                if let firstBad, fits {
+                    if hasEndBehind { return .damaged(frame: firstBad) }
+                    hasEndBehind = word(buffer, offset + 4) != 0
+                } else if !fits, firstBad == nil {
+                    firstBad = frame + place
+                }
+                before = LogChecksum(isBigEndian: isBigEndian, told)
+            }
+            frame += read / size
+        }
+        return hasEndBehind ? .torn : .sound
+    }
+
+    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+        bytes.withUnsafeBytes { UInt32(bigEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self)) }
+    }
+
+    /// Copies a log for whoever looks into what was in it.
+    ///
+    /// - Returns: the path of the copy; nil when it could not be made.
+    static func keepCopy(of path: String) -> String? {
+        let copy = "\(path).damaged-\(time(nil))"
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { return nil }
+        defer { close(source) }
+        let target = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard target >= 0 else { return nil }
+        defer { close(target) }
+        while true {
+            let copied = sendfile(target, source, nil, 1 << 20)
+            if copied > 0 { continue }
+            guard copied == 0, fsync(target) == 0 else {
+                unlink(copy)
+                return nil
+            }
+            return copy
+        }
+    }
+}
+
+/// The checksum of the log: two sums over pairs of words.
+private struct LogChecksum {
+    private let isBigEndian: Bool
+    private var sums: (UInt32, UInt32)
+
+    init(isBigEndian: Bool, _ sums: (UInt32, UInt32) = (0, 0)) {
+        self.isBigEndian = isBigEndian
+        self.sums = sums
+    }
+
+    /// - Precondition: a multiple of eight bytes.
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        var (first, second) = sums
+        for offset in stride(from: 0, to: bytes.count, by: 8) {
+            let (one, two) = (
+                bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self),
+                bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+            )
+            first = first &+ (isBigEndian ? one.bigEndian : one.littleEndian) &+ second
+            second = second &+ (isBigEndian ? two.bigEndian : two.littleEndian) &+ first
+        }
+        sums = (first, second)
+    }
+
+    static func == (sum: Self, told: (UInt32, UInt32)) -> Bool { sum.sums == told }
+}

@@ -1,0 +1,104 @@
+import Sessions
+
+/// A service as the row of its session has it.
+struct StoredDocument {
+    /// Where the bytes are.
+    enum Content {
+        case inRow([UInt8])
+        case beside(DocumentPieces)
+    }
+
+    let name: String
+    let birth: UInt64
+    let revision: UInt64
+    let createdAt: Int64
+    let updatedAt: Int64
+    var content: Content
+
+    init(_ document: ServiceDocument, named name: String, _ content: Content) {
+        self.name = name
+        birth = document.birth
+        revision = document.revision
+        createdAt = document.createdAt
+        updatedAt = document.updatedAt
+        self.content = content
+    }
+
+    /// In bytes.
+    var size: Int {
+        switch content {
+        case .inRow(let bytes): bytes.count
+        case .beside(let pieces): pieces.size
+        }
+    }
+
+    func document(service: UInt16, _ bytes: [UInt8]) -> ServiceDocument {
+        ServiceDocument(
+            service: service, birth: birth, revision: revision, createdAt: createdAt, updatedAt: updatedAt, bytes: bytes)
+    }
+
+    // MARK: Format
+
+    /// - Parameter start: the session's own time, near which the others are.
+    func write(to state: inout StateWriter, from start: Int64) {
+        state.add(name)
+        state.add(birth)
+        state.add(revision)
+        state.add(difference: createdAt &- start)
+        state.add(difference: updatedAt &- createdAt)
+        switch content {
+        case .inRow(let bytes):
+            state.add(0 as UInt64)
+            state.add(bytes)
+        case .beside(let pieces):
+            state.add(UInt64(pieces.first))
+            state.add(UInt64(pieces.size))
+            state.add(UInt64(pieces.checksum))
+        }
+    }
+
+    init(from state: inout StateReader, start: Int64) throws(StateReader.Malformed) {
+        name = try state.text()
+        birth = try state.number()
+        revision = try state.number()
+        createdAt = start &+ (try state.difference())
+        updatedAt = createdAt &+ (try state.difference())
+        let first = Int64(bitPattern: try state.number())
+        guard first != 0 else {
+            content = .inRow(try state.bytes())
+            return
+        }
+        let (size, checksum) = (try state.count(), try state.number())
+        guard (1..<1 << 56).contains(first), size < 1 << 40 else { throw StateReader.Malformed() }
+        content = .beside(DocumentPieces(first: first, size: size, checksum: UInt32(truncatingIfNeeded: checksum)))
+    }
+}
+
+/// Where a document lies that is too large for its session's row: in pieces with consecutive ids in the table `documents`.
+///
+/// A row of SQLite that is longer than half a page has the rest of its page to itself, up to the length at which it
+/// continues on pages of its own. So documents of that length are cut into pieces, of which a page holds several: a
+/// document of 1 to 4 KB takes about a tenth more than its size.
+struct DocumentPieces: Equatable {
+    let first: Int64
+    let size: Int
+    /// CRC-32 of the whole document.
+    let checksum: UInt32
+
+    /// A longer document does not lie in the row, so that a small write never writes a large document.
+    static let longestInRow = 512
+    /// Six to a page of 4 KiB.
+    private static let piece = 664
+    /// A row of this length leaves the rest of its content to pages that it fills.
+    private static let longestInPieces = 4_057
+
+    var ids: ClosedRange<Int64> { first...first + Int64(Self.count(for: size)) - 1 }
+
+    static func count(for size: Int) -> Int { size > longestInPieces ? 1 : max(1, (size + piece - 1) / piece) }
+
+    /// The part of the document that each row holds.
+    static func parts(of document: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard count(for: document.count) > 1 else { return [document[...]] }
+        return stride(from: 0, to: document.count, by: piece).map { document[$0..<min($0 + piece, document.count)] }
+    }
+}

@@ -1,0 +1,169 @@
+import Glibc
+import Sessions
+import Testing
+
+@testable import Storage
+
+/// A process that was killed is played by a copy of its files.
+@Suite("After an end that was not orderly")
+struct RecoveryTests {
+    private let id = SessionID(random: SystemRandom())
+
+    /// The files of a store as they are now, in another folder.
+    private static func image(of file: SQLiteFile) throws -> SQLiteFile {
+        let copy = try SQLiteFile()
+        for ending in ["", "-wal"] { try Files.copy(file.path + ending, to: copy.path + ending) }
+        return copy
+    }
+
+    /// A store with a session of so many revisions, which goes on when `body` has looked at its files.
+    private func written(
+        _ revisions: UInt64, durability: Durability = .commit, _ body: (SQLiteFile) async throws -> Void
+    ) async throws {
+        let file = try SQLiteFile()
+        let store = try file.store(touchInterval: 90_000, durability: durability)
+        try await store.create(Samples.session(id, usedAt: 1_000))
+        for revision in 2...revisions {
+            let record = Samples.record(id, revision: revision, [Samples.document(revision: revision)])
+            try await store.commit(Samples.commit(record, over: revision - 1))
+        }
+        try await body(file)
+        await store.close()
+    }
+
+    @Test("nothing is lost, and uses count as late as the store may not have heard of them")
+    func killed() async throws {
+        try await written(5) { file in
+            let store = try Self.image(of: file).store()
+            let session = try #require(try await store.load(id))
+            #expect(session.record.revision == 5 && session.record.highestRevision == 5)
+            #expect(session.lastUsedAt == 91_000)
+            await store.close()
+        }
+    }
+
+    @Test("after an orderly end uses are what they were told")
+    func orderly() async throws {
+        let file = try SQLiteFile()
+        var store = try file.store(touchInterval: 90_000)
+        try await store.create(Samples.session(id, usedAt: 1_000))
+        await store.close()
+        store = try file.store(touchInterval: 90_000)
+        #expect(try await store.load(id)?.lastUsedAt == 1_000)
+        await store.close()
+    }
+
+    @Test(
+        "where answers come before the sync no revision is given twice after a power cut, and it is written again as above",
+        arguments: [Durability.interval(.seconds(60)), .none])
+    func powerCut(_ policy: Durability) async throws {
+        try await written(40, durability: policy) { file in
+            let image = try Self.image(of: file)
+            // Of the log nothing is left but what was synced: the ceiling.
+            let store = try image.store(durability: policy)
+            let session = try #require(try await store.load(id))
+            let floor = session.record.highestRevision
+            #expect(floor > 1 << 20)
+            let record = Samples.record(
+                id, revision: floor + 1, [Samples.document(revision: floor + 1)], details: session.record.details)
+            try await store.commit(Samples.commit(record, over: session.record.revision))
+            #expect(try await store.load(id)?.record.highestRevision == floor + 1)
+            // One that was made since has nothing to do with it.
+            let other = Samples.session()
+            try await store.create(other)
+            #expect(try await store.load(other.record.id)?.record.highestRevision == 1)
+            await store.close()
+            // Nor has an orderly end.
+            let next = try image.store(durability: policy)
+            #expect(try await next.load(id)?.record.highestRevision == floor + 1)
+            await next.close()
+        }
+    }
+
+    @Test("the ceiling of revisions is on the disk before a revision above the last one is shown", arguments: [false, true])
+    func ceiling(isWritten: Bool) async throws {
+        let file = try SQLiteFile()
+        let store = try file.store(durability: .none)
+        try await store.create(Samples.session(id, revision: 1 << 21))
+        let record = Samples.record(id, revision: 1 << 22)
+        if isWritten { try await store.commit(Samples.commit(record, over: 1 << 21)) }
+        let connection = try SQLiteConnection(file.path, .read)
+        let ceiling = try #require(
+            try connection.number("SELECT value FROM facts WHERE name = 'revision_ceiling'"))
+        #expect(ceiling == (isWritten ? 1 << 22 : 1 << 21) + 1 << 20)
+        await store.close()
+    }
+
+    @Test("a log that is damaged in its middle is told of, kept, and the floor is raised; its torn end is not told of")
+    func damagedLog() async throws {
+        try await written(40) { file in
+            let log = file.path + "-wal"
+            let frames = (StoreFile.size(of: log) - 32) / 4_120
+            try #require(frames > 30)
+            #expect(LogInspection(log).finding == .sound)
+            let torn = try Self.image(of: file)
+            try Files.flip(torn.path + "-wal", at: 32 + (frames - 1) * 4_120 + 2_000)
+            #expect(LogInspection(torn.path + "-wal").finding == .sound)
+            for frame in [0, frames / 2, frames - 4] {
+                let image = try Self.image(of: file)
+                try Files.flip(image.path + "-wal", at: 32 + frame * 4_120 + 2_000)
+                #expect(LogInspection(image.path + "-wal").finding == .damaged(frame: frame))
+                let reports = Reports()
+                let store = try image.store(report: reports.add)
+                #expect(reports.all.count == 1 && reports.all[0].contains("damaged at frame \(frame)"), "\(reports.all)")
+                if frame > frames / 4 {
+                    let session = try #require(try await store.load(id))
+                    #expect(session.record.revision < 40 && session.record.highestRevision > 1 << 20)
+                }
+                await store.close()
+                let copies = Files.names(in: image.folder).filter { $0.contains("-wal.damaged-") }
+                #expect(copies.count == 1)
+                for copy in copies {
+                    #expect(StoreFile.size(of: image.folder + "/" + copy) == StoreFile.size(of: log))
+                    unlink(image.folder + "/" + copy)
+                }
+            }
+            // Its header: SQLite takes the log for empty.
+            for place in [0, 9, 17, 25] {
+                let image = try Self.image(of: file)
+                try Files.flip(image.path + "-wal", at: place)
+                #expect(LogInspection(image.path + "-wal").finding == .damaged(frame: 0), "byte \(place)")
+            }
+        }
+    }
+
+    @Test("a copy that a backup made goes on above all that was given since")
+    func restored() async throws {
+        let file = try SQLiteFile()
+        var store = try file.store()
+        try await store.create(Samples.session(id, revision: 7))
+        _ = try StoreBackup(of: file.path, to: file.folder + "/copy", replaces: false)
+        await store.close()
+        #expect(rename(file.folder + "/copy", file.path) == 0)
+        store = try file.store()
+        #expect(try await store.load(id)?.record.highestRevision ?? 0 > 1 << 20)
+        await store.close()
+        store = try file.store()
+        #expect(try await store.load(id)?.record.highestRevision ?? 0 < 1 << 22)
+        await store.close()
+    }
+
+    @Test("a missing or empty database beside a log that has writes is refused, and nothing is made or removed")
+    func lostDatabase() async throws {
+        try await written(3) { file in
+            for isEmpty in [false, true] {
+                let image = try Self.image(of: file)
+                if isEmpty { #expect(truncate(image.path, 0) == 0) } else { unlink(image.path) }
+                let size = StoreFile.size(of: image.path + "-wal")
+                #expect {
+                    try image.store()
+                } throws: {
+                    "\($0)".contains("beside it has writes that belong to it")
+                }
+                #expect(StorePlace(image.path).problem != nil)
+                #expect(StoreFile.size(of: image.path + "-wal") == size && size > 32)
+                #expect((access(image.path, F_OK) == 0) == isEmpty)
+            }
+        }
+    }
+}
