@@ -38,7 +38,7 @@ package final class SQLiteStore: CallingSessionStore, FileStore {
         self.damaged = damaged
         let names = ServiceNames(services)
         let facts = StoreFacts()
-        let log = LogInspection(path + "-wal").finding
+        let log = LogInspection(of: path).finding
         let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
         do {
             let first = try Self.opened(path, under: lock)

@@ -18,46 +18,30 @@ struct LogInspection {
 
     let finding: Finding
 
-    /// - Parameter path: of the log; without one, or with none of its frames, it is sound.
-    init(_ path: String) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else {
-            finding = .sound
-            return
-        }
-        defer { close(file) }
-        finding = Self.look(file)
+    /// - Parameter database: the path of the database beside the log. Without a log it is sound.
+    init(of database: String) {
+        var head = [UInt8](repeating: 0, count: 18)
+        let (file, log) = (open(database, O_RDONLY | O_CLOEXEC), open(database + "-wal", O_RDONLY | O_CLOEXEC))
+        defer { for file in [file, log] where file >= 0 { close(file) } }
+        // The log says it as well, and may be damaged there. 1 stands for 65,536.
+        let isDatabase = pread(file, &head, head.count, 0) == head.count
+        let size = Int(head[16]) << 8 | Int(head[17])
+        finding = isDatabase && log >= 0 ? Self.look(log, pageSize: size == 1 ? 65_536 : size) : .sound
     }
 
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
-    private static func look(_ file: Int32) -> Finding {
+    private static func look(_ file: Int32, pageSize: Int) -> Finding {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
-        guard pread(file, &header, header.count, 0) == header.count else { return .sound }
-        let pageSize = Int(word(header, 8))
-        guard (512...65_536).contains(pageSize), pageSize & (pageSize - 1) == 0 else { return lookWithoutHeader(file) }
+        guard pageSize >= 512, pread(file, &header, header.count, 0) == header.count else { return .sound }
         let isBigEndian = word(header, 0) & 1 == 1
         var sum = LogChecksum(isBigEndian: isBigEndian)
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
-        let isHeaderSound = word(header, 0) & ~1 == 0x377F_0682 && sum == (word(header, 24), word(header, 28))
+        let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == (word(header, 24), word(header, 28))
         // A damaged header ends the log before its first frame, whose own word about the round is as good.
-        let salt = isHeaderSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
-        return walk(file, pageSize: pageSize, salt: salt, sum: isHeaderSound ? sum : nil, isBigEndian: isBigEndian)
-    }
-
-    /// The size of pages is not known: the sizes that there are get tried.
-    private static func lookWithoutHeader(_ file: Int32) -> Finding {
-        for pageSize in sequence(first: 512, next: { $0 < 65_536 ? $0 * 2 : nil }) {
-            var head = [UInt8](repeating: 0, count: frameHeaderSize)
-            guard pread(file, &head, head.count, off_t(headerSize)) == head.count else { return .sound }
-            for isBigEndian in [false, true] {
-                let finding = walk(
-                    file, pageSize: pageSize, salt: (word(head, 8), word(head, 12)), sum: nil, isBigEndian: isBigEndian)
-                if finding != .sound { return finding }
-            }
-        }
-        return .sound
+        let salt = isSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
+        return walk(file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
     }
 
     /// - Parameter sum: of the header; nil when that is damaged.

@@ -78,8 +78,9 @@ struct SessionReader {
     func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> SessionPage {
         defer { noteDamagedPages() }
         var sessions: [StoredSession] = []
-        let walk = try walk(selectPage, after: id?.key, limit: limit) { (row) throws(SQLiteError) in
+        let walk = try KeyWalk(selectPage, after: id?.key, limit: limit, damage) { (row) throws(SQLiteError) in
             if let session = try session(on: row) { sessions.append(session) }
+            return true
         }
         return SessionPage(
             sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) },
@@ -99,62 +100,17 @@ struct SessionReader {
         defer { noteDamagedPages() }
         try selectUses.bind(2, Int64(query.limit))
         var overdue = Overdue()
-        let walk = try walk(selectUses, after: key, limit: query.limit) { (row) throws(SQLiteError) in
+        let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
             let deadline = min(recovery.lastUse(usedAt) + query.idleTimeout, expiresAt)
-            guard deadline + query.retention <= query.now, low.count == 8 else { return }
+            guard deadline + query.retention <= query.now, low.count == 8 else { return true }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
             if !query.isInUse(id) { overdue.sessions.append((key, usedAt)) }
+            return true
         }
         overdue.looked = walk.rows
         overdue.last = walk.last
         return overdue
-    }
-
-    /// Goes through at most `limit` rows, and steps over pages that cannot be read.
-    ///
-    /// - Returns: the last key, nil when nothing is behind it; the rows; how many times something was stepped over.
-    private func walk(
-        _ rows: SQLiteStatement, after key: Int64?, limit: Int,
-        _ body: (SQLiteStatement) throws(SQLiteError) -> Void
-    ) throws(SQLiteError) -> (last: Int64?, rows: Int, skipped: Int) {
-        // No id has the lowest key: its first half would be a time before 1970.
-        var last = key ?? .min
-        var (count, skipped) = (0, 0)
-        while true {
-            do throws(SQLiteError) {
-                try rows.bind(1, last)
-                defer { rows.reset() }
-                while count < limit {
-                    guard try rows.step() else { return (nil, count, skipped) }
-                    let key = rows.int64(0)
-                    // Damage may lead back to where we were.
-                    guard key > last else { throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order") }
-                    last = key
-                    count += 1
-                    try body(rows)
-                }
-                return (last, count, skipped)
-            } catch  where error.primaryCode == SQLITE_CORRUPT {
-                skipped += 1
-                guard let next = HoleSearch.readableKey(after: last, canRead: canRead) else {
-                    damage.note("Pages of sessions are damaged from the key \(last) on (\(error)).")
-                    return (nil, count, skipped)
-                }
-                damage.note("Pages of sessions are damaged between the keys \(last) and \(next) (\(error)).")
-                last = next
-            }
-        }
-    }
-
-    private func canRead(after key: Int64) -> Bool {
-        do {
-            try selectPage.bind(1, key)
-            defer { selectPage.reset() }
-            return try !selectPage.step() || selectPage.int64(0) > key
-        } catch {
-            return false
-        }
     }
 
     // MARK: Rows

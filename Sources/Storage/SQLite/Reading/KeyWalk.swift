@@ -1,0 +1,76 @@
+import CSQLite
+
+/// Goes through a table in the order of its keys, and steps over pages that cannot be read.
+struct KeyWalk {
+    /// The last key; nil when nothing is behind it.
+    private(set) var last: Int64?
+    private(set) var rows = 0
+    /// How many times something was stepped over.
+    private(set) var skipped = 0
+
+    /// - Parameters:
+    ///   - statement: selects the rows with a key greater than parameter 1, in the order of keys; column 0 is the key.
+    ///   - key: nil for the beginning.
+    ///   - limit: at most so many rows.
+    ///   - body: is given each row, and returns false for the last that it wants.
+    init(
+        _ statement: SQLiteStatement, after key: Int64?, limit: Int, _ damage: DamageCount,
+        _ body: (SQLiteStatement) throws(SQLiteError) -> Bool
+    ) throws(SQLiteError) {
+        // No id has the lowest key: its first half would be 0.
+        var after = key ?? .min
+        while true {
+            do throws(SQLiteError) {
+                try statement.bind(1, after)
+                defer { statement.reset() }
+                while rows < limit {
+                    guard try statement.step() else { return }
+                    let key = statement.int64(0)
+                    // Damage may lead back to where we were.
+                    guard key > after else { throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order") }
+                    after = key
+                    rows += 1
+                    guard try body(statement) else { break }
+                }
+                last = after
+                return
+            } catch  where error.primaryCode == SQLITE_CORRUPT {
+                skipped += 1
+                let next = Self.readableKey(after: after) { Self.canRead(statement, after: $0) }
+                damage.note("Pages of sessions are damaged between the keys \(after) and \(next ?? .max) (\(error)).")
+                guard let next else { return }
+                after = next
+            }
+        }
+    }
+
+    private static func canRead(_ statement: SQLiteStatement, after key: Int64) -> Bool {
+        do {
+            try statement.bind(1, key)
+            defer { statement.reset() }
+            return try !statement.step() || statement.int64(0) > key
+        } catch {
+            return false
+        }
+    }
+
+    /// The lowest key found after which rows can be read, behind `key` and the damage that follows it; nil when there is
+    /// none. Looks further and further away, and then for the beginning of what can be read there: some 130 looks at most.
+    private static func readableKey(after key: Int64, canRead: (_ after: Int64) -> Bool) -> Int64? {
+        var (damaged, distance) = (key, Int64(1))
+        while true {
+            let (sum, isOver) = key.addingReportingOverflow(distance)
+            var readable = isOver ? Int64.max : sum
+            if canRead(readable) {
+                while UInt64(bitPattern: readable &- damaged) > 1 {
+                    let middle = damaged &+ Int64(UInt64(bitPattern: readable &- damaged) / 2)
+                    if canRead(middle) { readable = middle } else { damaged = middle }
+                }
+                return readable
+            }
+            guard readable < .max else { return nil }
+            damaged = readable
+            distance = distance > .max / 2 ? .max : distance * 2
+        }
+    }
+}
