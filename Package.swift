@@ -79,7 +79,7 @@ let package = Package(
         .testTarget(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
-        .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions", "CSQLite"]),
+        .testTarget(name: "StorageTests", dependencies: ["Storage", "Sessions", "Navigation", "CSQLite"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),

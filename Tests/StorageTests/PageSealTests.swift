@@ -162,7 +162,7 @@ struct PageSealTests {
         _ = try await Self.fill(file, 250, document: 6_000)
         let store = try Self.open(file)
         // Changes pages that had been read from the file, with their checksums of then.
-        for session in try await store.page(after: nil, limit: 100) {
+        for session in try await store.page(after: nil, limit: 100).sessions {
             #expect(try await store.end(session.record.id))
         }
         let target = file.folder + "/copy"

@@ -43,7 +43,7 @@ struct RecentFoldingTests {
                             }
                                 ?? "1")
                         if step % 10 == 9 {
-                            for session in try await store.page(after: nil, limit: 50) {
+                            for session in try await store.page(after: nil, limit: 50).sessions {
                                 guard let known = last[session.record.id] else { continue }
                                 #expect(session.record.revision == known)
                             }

@@ -143,7 +143,7 @@ struct UpkeepTests {
             """)
         try await Self.fill(file, 400)
         let emptying = try file.store()
-        for session in try await emptying.page(after: nil, limit: 350) {
+        for session in try await emptying.page(after: nil, limit: 350).sessions {
             #expect(try await emptying.end(session.record.id))
         }
         #expect(throws: StoreOpeningError.inUse(file.path)) { try StoreVacuum(file.path) }

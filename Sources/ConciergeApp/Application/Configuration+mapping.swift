@@ -12,6 +12,7 @@ extension SessionSettings {
         idleTimeout = configuration.sessionIdleTimeout.milliseconds
         lifetime = configuration.sessionLifetime.milliseconds
         touchInterval = configuration.touchInterval.milliseconds
+        expiredRetention = configuration.expiredRetention.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
@@ -49,7 +50,7 @@ extension Configuration {
         case .sqlite(let path):
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name), idleTimeout: sessionIdleTimeout.milliseconds,
-                durability: storeDurability, report: report)
+                touchInterval: touchInterval.milliseconds, durability: storeDurability, report: report)
         }
     }
 }

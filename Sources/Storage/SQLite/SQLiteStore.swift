@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// SQLite is asked for WAL mode with `synchronous = FULL`, which syncs the log before a commit returns
 /// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
-package final class SQLiteStore: CallingSessionStore {
+package final class SQLiteStore: CallingSessionStore, FileStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let damaged: DamageCount
@@ -25,11 +25,12 @@ package final class SQLiteStore: CallingSessionStore {
     ///   - path: of the file; `-wal` and `-shm` are put beside it. Its directory is made when it is not there.
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - idleTimeout: in milliseconds; see `SessionSettings`.
+    ///   - touchInterval: how far the times of uses may lag behind, in milliseconds; see `SessionSettings`.
     ///   - report: is told of damaged rows and other trouble, in sentences for the log.
     /// - Throws: ``StoreOpeningError``.
     package convenience init(
-        path: String, services: [String], idleTimeout: Int64, durability: Durability = .commit,
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        path: String, services: [String], idleTimeout: Int64, touchInterval: Int64 = 0,
+        durability: Durability = .commit, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         try self.init(
             path: path, services: services, idleTimeout: idleTimeout, durability: durability, recent: RecentLimits(),
@@ -122,7 +123,7 @@ package final class SQLiteStore: CallingSessionStore {
         return sentence
     }
 
-    package var file: String? { lock.identity.text }
+    package var file: String { lock.identity.text }
     package var damage: StoreDamage { StoreDamage(rows: damaged.rowCount, pages: damaged.pageCount) }
 
     static let writerSettings = [
@@ -186,7 +187,7 @@ package final class SQLiteStore: CallingSessionStore {
         return expired
     }
 
-    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? {
+    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack {
         let space = try await write { writer throws(SQLiteError) in try writer.giveBack(atMost: pages) }
         // The file itself ends sooner only when the log was written back to it.
         if space.left == 0 { commits.checkpointSoon() }
@@ -205,8 +206,12 @@ package final class SQLiteStore: CallingSessionStore {
         try await readers.read { reader throws(SQLiteError) in try reader.sessions(ofUser: userID) }
     }
 
-    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
-        try await readers.read { reader throws(SQLiteError) in try reader.page(after: id, limit: limit) }
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
+        try await readers.read { reader throws(SQLiteError) in
+            let page = try reader.page(after: id, limit: limit + 1)
+            let shown = page.prefix(limit)
+            return SessionPage(sessions: Array(shown), next: page.count > limit ? shown.last?.record.id : nil)
+        }
     }
 
     nonisolated(nonsending) private func write<Result: Sendable>(

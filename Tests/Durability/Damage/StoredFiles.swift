@@ -49,7 +49,7 @@ struct StoredFiles: Sendable {
                 await store.close()
                 // Without the pages that the log of recent writes had: what is damaged is to be of some use.
                 store = try open(path)
-                while let space = try await store.giveBackSpace(atMost: 1_000), space.left > 0 {}
+                while try await store.giveBackSpace(atMost: 1_000).left > 0 {}
                 await store.close()
             }
             defer { withExtendedLifetime(store) {} }

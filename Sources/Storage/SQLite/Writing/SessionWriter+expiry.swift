@@ -5,7 +5,6 @@ extension SessionWriter {
     func endExpired(_ query: ExpiryQuery) throws(SQLiteError) -> ExpiredSessions {
         let late = try moveUp(query)
         let due = try rows(selectDue, from: query.now, limit: query.limit)
-        var ended: [StoredSession] = []
         var count = 0
         for row in due {
             // An id that is none belongs to a damaged row, which nobody can use.
@@ -13,17 +12,14 @@ extension SessionWriter {
                 if try end(key: row.key) { count += 1 }
                 continue
             }
-            let deadline = min(row.usedAt + query.idleTimeout, row.expiresAt)
+            let deadline = min(row.usedAt + query.idleTimeout, row.expiresAt) + query.retention
             guard deadline <= query.now, !query.isInUse(id) else {
                 try look(at: row.key, again: max(deadline, query.now + 1))
                 continue
             }
-            // Read before it is gone: it is told what it had.
-            try settle(id)
-            if let session = try reader.current(id) { ended.append(session) }
             if try end(id) { count += 1 }
         }
-        return ExpiredSessions(sessions: ended, count: count, looked: max(due.count, late))
+        return ExpiredSessions(count: count, looked: max(due.count, late))
     }
 
     /// Brings forward what was to be looked at later than any session can last: it was written when the timeout was longer.
@@ -34,7 +30,7 @@ extension SessionWriter {
     /// - Returns: how many.
     private func moveUp(_ query: ExpiryQuery) throws(SQLiteError) -> Int {
         let late = try rows(
-            selectDueTooLate, from: Self.rounded(query.now + query.idleTimeout), limit: query.limit)
+            selectDueTooLate, from: Self.rounded(query.now + query.idleTimeout + query.retention), limit: query.limit)
         for row in late {
             // The clock may have been set back.
             let deadline = min(min(row.usedAt, query.now) + query.idleTimeout, row.expiresAt)
