@@ -80,7 +80,8 @@ let package = Package(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
         .testTarget(
-            name: "StorageTests", dependencies: ["Storage", "Sessions", "CSQLite", "CPageSeals"], exclude: ["Fixtures"]),
+            name: "StorageTests", dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageSeals"],
+            exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),

@@ -5,7 +5,14 @@ package struct SessionSettings: Sendable {
     /// A session expires so long after it was made, used or not.
     package var lifetime: Int64 = 12 * 60 * 60 * 1_000
     /// The store is told at most so often that a session is in use.
-    package var touchInterval: Int64 = 10_000
+    package var touchInterval: Int64 {
+        get { chosenTouchInterval ?? Self.touchInterval(forIdleTimeout: idleTimeout) }
+        set { chosenTouchInterval = newValue }
+    }
+    private var chosenTouchInterval: Int64?
+    /// So long a store that outlives the process keeps what has expired. It is refused at once; but a clock that is wrong
+    /// may be set right.
+    package var expiredRetention: Int64 = 60 * 60 * 1_000
     /// So long a token that was replaced still works, for requests that are on their way.
     package var rotationGrace: Int64 = 30_000
     /// How many sessions there may be, in memory or not; bounds what they can take.
@@ -26,4 +33,8 @@ package struct SessionSettings: Sendable {
     package var maxWaitingWriters = 1_024
 
     package init() {}
+
+    /// Unless another is set: a twentieth, so that reads seldom write, and what is forgotten by a process that is killed
+    /// is little beside the timeout; an hour at most.
+    package static func touchInterval(forIdleTimeout timeout: Int64) -> Int64 { min(timeout / 20, 3_600_000) }
 }

@@ -1,3 +1,4 @@
+import ConciergeApp
 import JSONDocument
 import Support
 import Testing
@@ -44,6 +45,47 @@ struct ExpiryTests {
         }
     }
 
+    @Test(
+        "with a store on disk what has expired is refused at once, and kept for an hour; a new start makes no difference"
+    )
+    func retained() async throws {
+        let clock = SteeredClock()
+        try await withFolder([:]) { _, folder in
+            func configure(_ configuration: inout Configuration) {
+                configuration.store = .sqlite("\(folder)/sessions.db")
+                configuration.sessionIdleTimeout = .seconds(60)
+            }
+            func stored(_ app: RunningApplication) async throws -> Int? {
+                try await app.admin().get("/v1/stats")[member: "sessions"]?[member: "stored"]?.int
+            }
+            let tokens = try await withApplication(clock: clock, configure) { app in
+                let (client, id, token) = try await app.newSession()
+                let other = try await app.newSession()
+                clock.advance(.seconds(40))
+                // It is told when the server stops.
+                #expect(try await other.client.get(Paths.profile).status == 200)
+                clock.advance(.seconds(20))
+                #expect(try await client.get(Paths.profile).status == 401)
+                #expect(try await app.admin().get("/v1/sessions/\(id)").status == 404)
+                #expect(try await app.admin().get("/v1/sessions?active=false").items.map { $0[string: "id"] } == [id])
+                #expect(try await stored(app) == 2)
+                return [token, other.token]
+            }
+            try await withApplication(clock: clock, configure) { app in
+                clock.advance(.seconds(39))
+                let clients = tokens.map { app.client().with(token: $0) }
+                #expect(try await clients[0].get(Paths.profile).status == 401)
+                #expect(try await clients[1].get(Paths.profile).status == 200)
+                clock.advance(.seconds(60))
+                #expect(try await clients[1].get(Paths.profile).status == 401)
+                #expect(try await stored(app) == 2)
+                clock.advance(.seconds(3_600))
+                while try await stored(app) != 0 { clock.advance(.seconds(1)) }
+                #expect(try await app.admin().get("/v1/stats")[member: "sessions"]?[member: "ended"] == 2)
+            }
+        }
+    }
+
     @Test("times in the answers follow the clock")
     func times() async throws {
         let clock = SteeredClock()
@@ -78,7 +120,10 @@ struct ExpiryTests {
                 live = try await app.admin().get("/v1/stats")[member: "sessions"]?[member: "live"]?.int ?? -1
             }
             let statistics = try await app.admin().get("/v1/stats")
-            #expect(statistics[member: "sessions"] == ["live": 0, "created": 3, "ended": 3])
+            #expect(
+                statistics[member: "sessions"] == [
+                    "live": 0, "created": 3, "ended": 3, "stored": 0, "resident": 0, "allowed": 3,
+                ])
             #expect(statistics[member: "services"]?[member: "profile"] == 0)
             #expect(try await app.client().send("POST", Paths.sessions).status == 201)
         }

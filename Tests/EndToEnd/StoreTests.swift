@@ -115,7 +115,7 @@ struct StoreTests {
         try await Self.withDatabase { path in
             try await Self.beginTour(in: path)
             let names = try ServiceCatalog().services.map(\.name)
-            let sqlite = try SQLiteStore(path: path, services: names, idleTimeout: 1_800_000)
+            let sqlite = try SQLiteStore(path: path, services: names)
             try await Self.fill(sqlite, with: 10_000)
             let store = SteeredStore(sqlite)
             let reads = Atomic<Int>(0)
@@ -143,7 +143,7 @@ struct StoreTests {
             try await Self.start(path, [])
             // And by now it is forgotten that there ever was such a flow.
             let names = try ServiceCatalog().services.map(\.name)
-            let store = try SQLiteStore(path: path, services: names, idleTimeout: 1_800_000)
+            let store = try SQLiteStore(path: path, services: names)
             #expect(try await store.usedFlows() == [])
             await store.close()
         }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Sessions
@@ -46,13 +47,38 @@ struct CreatingTests {
     func refused() async throws {
         let store = StoreWrapper()
         let house = try House(store: store) { $0.maxSessions = 1 }
-        store.createFailure.withLock { $0 = .full("no room") }
+        store.beforeCreate.withLock { $0 = { _ throws(StoreError) in throw .full("no room") } }
         await #expect(throws: SessionError.storageFull(reason: "no room")) { try await house.session() }
         #expect(house.sessions.statistics.live == 0)
         #expect(house.sessions.statistics.created == 0)
-        store.createFailure.withLock { $0 = nil }
+        store.beforeCreate.withLock { $0 = nil }
         _ = try await house.session()
         #expect(house.sessions.statistics.live == 1)
+    }
+
+    @Test("where the store takes the id for another one, a further id is tried, a few times")
+    func takenID() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) { $0.maxSessions = 1 }
+        let refused = Mutex<[SessionID]>([])
+        store.beforeCreate.withLock {
+            $0 = { session throws(StoreError) in
+                let isFirst = refused.withLock { refused in
+                    guard refused.isEmpty else { return false }
+                    refused.append(session.record.id)
+                    return true
+                }
+                if isFirst { throw .conflict }
+            }
+        }
+        let (session, token) = try await house.sessions.create()
+        #expect(token.sessionID == session.id && session.id > refused.withLock { $0[0] })
+        #expect(try await house.isAuthenticated(token))
+        #expect(house.sessions.statistics.live == 1 && house.sessions.statistics.created == 1)
+        try await house.sessions.end(session)
+        store.beforeCreate.withLock { $0 = { _ throws(StoreError) in throw .conflict } }
+        await #expect(throws: SessionError.self) { try await house.session() }
+        #expect(house.sessions.registry.total == 0)
     }
 
     @Test("there are never more than there may be, whichever way they are made")

@@ -72,7 +72,7 @@ import Testing
 
     @Test("the store is told of a use at most once in each touch interval")
     func touches() async throws {
-        let house = try House(store: StoreWrapper())
+        let house = try House(store: StoreWrapper()) { $0.touchInterval = 10_000 }
         let (session, token) = try await house.sessions.create()
         let made = house.clock.now()
         for _ in 0..<9 {
@@ -88,16 +88,28 @@ import Testing
         #expect(try await house.store.load(session.id)?.lastUsedAt == made + 10_000)
     }
 
+    @Test("a touch interval that is not set is a twentieth of the idle timeout, an hour at most")
+    func touchInterval() {
+        var settings = SessionSettings()
+        #expect(settings.touchInterval == 90_000)
+        settings.idleTimeout = 1_000
+        #expect(settings.touchInterval == 50)
+        settings.idleTimeout = 365 * 86_400_000
+        #expect(settings.touchInterval == 3_600_000)
+        settings.touchInterval = 7
+        #expect(settings.touchInterval == 7)
+    }
+
     private final class Told: Sendable {
-        let counts = Mutex<[Int]>([])
+        let uses = Mutex<[[SessionUse]]>([])
     }
 
     /// Sessions with a use of which the store is still to be told, and what it was asked when it was.
     private static func used(
         _ count: Int, refusing: @escaping @Sendable ([SessionUse]) -> Bool = { _ in false }
-    ) async throws -> (house: House, ids: [SessionID], told: @Sendable () -> [Int]) {
+    ) async throws -> (house: House, ids: [SessionID], told: @Sendable () -> [[SessionUse]]) {
         let store = StoreWrapper()
-        let house = try House(store: store)
+        let house = try House(store: store) { $0.touchInterval = 60_000 }
         var made: [(id: SessionID, token: SessionToken)] = []
         for _ in 0..<count {
             let (session, token) = try await house.sessions.create()
@@ -108,11 +120,11 @@ import Testing
         let told = Told()
         store.beforeTouch.withLock {
             $0 = { uses throws(StoreError) in
-                told.counts.withLock { $0.append(uses.count) }
+                told.uses.withLock { $0.append(uses) }
                 if refusing(uses) { throw .unavailable("") }
             }
         }
-        return (house, made.map(\.id), { told.counts.withLock { $0 } })
+        return (house, made.map(\.id), { told.uses.withLock { $0 } })
     }
 
     private static func saved(_ ids: [SessionID], _ house: House) async throws -> Int {
@@ -121,12 +133,13 @@ import Testing
         return saved
     }
 
-    @Test("uses are told in batches")
+    @Test("uses are told in batches, in the order of ids")
     func batchesOfUses() async throws {
         let whole = Sessions.useBatch
         let (house, ids, told) = try await Self.used(3 * whole - 1)
         try await house.sessions.saveUses()
-        #expect(told() == [whole, whole, whole - 1])
+        #expect(told().map(\.count) == [whole, whole, whole - 1])
+        #expect(told().flatMap { $0 }.map(\.id) == ids.sorted())
         #expect(try await Self.saved(ids, house) == ids.count)
     }
 
@@ -145,7 +158,7 @@ import Testing
         #expect(try await Self.saved(ids, house) == ids.count - 1)
         let asked = told().count
         await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
-        #expect(told().dropFirst(asked) == [1])
+        #expect(told().dropFirst(asked).map(\.count) == [1])
     }
 
     @Test("a store that refuses every use is soon asked no further, and told of all again")
@@ -153,19 +166,44 @@ import Testing
         let isAway = Mutex(true)
         let (house, ids, told) = try await Self.used(20 * Sessions.useBatch) { _ in isAway.withLock { $0 } }
         await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
-        #expect(told() == [64, 32, 16, 8, 4, 2, 1, 1])
+        #expect(told().map(\.count) == [256, 128, 64, 32, 16, 8, 4, 2, 1, 1])
         isAway.withLock { $0 = false }
         try await house.sessions.saveUses()
         #expect(try await Self.saved(ids, house) == ids.count)
     }
 
-    @Test("what was used last is told when the sweeper is stopped, whatever it was about")
+    @Test("what was used last is told when the sweeper is stopped, due or not")
     func usesAtTheEnd() async throws {
-        let (house, ids, _) = try await Self.used(3)
+        let count = 2 * Sessions.useBatch + 1
+        let (house, ids, told) = try await Self.used(count)
+        try await house.sessions.saveUses()
+        let asked = told().count
+        house.clock.advance(1)
+        for id in ids.dropFirst() {
+            let session = try #require(try await house.sessions.session(id))
+            _ = session.present(session.stored.record.token, now: house.clock.now())
+        }
         let sweeper = Task { await house.sessions.run() }
         sweeper.cancel()
         await sweeper.value
-        #expect(try await Self.saved(ids, house) == ids.count)
+        #expect(told().dropFirst(asked).flatMap { $0 }.map(\.id) == ids.dropFirst().sorted())
+        for id in ids {
+            let session = try #require(try await house.sessions.session(id))
+            #expect(try await house.store.load(id)?.lastUsedAt == session.stored.lastUsedAt)
+        }
+    }
+
+    @Test("a time of use that is still to come is taken for now")
+    func futureUse() async throws {
+        let store = StoreWrapper()
+        let clock = ManualClock()
+        let (session, token) = try await House(store: store, clock: clock).sessions.create()
+        try await store.touch([SessionUse(id: session.id, usedAt: clock.now() + 86_400_000)])
+        let house = try House(store: store, clock: clock)
+        #expect(try await house.sessions.page(limit: 1).sessions[0].lastUsedAt.millisecondsSince1970 == clock.now())
+        #expect(try await house.isAuthenticated(token))
+        clock.advance(1_800_000)
+        #expect(try await !house.isAuthenticated(token))
     }
 
     @Test("a store that ends with the process is not told of uses: memory knows them")
@@ -197,9 +235,9 @@ import Testing
         #expect(await house.sessions.sweep() == 1)
     }
 
-    @Test("the sweeper tries again when the store does not answer")
+    @Test("the sweeper tries again when a store in which nothing is kept does not answer")
     func retries() async throws {
-        let store = StoreWrapper()
+        let store = StoreWrapper(outlivesProcess: false)
         let house = try House(store: store)
         let (session, token) = try await house.sessions.create()
         house.clock.advance(1_800_000)

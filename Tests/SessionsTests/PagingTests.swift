@@ -21,12 +21,13 @@ import Testing
         return pages
     }
 
-    @Test("pages give every session once, in the order of ids", arguments: [1, 7, 20, 21, 100])
+    @Test("pages give every session once, in an order that stays", arguments: [1, 7, 20, 21, 100])
     func all(limit: Int) async throws {
         var ids: [SessionID] = []
         for _ in 0..<20 { ids.append(try await house.session().id) }
         let pages = try await pages(limit)
-        #expect(pages.flatMap { $0 } == ids.sorted())
+        #expect(pages.flatMap { $0 } == (try await self.pages(100)[0]))
+        #expect(pages.flatMap { $0 }.sorted() == ids.sorted())
         #expect(pages.dropLast().allSatisfy { $0.count == limit })
         #expect(pages.last?.isEmpty == false)
     }
@@ -47,6 +48,38 @@ import Testing
         #expect(Set(staying).isSubset(of: seen))
     }
 
+    @Test("places that cannot be read are passed over, in lists and exports, which count them")
+    func damage() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        for _ in 0..<20 { _ = try await house.session() }
+        // Of each page some is left, and of some nothing.
+        store.afterPage.withLock {
+            $0 = { page in
+                SessionPage(
+                    sessions: page.sessions.filter { $0.record.id.low % 3 == 0 }, next: page.next,
+                    skipped: page.sessions.count { $0.record.id.low % 3 != 0 })
+            }
+        }
+        var seen: [SessionID] = []
+        var cursor: SessionCursor?
+        repeat {
+            let page = try await house.sessions.page(after: cursor, limit: 2)
+            seen += page.sessions.map(\.id)
+            cursor = page.next
+            #expect(page.sessions.count == 2 || cursor == nil)
+        } while cursor != nil
+        let left = seen.count
+        #expect(Set(seen).count == left && seen.allSatisfy { $0.low % 3 == 0 })
+        let lines = try await exported(house.sessions)
+        let end = try JSONDocument(parsing: #require(lines.last))[member: "end"]
+        #expect(lines.count == left + 2 && end?[member: "sessions"]?.int == left)
+        #expect(end?[member: "skipped"]?.int == (left == 20 ? nil : 20 - left))
+        let report = try await imported(lines, into: try House(clock: house.clock).sessions)
+        #expect(report.imported == left && report.isComplete)
+        #expect(report.errors.map(\.problem.pointer) == (left == 20 ? [] : ["/end/skipped"]))
+    }
+
     @Test("lists can be narrowed to a user and to those that can be used")
     func filters() async throws {
         let old = try await house.session()
@@ -60,7 +93,9 @@ import Testing
         #expect(try await pages(2, userID: "ada").flatMap { $0 } == ids.sorted())
         #expect(try await pages(2, userID: "bob") == [[]])
         house.clock.advance(900_000)
-        #expect(try await house.sessions.page(limit: 10, isActive: true).sessions.map(\.id) == ids.sorted())
+        #expect(try await house.sessions.page(limit: 10, isActive: true).sessions.map(\.id).sorted() == ids.sorted())
+        // Nothing that can be used is behind them.
+        #expect(try await house.sessions.page(limit: 5, isActive: true).next == nil)
         #expect(try await house.sessions.page(limit: 10, isActive: false).sessions.map(\.id) == [old.id])
         #expect(try await house.sessions.page(limit: 10).sessions.count == 6)
     }

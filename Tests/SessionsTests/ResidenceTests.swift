@@ -195,6 +195,7 @@ import Testing
         let house = try House(store: store) {
             $0.maxResidentSessions = 1
             $0.touchInterval = 3_600_000
+            $0.expiredRetention = 0
         }
         let (id, token) = try await Self.make(house)
         house.clock.advance(1_000_000)
@@ -221,7 +222,7 @@ import Testing
         let store = StoreWrapper()
         let clock = ManualClock()
         let (id, token) = try await Self.make(House(store: store, clock: clock))
-        clock.advance(60_000)
+        clock.advance(100_000)
         let house = try House(store: store, clock: clock)
         #expect(try await house.isAuthenticated(token))
         try await house.sessions.saveUses()

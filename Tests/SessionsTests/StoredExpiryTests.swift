@@ -2,42 +2,144 @@ import Testing
 
 @testable import Sessions
 
-/// Sessions whose time is over while they are in the store alone.
+/// Sessions whose time is over in a store that outlives the process: they are refused at once, and deleted later.
 @Suite struct StoredExpiryTests {
-    @Test("they are ended, observers are told, and there is room for others")
-    func cold() async throws {
+    private static let idle: Int64 = 1_800_000
+    private static let hour: Int64 = 3_600_000
+
+    @Test("they leave memory, observers are told, and their places are given back when the store has deleted them")
+    func retained() async throws {
         let store = StoreWrapper()
         let house = try House(store: store) {
             $0.maxResidentSessions = 2
-            $0.maxSessions = 5
+            $0.maxSessions = 100
         }
-        var ids: [SessionID] = []
+        var made: [(id: SessionID, token: SessionToken)] = []
         for _ in 0..<5 {
-            let session = try await house.session()
+            let (session, token) = try await house.sessions.create()
             try await house.perform(.put(["count": 1]), on: "counter", session)
             try await house.perform(.put([:]), on: "notes", session, if: WriteCondition(onlyIfNew: true))
-            ids.append(session.id)
+            made.append((session.id, token))
         }
         #expect(house.sessions.statistics.live == 2)
-        await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+        house.clock.advance(Self.idle)
+        let resident = made.map(\.id).filter { house.sessions.registry[$0] != nil }
+        await house.sessions.sweep()
+        await house.sessions.sweepStore()
+        #expect(house.sessions.statistics.live == 0 && house.sessions.statistics.stored == 5)
+        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(house.sessions.registry.total == 5 && house.sessions.statistics.ended == 0)
+        for (id, token) in made {
+            #expect(try await !house.isAuthenticated(token))
+            #expect(try await house.sessions.session(id) == nil)
+            let told = Array(house.ear.changes(of: id).suffix(3))
+            // Of those that were in the store alone nobody has watched anything.
+            let isTold =
+                told == [.serviceRemoved(name: "notes"), .serviceRemoved(name: "counter"), .ended(.expired)]
+            #expect(isTold == resident.contains(id))
+        }
+        #expect(house.sessions.statistics.live == 0)
+        #expect(try await house.sessions.page(limit: 10, isActive: false).sessions.count == 5)
+        #expect(try await house.sessions.page(limit: 10, isActive: true).sessions.isEmpty)
+        house.clock.advance(Self.hour - 1)
         await house.sessions.sweepStore()
         #expect(store.sessionCount == 5)
-        house.clock.advance(1_800_000)
-        await house.sessions.sweep()
-        #expect(store.sessionCount == 3)
-        #expect(await house.sessions.sweepStore(limit: 2))
-        #expect(await !house.sessions.sweepStore(limit: 2))
+        house.clock.advance(1)
+        #expect(await house.sessions.sweepStore(limit: 2).count == 2)
+        #expect(await house.sessions.sweepStore(limit: 2).count == 2)
+        #expect(await house.sessions.sweepStore(limit: 2).count == 1)
         #expect(store.sessionCount == 0)
-        #expect(house.sessions.statistics.ended == 5)
-        #expect(house.sessions.registry.total == 0)
-        for id in ids {
-            #expect(
-                house.ear.changes(of: id).suffix(3) == [
-                    .serviceRemoved(name: "notes"), .serviceRemoved(name: "counter"), .ended(.expired),
-                ])
+        #expect(house.sessions.statistics.ended == 5 && house.sessions.registry.total == 0)
+    }
+
+    @Test("a use that the store was not told of keeps one from being deleted, also when it has left memory")
+    func unsavedUse() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) {
+            $0.touchInterval = Self.hour
+            $0.expiredRetention = 0
         }
+        let (session, token) = try await house.sessions.create()
+        house.clock.advance(Self.idle - 1)
+        #expect(try await house.isAuthenticated(token))
+        let used = house.clock.now()
+        house.clock.advance(Self.idle)
+        await house.sessions.sweep()
+        await house.sessions.sweepStore()
+        #expect(house.sessions.statistics.live == 0 && store.sessionCount == 1)
+        try await house.sessions.saveUses()
+        #expect(try await store.load(session.id)?.lastUsedAt == used)
+        await house.sessions.sweepStore()
+        #expect(store.sessionCount == 0)
+    }
+
+    @Test("a start with a clock that is ahead loses nothing, and absolute ends hold when it is right again")
+    func wrongClock() async throws {
+        let store = StoreWrapper()
+        let clock = ManualClock()
+        let (session, token) = try await House(store: store, clock: clock).sessions.create()
+        let ahead = ManualClock()
+        ahead.advance(7 * 86_400_000)
+        let wrong = try House(store: store, clock: ahead)
+        #expect(try await !wrong.isAuthenticated(token))
+        let sweeper = Task { await wrong.sessions.run() }
+        while ahead.now() < 1_700_000_000_000 + 7 * 86_400_000 + Self.hour - 5_000 { await Task.yield() }
+        sweeper.cancel()
+        await sweeper.value
+        #expect(try await store.load(session.id) != nil)
+        let right = try House(store: store, clock: clock)
+        #expect(try await right.isAuthenticated(token))
+        #expect(try await right.sessions.session(session.id)?.summary().expiresAt == session.summary().expiresAt)
+    }
+
+    @Test("nothing is deleted before the process has run for as long")
+    func atStart() async throws {
+        let store = StoreWrapper()
+        let clock = ManualClock()
+        _ = try await House(store: store, clock: clock).session()
+        clock.advance(10 * 86_400_000)
+        let house = try House(store: store, clock: clock)
+        await house.sessions.sweepStore()
+        clock.advance(Self.hour - 1)
+        await house.sessions.sweepStore()
+        #expect(store.sessionCount == 1)
+        clock.advance(1)
+        await house.sessions.sweepStore()
+        #expect(store.sessionCount == 0)
+    }
+
+    @Test("when three quarters of the places are taken, what has expired goes at once")
+    func crowded() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) { $0.maxSessions = 8 }
         for _ in 0..<5 { _ = try await house.session() }
+        house.clock.advance(Self.idle)
+        await house.sessions.sweep()
+        await house.sessions.sweepStore()
+        #expect(store.sessionCount == 5)
+        let last = try await house.session()
+        await house.sessions.sweepStore()
+        #expect(store.sessionCount == 1)
+        #expect(try await store.load(last.id) != nil)
+        for _ in 0..<7 { _ = try await house.session() }
         await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+    }
+
+    @Test("one that ends just when it expires is counted once, and its place given back once")
+    func endAtExpiry() async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store)
+        let session = try await house.session()
+        store.beforeEnd.withLock {
+            $0 = {
+                house.clock.advance(Self.idle)
+                await house.sessions.sweep()
+            }
+        }
+        #expect(try await house.sessions.end(session))
+        #expect(house.sessions.statistics.ended == 1 && house.sessions.registry.total == 0)
+        #expect(house.ear.changes(of: session) == [.created, .ended(.expired)])
+        #expect(store.sessionCount == 0 && house.sessions.statistics.live == 0)
     }
 
     @Test("those that were stored before the process began count against the limit")
@@ -57,7 +159,10 @@ import Testing
     @Test("one that is used in memory is left alone, however old it looks in the store")
     func inUse() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store) { $0.touchInterval = 3_600_000 }
+        let house = try House(store: store) {
+            $0.touchInterval = Self.hour
+            $0.expiredRetention = 0
+        }
         let (session, token) = try await house.sessions.create()
         house.clock.advance(1_000_000)
         #expect(try await house.isAuthenticated(token))
@@ -67,15 +172,44 @@ import Testing
         #expect(try await store.load(session.id) != nil)
     }
 
-    @Test("the loop ends them")
+    @Test("the loop deletes them, many in a second when many have expired")
     func loop() async throws {
         let store = StoreWrapper()
-        let id = try await House(store: store).session().id
+        let former = try House(store: store)
+        for _ in 0..<3_000 { _ = try await former.session() }
         let house = try House(store: store)
+        let begin = house.clock.now()
         let loop = Task { await house.sessions.run() }
         while store.sessionCount > 0 { await Task.yield() }
+        let end = house.clock.now()
         loop.cancel()
         await loop.value
-        #expect(house.ear.changes(of: id) == [.ended(.expired)])
+        #expect(end - begin < Self.idle + Self.hour + 3_000)
+        #expect(house.sessions.statistics.ended == 3_000 && house.sessions.registry.total == 0)
+    }
+
+    @Test("an import of one that is still to be deleted is as if there were none", arguments: [true, false])
+    func receiving(isResident: Bool) async throws {
+        let store = StoreWrapper()
+        let house = try House(store: store) { $0.maxSessions = 1 }
+        let (session, token) = try await house.furnished("a")
+        let lines = try await exported(house.sessions)
+        // It was used here, and expires; there it was used later.
+        house.clock.advance(1_000)
+        let later = try ArchiveRefusalTests.changed(
+            lines[1], ["used_at": .init(house.sessions.environment.timestamp(house.clock.now()).description)])
+        house.clock.advance(Self.idle - 1_000)
+        if !isResident { await house.sessions.sweep() }
+        #expect(store.sessionCount == 1 && (house.sessions.statistics.live == 1) == isResident)
+        for conflict in SessionImport.Conflict.allCases {
+            let trial = try await imported([lines[0], later], into: house.sessions, conflict, isTrial: true)
+            #expect(trial.imported == 1 && trial.replaced == 0)
+        }
+        let report = try await imported([lines[0], later], into: house.sessions)
+        #expect(report.imported == 1 && report.replaced == 0 && report.skipped == 0)
+        #expect(try await house.isAuthenticated(token))
+        #expect(house.sessions.statistics.ended == 1 && house.sessions.registry.total == 1)
+        let back = try #require(try await house.sessions.session(session.id))
+        #expect(try house.get("counter", back).document == ["count": 3])
     }
 }

@@ -183,7 +183,7 @@ import Testing
     func endWhileLoading() async throws {
         let store = StoreWrapper()
         let token = try await House(store: store).sessions.create().1
-        let house = try House(store: store)
+        let house = try House(store: store) { $0.expiredRetention = 0 }
         store.afterLoad.withLock {
             $0 = {
                 // Its time is over just now, and the sweeper is quick.

@@ -37,7 +37,7 @@ struct RecoveryTests {
             let store = try Self.image(of: file).store()
             let session = try #require(try await store.load(id))
             #expect(session.record.revision == 5 && session.record.highestRevision == 5)
-            #expect(session.lastUsedAt == 91_000)
+            #expect(session.lastUsedAt == 96_000)
             await store.close()
         }
     }

@@ -1,3 +1,4 @@
+import Navigation
 import Sessions
 import Storage
 import Testing
@@ -14,7 +15,7 @@ import Testing
         Candidate(testDescription: "memory") { (MemoryStore(), nil) },
         Candidate(testDescription: "sqlite") {
             let file = try SQLiteFile()
-            return (try file.store(), file)
+            return (try file.store(services: try ServiceCatalog().services.map(\.name)), file)
         },
     ]
 
@@ -125,7 +126,23 @@ import Testing
         try await store.touch([SessionUse(id: id, usedAt: 20)])
         #expect(try await store.load(id) == nil)
         #expect(try await store.sessions(ofUser: "u").isEmpty)
-        #expect(try await store.page(after: nil, limit: 10).isEmpty)
+        let page = try await store.page(after: nil, limit: 10)
+        #expect(page.sessions.isEmpty && page.next == nil && page.skipped == 0)
+    }
+
+    /// All sessions, and how many pages they are on.
+    private static func all(_ store: any SessionStore, limit: Int) async throws -> (ids: [SessionID], pages: Int) {
+        var ids: [SessionID] = []
+        var next: SessionID?
+        var pages = 0
+        repeat {
+            let page = try await store.page(after: next, limit: limit)
+            #expect(page.sessions.count <= limit && page.skipped == 0)
+            ids += page.sessions.map(\.record.id)
+            next = page.next
+            pages += 1
+        } while next != nil
+        return (ids, pages)
     }
 
     @Test("uses move the time of the last use forwards only, and a commit leaves it", arguments: stores)
@@ -153,22 +170,30 @@ import Testing
         #expect(try await store.sessions(ofUser: "nobody").isEmpty)
     }
 
-    @Test("pages go through all sessions in the order of ids", arguments: stores)
+    @Test("pages go through all sessions, in an order of ids that stays", arguments: stores)
     func pages(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
-        // Some share their first byte; the first and the last that there can be are among them.
-        var ids = (0..<40).map { SessionID(high: UInt64($0 % 7) << 56 | UInt64($0), low: UInt64($0)) }
-        ids += [SessionID(high: .max, low: 0), SessionID(high: 1 << 63, low: 1), SessionID(high: 1 << 63 - 1, low: 2)]
-        for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
-        var found: [SessionID] = []
-        while true {
-            let page = try await store.page(after: found.last, limit: 3).map(\.record.id)
-            #expect(page.count <= 3)
-            if page.isEmpty { break }
-            found += page
+        #expect(try await Self.all(store, limit: 3).pages == 1)
+        // Some share the first byte of a half; the first and the last that there can be are among them.
+        var ids = (0..<40 as Range<UInt64>).map { number in
+            let (high, low) = (number % 7, number % 5)
+            return SessionID(high: high << 56 | number, low: low << 56 | number)
         }
-        #expect(found == ids.sorted())
+        ids += [SessionID(high: .max, low: .max), SessionID(high: 1 << 63, low: 1)]
+        ids += [SessionID(high: 1 << 63 - 1, low: 1 << 63), SessionID(high: 1 << 62, low: 1 << 63 - 1)]
+        for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
+        let (found, pages) = try await Self.all(store, limit: 11)
+        #expect(found.sorted() == ids.sorted())
+        // Nothing is behind the last one.
+        #expect(pages == 4)
+        for limit in [1, 3, 43, 44, 1_000] { #expect(try await Self.all(store, limit: limit).ids == found) }
+        // One that ends is no longer a place to begin at, and one that comes moves no other.
+        let place = found[20]
+        #expect(try await store.end(place))
+        try await store.create(StoredSession(record: Self.record(SessionID(high: 99, low: 99)), lastUsedAt: 11))
+        let rest = try await store.page(after: place, limit: 1_000).sessions.map(\.record.id)
+        #expect(rest.filter(found.contains) == Array(found[21...]))
     }
 
     @Test("it knows how many sessions there are", arguments: stores)
@@ -185,7 +210,18 @@ import Testing
         #expect(store.sessionCount == 2)
     }
 
-    @Test("what is over is ended, the first first, so many at a time; the others stay", arguments: stores)
+    /// Goes round often enough that each session was looked at, and gives how many ended.
+    private static func ended(_ store: any SessionStore, _ query: ExpiryQuery) async throws -> Int {
+        var count = 0
+        for _ in 0..<16 {
+            let seen = try await store.endExpired(query)
+            #expect(seen.count <= seen.looked && seen.looked <= query.limit)
+            count += seen.count
+        }
+        return count
+    }
+
+    @Test("what is over is ended some time after that, so many looked at in a step; the others stay", arguments: stores)
     func expiry(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -202,25 +238,25 @@ import Testing
                 ], details: SessionDetails(userID: "u"))
             try await store.create(StoredSession(record: record, lastUsedAt: 11))
         }
-        func query(_ now: Int64, limit: Int = 10, idleTimeout: Int64 = 1_800_000) -> ExpiryQuery {
-            ExpiryQuery(now: now, idleTimeout: idleTimeout, limit: limit) { $0 == ids[1] }
+        func ended(_ now: Int64, limit: Int = 10, idleTimeout: Int64 = 1_800_000) async throws -> Int {
+            try await Self.ended(
+                store,
+                ExpiryQuery(now: now, idleTimeout: idleTimeout, retention: 3 * minute, limit: limit) { $0 == ids[1] })
         }
-        #expect(try await store.endExpired(query(minute - 1)).count == 0)
-        let first = try await store.endExpired(query(5 * minute, limit: 1))
-        #expect(first.sessions.map(\.record.id) == [ids[0]] && first.count == 1 && first.looked == 1)
-        #expect(first.sessions.first?.record.services.map(\.service) == [1])
+        #expect(try await ended(4 * minute - 1) == 0)
+        #expect(try await ended(4 * minute) == 1)
         #expect(try await store.load(ids[0]) == nil)
         // The second is in use and does not keep the others from their ends.
-        var ended: [SessionID] = []
-        for _ in 0..<4 { ended += try await store.endExpired(query(5 * minute, limit: 1)).sessions.map(\.record.id) }
-        #expect(ended == [ids[2], ids[3], ids[4]])
-        #expect(try await store.page(after: nil, limit: 10).map(\.record.id) == [ids[1], ids[5]].sorted())
+        #expect(try await ended(8 * minute, limit: 1) == 3)
+        for id in ids[2...4] { #expect(try await store.load(id) == nil) }
+        #expect(try await Self.all(store, limit: 10).ids.sorted() == [ids[1], ids[5]].sorted())
         #expect(try await store.sessions(ofUser: "u").count == 2)
         #expect(store.sessionCount == 2)
         // Used again, and by a longer timeout of today not over when it was to be looked at.
         try await store.touch([SessionUse(id: ids[5], usedAt: 29 * minute)])
-        #expect(try await store.endExpired(query(60 * minute, idleTimeout: 60 * minute)).count == 0)
-        #expect(try await store.endExpired(query(89 * minute, idleTimeout: 60 * minute)).sessions.count == 1)
+        #expect(try await ended(60 * minute, idleTimeout: 60 * minute) == 0)
+        #expect(try await ended(92 * minute - 1, idleTimeout: 60 * minute) == 0)
+        #expect(try await ended(92 * minute, idleTimeout: 60 * minute) == 1)
     }
 
     @Test("a timeout that is shorter today holds for sessions that were written under a longer one", arguments: stores)
@@ -236,18 +272,94 @@ import Testing
             // Written when it was half an hour.
             try await store.create(StoredSession(record: record, lastUsedAt: Int64(10 + index) * minute))
         }
-        func ended(at now: Int64) async throws -> Set<SessionID> {
-            var ended: Set<SessionID> = []
-            // More than needed: none of them is to be looked at for ever.
-            for _ in 0..<8 {
-                let query = ExpiryQuery(now: now, idleTimeout: minute, limit: 2) { _ in false }
-                ended.formUnion(try await store.endExpired(query).sessions.map(\.record.id))
-            }
-            return ended
+        func query(_ now: Int64) -> ExpiryQuery {
+            ExpiryQuery(now: now, idleTimeout: minute, retention: 0, limit: 2) { _ in false }
         }
-        #expect(try await ended(at: 13 * minute) == [ids[0], ids[1], ids[2], ids[4]])
-        #expect(try await ended(at: 14 * minute) == [ids[3]])
+        #expect(try await Self.ended(store, query(13 * minute)) == 4)
+        #expect(try await store.load(ids[3]) != nil)
+        #expect(try await Self.ended(store, query(14 * minute)) == 1)
         #expect(store.sessionCount == 0)
+    }
+
+    @Test(
+        "a session that comes back after its end has a floor under its revisions, and keeps its own", arguments: stores)
+    func revisionFloor(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        func received(_ id: SessionID, revision: UInt64, floor: UInt64 = 0) async throws -> SessionRecord {
+            let record = Self.record(id, revision: revision).raisingRevisionFloor(to: floor)
+            try await store.receive(
+                SessionArrival(session: StoredSession(record: record, lastUsedAt: 11), replacedRevision: nil))
+            return try #require(try await store.load(id)).record
+        }
+        // Nothing has ended here.
+        let first = try await received(id, revision: 7)
+        #expect(first.revision == 7 && first.details.revisionFloor == 0)
+        try await store.commit(Self.commit(Self.record(id, revision: 9), replacing: 7))
+        #expect(try await store.end(id))
+        let second = try await received(id, revision: 7)
+        #expect(second.revision == 7 && second.highestRevision >= 9)
+        #expect(second.token == first.token && second.details.labels == first.details.labels)
+        let third = try await received(SessionID(random: SystemRandom()), revision: 3, floor: 50)
+        #expect(third.highestRevision >= 50)
+        #expect(try await store.end(third.id))
+        #expect(try await received(third.id, revision: 3).highestRevision >= 50)
+        // One that expires is no other.
+        let query = ExpiryQuery(now: 120_000, idleTimeout: 1_000, retention: 0, limit: 10) { _ in false }
+        let expired = Self.record(SessionID(high: 1, low: 1), revision: 70)
+        try await store.create(StoredSession(record: expired, lastUsedAt: 1))
+        #expect(try await Self.ended(store, query) == 3)
+        #expect(try await received(expired.id, revision: 3).highestRevision >= 70)
+    }
+
+    @Test(
+        "one that is imported again after its end gives no entity tag, and no step of a journey, twice",
+        arguments: stores)
+    func importedAgain(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        let flow = #"""
+            { "id": "loop", "version": 1, "initial": "here",
+              "states": { "here": {"on": {"again": {"target": "here", "nav": "replace"}}} } }
+            """#
+        let catalog = try ServiceCatalog()
+        let (flows, problems) = FlowLoader(services: catalog.directory)
+            .load([FlowFile(name: "loop.json", bytes: Array(flow.utf8))])
+        let sessions = Sessions(
+            catalog: catalog, store: store,
+            journeys: JourneySettings(engine: FlowEngine(catalog: try #require(flows, "\(problems)")), mainFlow: "loop")
+        )
+        let profile = try catalog.service(named: "profile")
+        func write(_ session: Session) async throws -> ServiceETag {
+            try await session.perform(.init(.put(["name": "Ada"]), on: profile, condition: .none), by: .client).etag
+        }
+        func step(_ session: Session) async throws -> UInt64 {
+            try await session.send("again", toJourney: "main").view.step
+        }
+        let (session, _) = try await sessions.create()
+        var tags = [try await write(session)]
+        // The first makes two steps at once: the journey begins, and goes on.
+        var steps = [try await step(session)]
+        let export = SessionExport(of: sessions, program: "test")
+        var archive: [UInt8] = []
+        while let piece = try await export.next() { archive += piece }
+        for _ in 0..<3 {
+            tags.append(try await write(session))
+            for _ in 0..<3 { steps.append(try await step(session)) }
+        }
+        for _ in 0..<3 {
+            let here = try #require(try await sessions.session(session.id))
+            #expect(try await sessions.end(here))
+            var work = SessionImport(into: sessions)
+            try await work.take(archive)
+            try await work.finish()
+            #expect(work.report.imported == 1 && work.report.isComplete)
+            let back = try #require(try await sessions.session(session.id))
+            steps.append(try await step(back))
+            tags.append(try await write(back))
+        }
+        #expect(steps == steps.sorted() && Set(steps).count == steps.count)
+        #expect(tags.map(\.revision) == tags.map(\.revision).sorted() && Set(tags).count == tags.count)
     }
 
     @Test("it remembers which versions of flows were used, or says that it does not", arguments: stores)

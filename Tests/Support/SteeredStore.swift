@@ -72,7 +72,7 @@ package final class SteeredStore: SessionStore {
         return try await inner.sessions(ofUser: userID)
     }
 
-    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
         try await take(.list)
         return try await inner.page(after: id, limit: limit)
     }

@@ -197,7 +197,8 @@ package actor Application {
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
             StoreEndpoints(sessions: sessions).add(to: &routes)
             InsightEndpoints(
-                sessions: sessions, store: StoreDescription(configuration), file: store.file, startedAt: .now,
+                sessions: sessions, store: StoreDescription(configuration), file: (store as? any FileStore)?.file,
+                startedAt: .now,
                 metrics: { [sessions, log] in
                     late.metrics?.render(
                         sessions: sessions.statistics, connections: connections.current,

@@ -12,6 +12,7 @@ extension SessionSettings {
         idleTimeout = configuration.sessionIdleTimeout.milliseconds
         lifetime = configuration.sessionLifetime.milliseconds
         touchInterval = configuration.touchInterval.milliseconds
+        expiredRetention = configuration.expiredRetention.milliseconds
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
@@ -48,8 +49,8 @@ extension Configuration {
         case .memory: MemoryStore()
         case .sqlite(let path):
             try SQLiteStore(
-                path: path, services: catalog.services.map(\.name), idleTimeout: sessionIdleTimeout.milliseconds,
-                durability: storeDurability, report: report)
+                path: path, services: catalog.services.map(\.name),
+                touchInterval: touchInterval.milliseconds, durability: storeDurability, report: report)
         }
     }
 }

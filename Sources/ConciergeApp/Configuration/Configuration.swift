@@ -1,3 +1,5 @@
+import Sessions
+
 /// Everything an operator can set, with the defaults as the initial values of its properties.
 ///
 /// Each property has one line in ``ConfigurationKey/all`` that gives it its name in the file, its range and its
@@ -23,8 +25,17 @@ package struct Configuration: Sendable, Equatable {
     package var drainTimeout = Duration.seconds(10)
     package var drainDelay = Duration.zero
     package var rotationGrace = Duration.seconds(30)
-    package var touchInterval = Duration.seconds(10)
+    /// Follows the idle timeout until it is set.
+    package var touchInterval: Duration {
+        get {
+            chosenTouchInterval
+                ?? .milliseconds(SessionSettings.touchInterval(forIdleTimeout: sessionIdleTimeout.milliseconds))
+        }
+        set { chosenTouchInterval = newValue }
+    }
+    private var chosenTouchInterval: Duration?
     package var sessionIdleTimeout = Duration.seconds(30 * 60)
+    package var expiredRetention = Duration.seconds(3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000
     /// So many stay in memory, where the store keeps all of them.

@@ -43,7 +43,9 @@ extension ConfigurationKey {
             "How long the old token works after a new one was asked for."),
         .init(
             "touch_interval", .duration(.zero ... .hours(1)), \.touchInterval,
-            "The idle expiry of a session is moved at most this often."),
+            defaultText: "a twentieth of `session_idle_timeout`, `\"1h\"` at most",
+            "The store is told at most this often that a session is in use, and when the server stops. After an end that was "
+                + "not orderly a session may live so much longer, and no session shorter. No effect with `memory`."),
         .init(
             "session_idle_timeout", .duration(.seconds(1) ... .days(365)), \.sessionIdleTimeout,
             "A session that nobody uses for so long ends."),
@@ -51,8 +53,14 @@ extension ConfigurationKey {
             "session_lifetime", .duration(.seconds(1) ... .days(3650)), \.sessionLifetime,
             "A session ends after so long, used or not."),
         .init(
+            "expired_retention", .duration(.zero ... .days(30)), \.expiredRetention,
+            "What has ended by time is refused at once, and deleted so much later, not before the server has run for as "
+                + "long: a start with a wrong clock loses nothing. With three quarters of `max_sessions` stored it is "
+                + "deleted at once. No effect with `memory`."),
+        .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
-            "With so many sessions alive no further ones are made (503)."),
+            "With so many sessions stored, those that are still to be deleted among them, no further ones are made (503)."
+        ),
         .init(
             "max_resident_sessions", .integer(1...100_000_000), \.maxResidentSessions,
             "Most sessions that stay in memory; of more, those unused for longest are read from the store when they are "

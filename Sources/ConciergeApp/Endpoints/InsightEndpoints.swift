@@ -6,7 +6,7 @@ import Sessions
 struct InsightEndpoints: Sendable {
     let sessions: Sessions
     let store: StoreDescription
-    /// See `SessionStore.file`.
+    /// See `FileStore.file`.
     let file: String?
     let startedAt: ContinuousClock.Instant
     let metrics: @Sendable () -> [UInt8]
@@ -53,6 +53,9 @@ struct InsightEndpoints: Sendable {
                 json.member("live", statistics.live)
                 json.member("created", statistics.created)
                 json.member("ended", statistics.ended)
+                json.member("stored", statistics.stored)
+                json.member("resident", statistics.live)
+                json.member("allowed", statistics.allowed)
             }
             json.object("journeys") { $0.member("live", statistics.journeys) }
             json.object("services") { json in

@@ -60,9 +60,18 @@ package final class Metrics: Sendable {
         writer.gauge(
             "concierge_connections", help: "Open connections.",
             connections.map { ([("listener", $0.listener)], Double($0.count)) })
-        writer.gauge("concierge_sessions_live", help: "Sessions in memory.", [([], Double(sessions.live))])
+        for (name, help, number) in [
+            ("live", "Sessions in memory.", sessions.live), ("resident", "Sessions in memory.", sessions.live),
+            ("stored", "Sessions in the store, expired ones that are not deleted yet among them.", sessions.stored),
+            ("allowed", "Sessions that may be stored.", sessions.allowed),
+        ] {
+            writer.gauge("concierge_sessions_\(name)", help: help, [([], Double(number))])
+        }
         writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
-        writer.counter("concierge_sessions_ended", help: "Sessions ended, for any reason.", Double(sessions.ended))
+        writer.counter(
+            "concierge_sessions_ended",
+            help: "Sessions ended, for any reason; in a store on disk one that expires when it is deleted.",
+            Double(sessions.ended))
         writer.gauge("concierge_journeys_live", help: "Journeys that run.", [([], Double(sessions.journeys))])
         writer.gauge(
             "concierge_services_live", help: "Services in memory, by name.",

@@ -249,7 +249,20 @@ extension APISchema {
     ])
 
     private static let statisticsDocument = object([
-        "sessions": object(["live": natural, "created": natural, "ended": natural]),
+        "sessions": object([
+            "live": ["type": "integer", "minimum": 0, "description": "The same as `resident`."],
+            "created": ["type": "integer", "minimum": 0, "description": "Since the server started."],
+            "ended": [
+                "type": "integer", "minimum": 0,
+                "description": "Since the server started; in a store on disk one that expires when it is deleted.",
+            ],
+            "stored": [
+                "type": "integer", "minimum": 0,
+                "description": "In the store, those that have expired and are not deleted yet among them.",
+            ],
+            "resident": ["type": "integer", "minimum": 0, "description": "In memory."],
+            "allowed": ["type": "integer", "minimum": 0, "description": "As many as may be stored: `max_sessions`."],
+        ]),
         "journeys": object(["live": natural]),
         "services": [
             "type": "object", "additionalProperties": natural, "description": "Live instances by the service's name.",

@@ -8,7 +8,8 @@ extension APISchema {
         "expired": ["type": "integer", "minimum": 0, "description": "Of those skipped."],
         "refused": natural,
         "errors": [
-            "type": "array", "description": "What was refused and why, the first of it.",
+            "type": "array",
+            "description": "What was refused and why, the first of it; what was missing when it was exported.",
             "items": object(
                 [
                     "line": ["type": "integer", "minimum": 1],

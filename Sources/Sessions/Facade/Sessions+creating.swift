@@ -9,15 +9,25 @@ extension Sessions {
     package func create(
         labels: JSONDocument? = nil, mode: SessionMode = .bearer
     ) async throws(SessionError) -> (Session, SessionToken) {
-        let new = try register(labels: labels, mode: mode)
-        do {
-            try await environment.store.create(new.stored)
-        } catch {
-            throw withdraw(new, error)
+        var attempts = 1
+        while true {
+            let new = try register(labels: labels, mode: mode)
+            do {
+                try await environment.store.create(new.stored)
+            } catch .conflict where attempts < Self.mostAttempts {
+                _ = withdraw(new, .conflict)
+                attempts += 1
+                continue
+            } catch {
+                throw withdraw(new, error)
+            }
+            announce(new)
+            return (new.session, new.token)
         }
-        announce(new)
-        return (new.session, new.token)
     }
+
+    /// A store may take two ids for one (``SessionStore/create(_:)``); that this happens twice in a row is unheard of.
+    private static let mostAttempts = 4
 
     /// The same without waiting.
     ///
@@ -49,9 +59,9 @@ extension Sessions {
         let settings = environment.settings
         let labels = if let labels { try SessionLabels.none.merging(labels, settings) } else { SessionLabels.none }
         guard registry.reserve(limit: settings.maxSessions) else { throw .tooManySessions }
-        let id = SessionID(random: environment.random)
-        let token = SessionToken(for: id, random: environment.random)
         let now = environment.clock.now()
+        let id = ids.next(at: now, random: environment.random)
+        let token = SessionToken(for: id, random: environment.random)
         let record = SessionRecord(
             id: id, token: token.digest, createdAt: now, expiresAt: now + settings.lifetime, revision: 1,
             services: [], details: SessionDetails(labels: labels, mode: mode))

@@ -6,49 +6,52 @@ extension Sessions {
         package let next: SessionCursor?
     }
 
-    /// Sessions in the order of their ids. One that is there all the time is on exactly one page, whatever comes and
+    /// Sessions in the store's order of ids. One that is there all the time is on exactly one page, whatever comes and
     /// goes meanwhile.
     ///
     /// - Parameters:
     ///   - cursor: what the page before gave.
     ///   - userID: those of that user only.
-    ///   - isActive: true for those that can be used, false for those whose time is over and that are about to be
-    ///     removed, nil for both.
+    ///   - isActive: true for those that can be used, false for those whose time is over and that are still to be deleted,
+    ///     nil for both.
     package func page(
         after cursor: SessionCursor? = nil, limit: Int, userID: String? = nil, isActive: Bool? = nil
     ) async throws(SessionError) -> Page {
         let now = environment.clock.now()
         let limit = max(1, limit)
-        var last = cursor?.id
+        var next = cursor?.id
         var found: [StoredSession] = []
-        // One more than asked for shows whether there is a next page. What is filtered out is replaced by more.
-        while found.count <= limit {
-            // A store's round costs much the same for one as for many, and most may be filtered out.
-            let wanted = max(limit + 1 - found.count, isActive == nil ? 0 : Self.filteredRound)
-            let batch = try await batch(after: last, limit: wanted, userID: userID)
-            found += batch.map(current).filter { session in
-                isActive == nil || isActive == (session.deadline(environment.settings) > now)
+        // What is filtered out, or could not be read, is replaced by more.
+        repeat {
+            guard let isActive else {
+                let part = try await part(after: next, limit: limit - found.count, userID: userID)
+                found += part.sessions.map(current)
+                next = part.next
+                continue
             }
-            guard batch.count == wanted else { break }
-            last = batch.last?.record.id
+            // A store's round costs much the same for one as for many, and most may be filtered out.
+            let part = try await part(after: next, limit: Self.filteredRound, userID: userID)
+            found += part.sessions.map(current).filter { isActive == ($0.deadline(environment.settings) > now) }
+            next = part.next
+            // One more than asked for shows that there is a next page.
+            if found.count > limit { next = found[limit - 1].record.id }
             await Task.yield()
-        }
-        let page = found.prefix(limit)
-        let next = found.count > limit ? page.last.map { SessionCursor(id: $0.record.id) } : nil
-        return Page(sessions: page.map { SessionSummary($0, environment) }, next: next)
+        } while next != nil && found.count < limit + (isActive == nil ? 0 : 1)
+        return Page(
+            sessions: found.prefix(limit).map { SessionSummary($0, environment) }, next: next.map(SessionCursor.init))
     }
 
     private static let filteredRound = 1_000
 
-    private func batch(
-        after id: SessionID?, limit: Int, userID: String?
-    ) async throws(SessionError) -> [StoredSession] {
-        if let userID {
-            let later = try await stored(ofUser: userID).filter { session in
-                id.map { session.record.id > $0 } ?? true
-            }
-            return Array(later.prefix(limit))
-        }
+    private func part(after id: SessionID?, limit: Int, userID: String?) async throws(SessionError) -> SessionPage {
+        guard let userID else { return try await stored(after: id, limit: limit) }
+        let later = try await stored(ofUser: userID).filter { session in id.map { session.record.id > $0 } ?? true }
+        let part = later.prefix(limit)
+        return SessionPage(sessions: Array(part), next: later.count > limit ? part.last?.record.id : nil)
+    }
+
+    /// See ``SessionStore/page(after:limit:)``.
+    func stored(after id: SessionID?, limit: Int) async throws(SessionError) -> SessionPage {
         do {
             return try await environment.store.page(after: id, limit: limit)
         } catch {

@@ -1,5 +1,6 @@
 extension Sessions {
-    /// A session, from memory or from the store; nil when there is none. However many ask at once, the store is asked
+    /// A session, from memory or from the store; nil when there is none, or when its time is over and only the store still
+    /// has it. However many ask at once, the store is asked
     /// once; other sessions do not wait for that.
     func load(_ id: SessionID) async throws(SessionError) -> Session? {
         while true {
@@ -25,9 +26,14 @@ extension Sessions {
             _ = registry.finishLoad(id, .failure(error))
             throw error
         }
-        guard let stored else { return registry.finishLoad(id, .success(nil)) }
-        let current = StoredSession(
-            record: stored.record, lastUsedAt: max(stored.lastUsedAt, lastUse ?? stored.lastUsedAt))
+        let now = environment.clock.now()
+        guard let current = stored?.current(lastUse: lastUse, now: now) else {
+            return registry.finishLoad(id, .success(nil))
+        }
+        // A store that ends with the process leaves it to memory to know when its sessions are over.
+        if environment.store.outlivesProcess, current.deadline(environment.settings) <= now {
+            return registry.finishLoad(id, .success(nil))
+        }
         let session = Session(current, environment: environment)
         let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
         // Takes what it counts of live services back.

@@ -11,23 +11,23 @@ extension Sessions {
                 // Without its uses a session that has left memory looks older than it is.
                 continue
             }
-            while !Task.isCancelled, await sweepStore() { await Task.yield() }
+            await goThroughStore()
         }
         // The store is there for a little longer: sessions come back as they were used.
-        try? await saveUses()
+        try? await saveUses(all: true)
     }
 
     /// An expired session is refused at once anyway; this long it may take memory.
     private static let sweepInterval: Int64 = 1_000
     /// How much is done before others get their turn.
     private static let sweepBatch = 1_000
-    /// How many sessions that are not in memory are looked at in one transaction of the store, which writes of clients
-    /// may have to wait for.
-    package static let storeBatch = 128
+    /// How many stored sessions are looked at in one transaction of the store, for which writes of clients may have to wait.
+    package static let storeBatch = 256
     /// When a store has refused to end a session, it is asked again after so long.
     private static let retryInterval: Int64 = 1_000
 
-    /// Ends at most `limit` sessions whose time is over.
+    /// Ends at most `limit` sessions whose time is over. Where the store outlives the process they stay in it for a while,
+    /// and only leave memory.
     ///
     /// - Returns: how many it looked at; as many as `limit` when there may be more.
     @discardableResult
@@ -35,14 +35,14 @@ extension Sessions {
         let now = environment.clock.now()
         let overdue = registry.takeOverdue(now: now, limit: limit, settings: environment.settings)
         for session in overdue {
-            let isExpired = session.markExpired(now: now)
-            guard isExpired || session.isHeld else {
-                // Used at the last moment.
-                registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
-                continue
-            }
             do {
-                if isExpired { try await finish(session, .expired) } else { _ = try await end(session, .tokenReused) }
+                switch session.expire(now: now) {
+                // Used at the last moment.
+                case .open: registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
+                case .held: _ = try await end(session, .tokenReused)
+                case .expired where environment.store.outlivesProcess: leave(session)
+                case .expired, .ended: try await finish(session, .expired)
+                }
             } catch {
                 registry.reconsider(session.id, at: now + Self.retryInterval)
             }
@@ -50,38 +50,62 @@ extension Sessions {
         return overdue.count
     }
 
-    /// Ends sessions whose time is over and that are not in memory, some of them.
+    /// The session has expired, and the store keeps it for a while. Its place is given back when the store has deleted it.
+    private func leave(_ session: Session) {
+        if registry.retire(session.id) { announceEnd(of: session, .expired) }
+    }
+
+    /// Each second so many stored sessions are looked at, so that each is looked at within minutes; more where many have
+    /// expired, or room is short.
+    private func goThroughStore() async {
+        let total = registry.total
+        var rest = max(1_000, total / 1_000) * (isCrowded ? 16 : 1)
+        while !Task.isCancelled {
+            let seen = await sweepStore()
+            rest -= seen.looked
+            let isWorthMore = seen.looked > 0 && seen.count * 2 >= seen.looked
+            // Fewer than asked for: it has come round.
+            guard isWorthMore || (rest > 0 && seen.looked == Self.storeBatch) else { return }
+            await Task.yield()
+        }
+    }
+
+    /// Has the store delete sessions whose time has been over for ``SessionSettings/expiredRetention``. It looks at the
+    /// next `limit` of its sessions.
     ///
-    /// - Returns: whether there may be more. What the store refuses is tried again next time.
+    /// Nothing is deleted before the process has run for as long: a clock that was wrong when it started is right again by
+    /// then, or somebody has noticed. When room is short, though, what has expired goes at once.
     @discardableResult
-    package func sweepStore(limit: Int = storeBatch) async -> Bool {
-        guard environment.store.outlivesProcess else { return false }
+    package func sweepStore(limit: Int = storeBatch) async -> ExpiredSessions {
+        let nothing = ExpiredSessions(count: 0, looked: 0)
+        let now = environment.clock.now()
+        let retention = isCrowded ? 0 : environment.settings.expiredRetention
+        guard environment.store.outlivesProcess, now - startedAt >= retention else { return nothing }
         let query = ExpiryQuery(
-            now: environment.clock.now(), idleTimeout: environment.settings.idleTimeout, limit: limit,
+            now: now, idleTimeout: environment.settings.idleTimeout, retention: retention, limit: limit,
             isInUse: { [registry] in registry.isInUse($0) })
-        guard let expired = try? await environment.store.endExpired(query) else { return false }
+        // What the store refuses is tried again next time.
+        guard let expired = try? await environment.store.endExpired(query) else { return nothing }
         registry.giveBack(expired.count)
         endedCount.wrappingAdd(expired.count, ordering: .relaxed)
-        for session in expired.sessions {
-            let record = session.record
-            // Somebody may just have looked at it.
-            registry.remove(record.id)?.markEnded()
-            guard !environment.observers.isEmpty else { continue }
-            let removed = record.services.sorted { $0.birth > $1.birth }
-                .map { SessionChange.serviceRemoved(name: catalog.services[Int($0.service)].name) }
-            environment.notify(record.id, removed + [.ended(.expired)], revision: record.revision)
-        }
-        return expired.looked == limit
+        return expired
+    }
+
+    /// Whether sessions that have expired may soon keep new ones from being made.
+    private var isCrowded: Bool {
+        let most = environment.settings.maxSessions
+        return registry.total >= most - most / 4
     }
 
     /// Numbers for the outside, counted as things happen.
     package var statistics: SessionStatistics {
         SessionStatistics(
-            live: registry.sessionCount, created: createdCount.load(ordering: .relaxed),
+            live: registry.sessionCount, stored: environment.store.sessionCount,
+            allowed: environment.settings.maxSessions, created: createdCount.load(ordering: .relaxed),
             ended: endedCount.load(ordering: .relaxed),
             journeys: environment.journeyCount.load(ordering: .relaxed),
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
-            damage: environment.store.damage)
+            damage: (environment.store as? any FileStore)?.damage ?? StoreDamage())
     }
 }
 
@@ -89,8 +113,13 @@ extension Sessions {
 package struct SessionStatistics: Sendable, Equatable {
     /// In memory now.
     package let live: Int
+    /// In the store now, those that have expired and are not deleted yet among them.
+    package let stored: Int
+    /// As many as there may be.
+    package let allowed: Int
     /// Since the process started.
     package let created: Int
+    /// Since the process started. One that expires counts when it is deleted.
     package let ended: Int
     /// Those that run, in sessions in memory. One whose time is over counts until somebody looks at it.
     package let journeys: Int

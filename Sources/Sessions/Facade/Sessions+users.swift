@@ -75,7 +75,17 @@ extension Sessions {
 
     /// Memory knows best when it was last used.
     func current(_ stored: StoredSession) -> StoredSession {
-        guard let lastUse = registry.lastUse(of: stored.record.id) else { return stored }
-        return StoredSession(record: stored.record, lastUsedAt: max(stored.lastUsedAt, lastUse))
+        stored.current(lastUse: registry.lastUse(of: stored.record.id), now: environment.clock.now())
+    }
+}
+
+extension StoredSession {
+    /// With the time of its last use as far as it is known.
+    ///
+    /// - Parameter lastUse: the one that memory knows of, if any.
+    func current(lastUse: Int64?, now: Int64) -> StoredSession {
+        // A process with a wrong clock may have written a time that is still to come.
+        let lastUsedAt = max(min(self.lastUsedAt, now), lastUse ?? .min)
+        return lastUsedAt == self.lastUsedAt ? self : StoredSession(record: record, lastUsedAt: lastUsedAt)
     }
 }

@@ -18,6 +18,9 @@ package final class Sessions: Sendable {
     let registry: SessionRegistry
     let createdCount = Atomic<Int>(0)
     let endedCount = Atomic<Int>(0)
+    let ids = SessionIDSource()
+    /// In steady time.
+    let startedAt: Int64
 
     /// - Parameters:
     ///   - parent: where the services of the process live.
@@ -32,6 +35,7 @@ package final class Sessions: Sendable {
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
             observers: observers, journeys: journeys)
+        startedAt = clock.now()
         // A store that ends with the process holds what memory holds: nothing would be won.
         registry = SessionRegistry(
             residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
@@ -75,21 +79,33 @@ package final class Sessions: Sendable {
     /// Tells the store that a session has ended, and then everybody else.
     func finish(_ session: Session, _ end: SessionEnd) async throws(SessionError) {
         let id = session.id
+        let wasStored: Bool
         do {
-            _ = try await environment.store.end(id)
+            wasStored = try await environment.store.end(id)
         } catch {
             throw SessionError(error)
         }
-        session.markEnded()
         // Of several who end it at once, one takes it out; the others have nothing to tell.
-        guard let removed = registry.remove(id) else { return }
-        registry.giveBack(1)
+        let removed = registry.remove(id)
+        session.markEnded()
         // Somebody may just have loaded it once more.
-        if removed !== session { removed.markEnded() }
+        if let removed, removed !== session { removed.markEnded() }
+        // One that has expired meanwhile and left memory has its place still.
+        guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
+        countEnd()
+        if removed != nil { announceEnd(of: session, end) }
+    }
+
+    /// A session is no more.
+    func countEnd() {
+        registry.giveBack(1)
         endedCount.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    func announceEnd(of session: Session, _ end: SessionEnd) {
         guard !environment.observers.isEmpty else { return }
         let (services, revision) = session.remains
         environment.notify(
-            id, services.map { .serviceRemoved(name: $0.name) } + [.ended(end)], revision: revision)
+            session.id, services.map { .serviceRemoved(name: $0.name) } + [.ended(end)], revision: revision)
     }
 }

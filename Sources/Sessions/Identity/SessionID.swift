@@ -1,4 +1,5 @@
-/// The name of a session: 128 random bits. Not a secret: it may stand in paths and logs and opens nothing by itself.
+/// The name of a session: the time at which it was made, and 80 random bits (``SessionIDSource``). Not a secret: it may
+/// stand in paths and logs and opens nothing by itself.
 ///
 /// Its text is `ses_` and 32 lower-case hexadecimal digits. Ids are ordered as their texts are.
 package struct SessionID: Sendable, Hashable {
@@ -10,7 +11,7 @@ package struct SessionID: Sendable, Hashable {
         self.low = low
     }
 
-    /// A new id from `random`.
+    /// 128 bits from `random`.
     package init(random: some RandomSource) {
         var words: (UInt64, UInt64) = (0, 0)
         withUnsafeMutableBytes(of: &words) { random.fill($0) }
@@ -42,8 +43,8 @@ package struct SessionID: Sendable, Hashable {
 }
 
 extension SessionID {
-    /// What tables hash by. An id is random already, and drawn here rather than by a client, so that nothing is won by
-    /// mixing it once more, which would take most of the time of a look-up.
+    /// What tables hash by. The second half of an id is random already, and drawn here rather than by a client, so that
+    /// nothing is won by mixing it once more, which would take most of the time of a look-up.
     package func _rawHashValue(seed: Int) -> Int {
         // Without the low byte, which tells the shards of the registry apart: in one of them it is always the same.
         Int(truncatingIfNeeded: high ^ low >> 8) ^ seed

@@ -164,11 +164,14 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        // Steps that the store has lost were seen by clients.
-        let floor = pending.base.details.revisionFloor
-        let new = KeptJourney(step.journey.step > floor ? step.journey : step.journey.continuing(after: floor))
-        let wasRunning = kept[new.journey.id]?.journey.isActive ?? false
-        let entry = kept.keep(new)
+        let wasRunning = kept[step.journey.id]?.journey.isActive ?? false
+        var entry = kept.keep(KeptJourney(step.journey))
+        // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
+        // was asked for. So a step is never above twice the revision.
+        let floor = 2 * pending.base.details.revisionFloor
+        if entry.journey.step <= floor {
+            entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
+        }
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
         tell(of: entry.journey)
         try keep()

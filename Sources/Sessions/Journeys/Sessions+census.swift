@@ -24,29 +24,24 @@ extension Sessions {
     /// Which states of which versions running journeys need: what would be missed if they were gone. Sorted by flow,
     /// version and state.
     ///
-    /// Goes through the whole store, page by page. A journey that cannot be read is left out.
+    /// Goes through the whole store, page by page. What cannot be read is left out.
     package func runningJourneys() async throws(SessionError) -> [JourneyCensusRow] {
         guard let coordinator = catalog[CoordinatorService.key.name] else { return [] }
         var census = JourneyCensus()
-        var last: SessionID?
-        while true {
-            let page: [StoredSession]
-            do {
-                page = try await environment.store.page(after: last, limit: Self.pageSize)
-            } catch {
-                throw SessionError(error)
-            }
+        var next: SessionID?
+        repeat {
+            let page = try await stored(after: next, limit: Self.pageSize)
             let now = environment.clock.now()
-            for session in page.map(current) where session.deadline(environment.settings) > now {
+            for session in page.sessions.map(current) where session.deadline(environment.settings) > now {
                 guard let document = session.record.document(of: coordinator.index),
                     let kept = try? KeptJourneys(reading: document.bytes)
                 else { continue }
                 for journey in kept.journeys where journey.isActive { census.count(journey) }
             }
-            guard page.count == Self.pageSize else { return census.rows }
-            last = page.last?.record.id
+            next = page.next
             await Task.yield()
-        }
+        } while next != nil
+        return census.rows
     }
 
     private static let pageSize = 1_000

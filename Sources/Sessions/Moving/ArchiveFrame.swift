@@ -62,10 +62,12 @@ struct ArchiveHeader {
 }
 
 /// The last line of an archive: without it, or when it does not fit, something is missing.
-struct ArchiveEnd: Equatable {
+struct ArchiveEnd {
     let sessions: Int
     /// The SHA-256 of all lines of sessions, their ends included.
     let digest: String
+    /// Places of the store that could not be read when the archive was written: what was there is missing.
+    let skipped: Int
 
     var line: [UInt8] {
         var json = JSONWriter()
@@ -76,13 +78,18 @@ struct ArchiveEnd: Equatable {
         json.int(sessions)
         json.name("digest")
         json.string(digest)
+        if skipped > 0 {
+            json.name("skipped")
+            json.int(skipped)
+        }
         json.endObject()
         return ArchiveLine.seal(json)
     }
 
-    init(sessions: Int, digest: String) {
+    init(sessions: Int, digest: String, skipped: Int) {
         self.sessions = sessions
         self.digest = digest
+        self.skipped = skipped
     }
 
     /// Nil for a line of another kind.
@@ -90,5 +97,6 @@ struct ArchiveEnd: Equatable {
         guard let end = document[member: "end"] else { return nil }
         sessions = end[member: "sessions"]?.int ?? -1
         digest = end[member: "digest"]?.string ?? ""
+        skipped = end[member: "skipped"]?.int ?? 0
     }
 }

@@ -51,6 +51,9 @@ struct ArchiveMembers {
         return ""
     }
 
+    /// 0 when it is missing.
+    mutating func optionalNumber(_ name: String) -> UInt64 { member(name) == nil ? 0 : number(name) }
+
     mutating func number(_ name: String) -> UInt64 {
         if let number = member(name)?.int, number >= 0, number <= Self.largest { return UInt64(number) }
         refuse(name, "must be a number from 0 to \(Self.largest)")

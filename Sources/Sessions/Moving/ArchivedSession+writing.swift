@@ -27,6 +27,10 @@ extension ArchivedSession {
         time("expires_at", record.expiresAt)
         json.name("revision")
         json.uint(record.revision)
+        if details.revisionFloor > 0 {
+            json.name("revision_floor")
+            json.uint(details.revisionFloor)
+        }
         if let userID = details.userID {
             json.name("user_id")
             json.string(userID)

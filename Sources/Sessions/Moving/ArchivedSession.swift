@@ -34,6 +34,7 @@ package struct ArchivedSession: Sendable {
         if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
         let revision = line.number("revision")
         if revision == 0 { line.refuse("revision", "must be a number, 1 or more") }
+        let floor = line.optionalNumber("revision_floor")
         let labels = Self.labels(&line, environment.settings)
         let retired = Self.retiredTokens(&line)
         let services = Self.services(&line, revision: revision, environment)
@@ -45,7 +46,8 @@ package struct ArchivedSession: Sendable {
             record: SessionRecord(
                 id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision,
                 services: services,
-                details: SessionDetails(labels: labels, userID: userID, retiredTokens: retired, mode: mode)),
+                details: SessionDetails(
+                    labels: labels, userID: userID, retiredTokens: retired, mode: mode, revisionFloor: floor)),
             lastUsedAt: usedAt)
         self.flows = flows
     }

@@ -61,7 +61,8 @@ extension Session {
 
 extension SessionRecord {
     /// The record as that of a session that had another one before: its revision, which every service gets as its tag,
-    /// is larger than that of either, and so are the steps of journeys.
+    /// is larger than that of either, and so are the steps of journeys. Of two floors the higher one holds for those still
+    /// to come.
     ///
     /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when the journeys that were there cannot be read: which
     ///   steps were taken is not known then.
@@ -83,9 +84,11 @@ extension SessionRecord {
                     reason: "What the store kept cannot be read from byte \(error.offset) on.")
             }
         }
+        var details = arrival.details
+        details.revisionFloor = max(details.revisionFloor, former.details.revisionFloor)
         self.init(
             id: arrival.id, token: arrival.token, createdAt: arrival.createdAt, expiresAt: arrival.expiresAt,
-            revision: revision, services: services, details: arrival.details)
+            revision: revision, services: services, details: details)
     }
 
     private static func continueJourneys(

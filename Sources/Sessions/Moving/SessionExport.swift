@@ -2,7 +2,7 @@ import JSONDocument
 
 /// Everything that there is, as lines: a header, one for each session, and an end.
 ///
-/// Goes through the store by id, some sessions at a time, so that neither memory nor what is loaded into it grows, while
+/// Goes through the store in its order, some sessions at a time, so that neither memory nor what is loaded into it grows, while
 /// sessions come, go and are written. Each one is in it once, as it was committed at some moment since the export began;
 /// one that is there all the time is in it.
 ///
@@ -14,7 +14,9 @@ package actor SessionExport {
     private let program: String
     private let after: SessionCursor?
     private var part = Part.header
-    private var last: SessionID?
+    private var nextPage: SessionID?
+    /// Places of the store that could not be read.
+    private var skipped = 0
     private var digest = Digest()
     /// As many sessions as fit into a piece, by those of the piece before.
     private var pageSize = SessionExport.firstPage
@@ -33,7 +35,7 @@ package actor SessionExport {
         self.sessions = sessions
         self.program = program
         self.after = after
-        last = after?.id
+        nextPage = after?.id
     }
 
     /// The next lines; nil at the end.
@@ -50,32 +52,25 @@ package actor SessionExport {
         case .sessions: return try await nextSessions()
         case .end:
             part = .nothing
-            return ArchiveEnd(sessions: count, digest: digest.text()).line
+            return ArchiveEnd(sessions: count, digest: digest.text(), skipped: skipped).line
         case .nothing: return nil
         }
     }
 
     private func nextSessions() async throws(SessionError) -> [UInt8]? {
         let environment = sessions.environment
-        let page: [StoredSession]
-        do {
-            page = try await environment.store.page(after: last, limit: pageSize)
-        } catch {
-            throw SessionError(error)
-        }
-        guard let end = page.last else {
-            part = .end
-            return try await next()
-        }
-        last = end.record.id
+        let page = try await sessions.stored(after: nextPage, limit: pageSize)
+        nextPage = page.next
+        if nextPage == nil { part = .end }
+        skipped += page.skipped
         let now = environment.clock.now()
         var piece: [UInt8] = []
-        for session in page.map(sessions.current) where session.deadline(environment.settings) > now {
+        for session in page.sessions.map(sessions.current) where session.deadline(environment.settings) > now {
             piece += ArchivedSession.line(session, environment)
             count += 1
         }
         digest.add(piece)
-        pageSize = min(max(1, page.count * Self.pieceBytes / max(piece.count, 1)), Self.largestPage)
+        pageSize = min(max(1, page.sessions.count * Self.pieceBytes / max(piece.count, 1)), Self.largestPage)
         return piece
     }
 }

@@ -118,11 +118,14 @@ package struct SessionImport {
     private mutating func takeEnd(_ end: ArchiveEnd) {
         let isTwice = self.end != nil
         self.end = end
-        guard !isTwice, end == ArchiveEnd(sessions: sessionLines, digest: digest.text()) else {
+        guard !isTwice, end.sessions == sessionLines, end.digest == digest.text() else {
             isWhole = false
             let detail = "the archive had \(end.sessions) sessions, and is not now as it was written"
             return report.add(ArchiveProblem(pointer: "/end", detail: detail), line: line)
         }
+        guard end.skipped > 0 else { return }
+        let detail = "\(end.skipped) places of the store could not be read for the export: what was there is missing"
+        report.add(ArchiveProblem(pointer: "/end/skipped", detail: detail), line: line)
     }
 
     private mutating func refuse(_ problems: [ArchiveProblem], of id: SessionID?) {

@@ -15,30 +15,52 @@ extension Sessions {
     ) async throws(SessionError) -> Arrival {
         guard session.stored.deadline(settings) > environment.clock.now() else { return .expired }
         if isTrial {
-            guard try await isStored(session.id) else { return .new }
+            guard let here = try await stored(session.id), !isOver(here) else { return .new }
             return conflict == .skip ? .kept : .replaced
         }
         // It may end just when it is to be replaced.
         for _ in 0..<settings.maxConflictRetries {
             if try await add(session) { return .new }
+            if try await endIfOver(session.id) { continue }
             if conflict == .skip { return .kept }
             if try await replace(with: session) { return .replaced }
         }
         throw .contention
     }
 
-    private nonisolated(nonsending) func isStored(_ id: SessionID) async throws(SessionError) -> Bool {
+    private nonisolated(nonsending) func stored(_ id: SessionID) async throws(SessionError) -> StoredSession? {
         do {
-            return try await environment.store.load(id) != nil
+            return try await environment.store.load(id).map(current)
         } catch {
             throw SessionError(error)
         }
     }
 
+    private func isOver(_ session: StoredSession) -> Bool {
+        session.deadline(settings) <= environment.clock.now()
+    }
+
+    /// Ends the session of that id if it has expired and is still to be deleted.
+    ///
+    /// - Returns: whether that is so.
+    private nonisolated(nonsending) func endIfOver(_ id: SessionID) async throws(SessionError) -> Bool {
+        guard let here = try await stored(id), isOver(here) else { return false }
+        if let session = registry[id] {
+            _ = try await end(session, .expired)
+            return true
+        }
+        do {
+            if try await environment.store.end(id) { countEnd() }
+        } catch {
+            throw SessionError(error)
+        }
+        return true
+    }
+
     /// False when there is one of its id.
     private nonisolated(nonsending) func add(_ session: ArchivedSession) async throws(SessionError) -> Bool {
         guard registry.reserve(limit: settings.maxSessions) else {
-            if try await isStored(session.id) { return false }
+            if try await stored(session.id) != nil { return false }
             throw .tooManySessions
         }
         do {

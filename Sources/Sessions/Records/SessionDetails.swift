@@ -5,8 +5,9 @@ package struct SessionDetails: Sendable {
     /// Tokens that were replaced, the newest last.
     package var retiredTokens: [RetiredToken]
     package var mode: SessionMode
-    /// A store that may have lost commits sets this above every revision that it can have lost. Later revisions, and steps
-    /// of journeys, are greater, so that no entity tag is given twice. 0 for nearly all sessions.
+    /// A store that may have lost commits sets this above every revision that it can have lost, and for a session that
+    /// comes from elsewhere above every revision that it may have had here. Later revisions, and steps of journeys, are
+    /// greater, so that no entity tag is given twice. 0 for nearly all sessions.
     package var revisionFloor: UInt64
     /// Services that were written once and are not declared any more: kept as they are, and written back.
     package var undeclared: [UndeclaredService]

@@ -43,6 +43,16 @@ package final class SessionRecord: Sendable {
     /// No revision above this one was ever given to the session, not even one that a store has lost.
     package var highestRevision: UInt64 { max(revision, box?.details.revisionFloor ?? 0) }
 
+    /// The same with a ``SessionDetails/revisionFloor`` of at least `floor`.
+    package func raisingRevisionFloor(to floor: UInt64) -> SessionRecord {
+        var details = details
+        guard details.revisionFloor < floor else { return self }
+        details.revisionFloor = floor
+        return SessionRecord(
+            id: id, token: token, createdAt: createdAt, expiresAt: expiresAt, revision: revision, services: services,
+            details: details)
+    }
+
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
 

@@ -36,7 +36,7 @@ extension Session {
 extension Session.State {
     fileprivate mutating func use(now: Int64, _ settings: SessionSettings) -> Bool {
         guard now > lastUsedAt else { return false }
-        unsavedUse &+= UInt32(clamping: now - lastUsedAt)
+        unsavedUse = UInt32(clamping: Int64(unsavedUse) + now - lastUsedAt)
         lastUsedAt = now
         guard unsavedUse >= settings.touchInterval else { return false }
         unsavedUse = 0

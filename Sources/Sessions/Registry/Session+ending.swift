@@ -13,19 +13,32 @@ extension Session {
         return true
     }
 
+    /// How it stands with a session that may have expired.
+    enum Expiry {
+        /// Its time is not over.
+        case open
+        /// It is to end for another reason (``hold()``).
+        case held
+        /// It has ended just now.
+        case expired
+        /// It had ended before.
+        case ended
+    }
+
     /// Marks it ended if its time is over.
-    ///
-    /// - Returns: whether its end is to be finished: its time is over, or it was marked and is still here.
-    func markExpired(now: Int64) -> Bool {
+    func expire(now: Int64) -> Expiry {
         let settings = environment.settings
-        let (isToBeFinished, last) = state.withLock { state -> (Bool, Last?) in
-            guard !state.isEnded else { return (true, nil) }
+        let (expiry, last) = state.withLock { state -> (Expiry, Last?) in
+            switch state.stage {
+            case .ended: return (.ended, nil)
+            case .held: return (.held, nil)
             // Tokens are refused by the time alone, whatever the store says, now and after a crash.
-            guard now >= state.deadline(settings) else { return (false, nil) }
-            return (true, state.end(environment.catalog))
+            case .open where now < state.deadline(settings): return (.open, nil)
+            case .open: return (.expired, state.end(environment.catalog))
+            }
         }
         if let last { settle(last) }
-        return isToBeFinished
+        return expiry
     }
 
     /// What a session was when it ended.
@@ -42,8 +55,6 @@ extension Session {
             if state.stage == .open { state.stage = .held }
         }
     }
-
-    var isHeld: Bool { state.withLock { $0.stage == .held } }
 
     /// Everything that lives, newest first, and the revision.
     var remains: (services: [RegisteredService], revision: UInt64) {

@@ -55,7 +55,7 @@ extension RegistryShard {
                 staying.append(entry)
                 continue
             }
-            if let time = sessions.values[place].state.withLock(\.unsavedUseTime) { noteUse(entry.id, at: time) }
+            if let time = sessions.values[place].state.withLock({ $0.takeUnsavedUse() }) { noteUse(entry.id, at: time) }
             leaving.append(sessions.remove(at: place).value)
             left()
         }
@@ -76,9 +76,6 @@ extension RegistryShard {
 extension Session.State {
     /// One that is to end has to stay until the store knows that it has.
     fileprivate var canLeave: Bool { stage == .open && !isWriting && waitingWriters.isEmpty }
-
-    /// The last use, if the store was not told of it.
-    fileprivate var unsavedUseTime: Int64? { unsavedUse > 0 ? lastUsedAt : nil }
 }
 
 extension Session {

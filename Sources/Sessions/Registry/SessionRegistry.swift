@@ -74,6 +74,20 @@ final class SessionRegistry: Sendable {
         return session
     }
 
+    /// Takes a session out that has expired and stays in the store for a while. Its place stays taken.
+    ///
+    /// - Returns: whether it was there.
+    func retire(_ id: SessionID) -> Bool {
+        let isThere = shards.withLock(place(of: id)) { content in
+            guard let session = content.sessions.removeValue(forKey: id) else { return false }
+            if let time = session.state.withLock({ $0.takeUnsavedUse() }) { content.noteUse(id, at: time) }
+            content.compactIfStale()
+            return true
+        }
+        if isThere { residentCount.wrappingSubtract(1, ordering: .relaxed) }
+        return isThere
+    }
+
     /// Takes out of the index at most `limit` sessions whose time is over, or that are held. Those that were used in the meantime go
     /// back into it. The sessions stay here until they are removed.
     func takeOverdue(now: Int64, limit: Int, settings: SessionSettings) -> [Session] {

@@ -3,33 +3,37 @@ package struct ExpiryQuery: Sendable {
     package let now: Int64
     /// As it is today: sessions may have been written when it was another.
     package let idleTimeout: Int64
+    /// A session stays in the store for so long after its time is over.
+    package let retention: Int64
     /// At most so many sessions are looked at.
     package let limit: Int
     /// Sessions of which memory knows more than the store: these are left alone. Quick, and may be asked on any thread.
     package let isInUse: @Sendable (SessionID) -> Bool
 
-    package init(now: Int64, idleTimeout: Int64, limit: Int, isInUse: @escaping @Sendable (SessionID) -> Bool) {
+    package init(
+        now: Int64, idleTimeout: Int64, retention: Int64, limit: Int, isInUse: @escaping @Sendable (SessionID) -> Bool
+    ) {
         self.now = now
         self.idleTimeout = idleTimeout
+        self.retention = retention
         self.limit = limit
         self.isInUse = isInUse
     }
 
-    func deadline(of session: StoredSession) -> Int64 {
-        min(session.lastUsedAt + idleTimeout, session.record.expiresAt)
+    /// When a session may be ended.
+    package func end(of session: StoredSession) -> Int64 {
+        min(session.lastUsedAt + idleTimeout, session.record.expiresAt) + retention
     }
 }
 
-/// What a store has ended.
+/// What a store has done with an ``ExpiryQuery``.
 package struct ExpiredSessions: Sendable {
-    package let sessions: [StoredSession]
-    /// How many; more than ``sessions`` where some could not be read any more.
+    /// How many it has ended.
     package let count: Int
-    /// How many were looked at: as many as asked for when there may be more.
+    /// How many it has looked at. Fewer than asked for when it has come to its last session.
     package let looked: Int
 
-    package init(sessions: [StoredSession], count: Int, looked: Int) {
-        self.sessions = sessions
+    package init(count: Int, looked: Int) {
         self.count = count
         self.looked = looked
     }

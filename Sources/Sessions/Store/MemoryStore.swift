@@ -4,9 +4,12 @@ import Synchronization
 ///
 /// It holds the very records that the resident sessions hold, so that a session costs one dictionary entry here.
 package final class MemoryStore: PromptSessionStore {
-    /// One for each first byte of an id, so that their order is the order of ids.
+    /// One for each first byte of the second half of an id, which is random. So the order of this store is that of the
+    /// second half, and then of the first.
     private let shards = Shards(count: 256) { [SessionID: StoredSession]() }
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
+    /// The highest revision of all sessions that have ended here.
+    private let endedRevision = Atomic<UInt64>(0)
 
     package var outlivesProcess: Bool { false }
 
@@ -14,9 +17,14 @@ package final class MemoryStore: PromptSessionStore {
 
     package init() {}
 
-    package func createAtOnce(_ session: StoredSession) throws(StoreError) {
+    package func createAtOnce(_ session: StoredSession) throws(StoreError) { try add(session) }
+
+    private func add(_ session: StoredSession, isFromElsewhere: Bool = false) throws(StoreError) {
         let id = session.record.id
         let isNew = shards.withLock(place(of: id)) { sessions in
+            // Under the lock: a session of this id has ended before or is still here.
+            let session =
+                isFromElsewhere ? session.raisingRevisionFloor(to: endedRevision.load(ordering: .relaxed)) : session
             if let former = sessions.updateValue(session, forKey: id) {
                 // Looking first would take as long as the rest: nobody draws an id twice.
                 sessions[id] = former
@@ -46,7 +54,7 @@ package final class MemoryStore: PromptSessionStore {
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
-        guard let revision = arrival.replacedRevision else { return try createAtOnce(arrival.session) }
+        guard let revision = arrival.replacedRevision else { return try add(arrival.session, isFromElsewhere: true) }
         let id = arrival.session.record.id
         let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
             guard let former = sessions[id]?.record else { return .gone }
@@ -72,21 +80,21 @@ package final class MemoryStore: PromptSessionStore {
     package func end(_ id: SessionID) async throws(StoreError) -> Bool {
         shards.withLock(place(of: id)) { sessions in
             guard let ended = sessions.removeValue(forKey: id) else { return false }
+            endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
             return true
         }
     }
 
-    /// Goes through all of them. Nobody asks: all sessions of this store are in memory, where their ends are known.
+    /// Goes through all of them, and looks at those whose time is over. Nobody asks: all sessions of this store are in
+    /// memory, where their ends are known.
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         let stored = (0..<shards.count).flatMap { shards.withLock($0) { Array($0.values) } }
-        let overdue = stored.map { (session: $0, deadline: query.deadline(of: $0)) }
-            .filter { $0.deadline <= query.now && !query.isInUse($0.session.record.id) }
-            .sorted { $0.deadline < $1.deadline }
+        let overdue = stored.filter { query.end(of: $0) <= query.now && !query.isInUse($0.record.id) }
             .prefix(query.limit)
-        var ended: [StoredSession] = []
-        for (session, _) in overdue where try await end(session.record.id) { ended.append(session) }
-        return ExpiredSessions(sessions: ended, count: ended.count, looked: overdue.count)
+        var count = 0
+        for session in overdue where try await end(session.record.id) { count += 1 }
+        return ExpiredSessions(count: count, looked: overdue.count)
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
@@ -104,20 +112,26 @@ package final class MemoryStore: PromptSessionStore {
         return found
     }
 
-    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
-        var page: [StoredSession] = []
-        for place in (id.map(place) ?? 0)..<shards.count where page.count < limit {
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
+        var found: [StoredSession] = []
+        // One more than asked for shows whether something is behind the page.
+        for place in (id.map(place) ?? 0)..<shards.count where found.count <= limit {
             let later = shards.withLock(place) { sessions in
                 guard let id else { return Array(sessions.values) }
-                return sessions.values.filter { $0.record.id > id }
+                return sessions.values.filter { Self.isOrdered(id, $0.record.id) }
             }
-            page += later.sorted { $0.record.id < $1.record.id }.prefix(limit - page.count)
+            found += later.sorted { Self.isOrdered($0.record.id, $1.record.id) }.prefix(limit + 1 - found.count)
         }
-        return page
+        let page = found.prefix(limit)
+        return SessionPage(sessions: Array(page), next: found.count > limit ? page.last?.record.id : nil)
     }
 
     private func place(of id: SessionID) -> Int {
-        Int(id.high >> 56)
+        Int(id.low >> 56)
+    }
+
+    private static func isOrdered(_ left: SessionID, _ right: SessionID) -> Bool {
+        (left.low, left.high) < (right.low, right.high)
     }
 
     /// Called under the lock of the session's shard, so that the index follows the records in their order.

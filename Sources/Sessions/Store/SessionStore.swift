@@ -16,13 +16,7 @@ package protocol SessionStore: AnyObject, Sendable {
     /// something, the server is not ready. A store that can mend itself tries to when it is asked.
     var trouble: String? { get }
 
-    /// Which file it has, in an opaque text that no other file has; nil when it has none.
-    var file: String? { get }
-
-    /// What of it is damaged, as far as anybody has come upon it.
-    var damage: StoreDamage { get }
-
-    /// How many sessions there are. At once, however many: it is asked when the process starts.
+    /// How many sessions there are, those whose time is over among them. At once, however many.
     var sessionCount: Int { get }
 
     /// Returns when everything that was asked before is done, and lets go of files and connections. What is asked
@@ -30,6 +24,8 @@ package protocol SessionStore: AnyObject, Sendable {
     func close() async
 
     /// Adds a session that nobody knows yet.
+    ///
+    /// - Throws: ``StoreError/conflict`` when its id is taken, or too like another one for the store.
     func create(_ session: StoredSession) async throws(StoreError)
 
     /// The session as last committed; nil when there is none, or no longer.
@@ -41,7 +37,9 @@ package protocol SessionStore: AnyObject, Sendable {
     func commit(_ commit: SessionCommit) async throws(StoreError)
 
     /// Adds a session that comes from elsewhere, or puts it in the place of the one of its id: everything of that one
-    /// goes. What was stored of an id before, and has ended, is no obstacle.
+    /// goes. What was stored of an id before, and has ended, is no obstacle; but no entity tag is given twice: where there
+    /// is none of its id, the store raises the session's ``SessionDetails/revisionFloor`` to the highest revision of all
+    /// sessions that have ended in it, or higher.
     ///
     /// - Throws: ``StoreError/conflict`` when there is one and should not be, or its revision is another one,
     ///   ``StoreError/gone`` when there is none to be replaced.
@@ -53,12 +51,11 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Ends a session for good: no commit on its way can bring it back. Says whether there was one.
     func end(_ id: SessionID) async throws(StoreError) -> Bool
 
-    /// Ends sessions whose time is over, those first that have waited longest to be looked at, in one step that takes little time.
+    /// Ends sessions whose time, and the time for which they are kept after that, is over.
+    ///
+    /// One call looks at some sessions and takes little time. The next one goes on behind those, round and round: called
+    /// again and again, a store looks at each of its sessions.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
-
-    /// Gives room that what ended has left back to the system, so much of it that nobody has to wait for long; nil when
-    /// the store does not keep any. A store does so by itself where there is much; this is for who wants all of it.
-    func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack?
 
     /// The versions of flows that commits have said are in use, and nobody has taken back; nil when it cannot say.
     func usedFlows() async throws(StoreError) -> [UsedFlow]?
@@ -69,17 +66,14 @@ package protocol SessionStore: AnyObject, Sendable {
     /// The sessions to which a user is attached, in the order of their ids.
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession]
 
-    /// At most `limit` sessions in the order of their ids, those after `id` only. A session that is there all the
-    /// time is on exactly one page, whatever comes and goes meanwhile.
-    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession]
+    /// At most `limit` sessions in the store's order of ids, those after `id` only. The order is the store's own, and does
+    /// not change. A session that is there all the time is on exactly one page, whatever comes and goes meanwhile.
+    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage
 }
 
 extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var trouble: String? { nil }
-    package var file: String? { nil }
-    package var damage: StoreDamage { StoreDamage() }
-    package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}
@@ -127,6 +121,11 @@ package struct StoredSession: Sendable {
     package init(record: SessionRecord, lastUsedAt: Int64) {
         self.record = record
         self.lastUsedAt = lastUsedAt
+    }
+
+    /// See ``SessionRecord/raisingRevisionFloor(to:)``.
+    package func raisingRevisionFloor(to floor: UInt64) -> StoredSession {
+        StoredSession(record: record.raisingRevisionFloor(to: floor), lastUsedAt: lastUsedAt)
     }
 }
 

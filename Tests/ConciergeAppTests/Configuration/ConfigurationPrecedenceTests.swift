@@ -31,6 +31,18 @@ struct ConfigurationPrecedenceTests {
         #expect(loaded.origins["max_sessions"] == nil)
     }
 
+    @Test("touch_interval follows the idle timeout until it is set")
+    func derived() async throws {
+        #expect(try await load().configuration.touchInterval == .seconds(90))
+        let short = try await load(set: ["session_idle_timeout": "10s"])
+        #expect(short.problems == [] && short.configuration.touchInterval == .milliseconds(500))
+        #expect(try key("touch_interval").show(short.configuration) == #""500ms""#)
+        let long = try await load(set: ["session_idle_timeout": "365d", "session_lifetime": "365d"])
+        #expect(long.configuration.touchInterval == .seconds(3_600))
+        let both = try await load(set: ["session_idle_timeout": "10s", "touch_interval": "1s"])
+        #expect(both.configuration.touchInterval == .seconds(1))
+    }
+
     @Test("The last of several flags for one key wins")
     func lastFlag() {
         let flags = [

@@ -30,9 +30,11 @@ struct ConfigurationReferenceTests {
         #expect(Set(loaded.flows.ids).isSuperset(of: ["wizard", "edit-quote", "main", "checkout", "money-transfer"]))
         // What differs from machine to machine stands there as a comment.
         let unsaid = ConfigurationKey.all.map(\.path).filter { loaded.origins[$0] == nil }
-        #expect(unsaid == ["workers", "services", "flows", "admin.key", "admin.key_file"])
+        #expect(unsaid == ["workers", "services", "flows", "touch_interval", "admin.key", "admin.key_file"])
         let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
-        for name in ["workers", "services", "flows", "key", "key_file"] { #expect(text.contains("// \"\(name)\": ")) }
+        for name in ["workers", "services", "flows", "touch_interval", "key", "key_file"] {
+            #expect(text.contains("// \"\(name)\": "))
+        }
     }
 
     @Test("The README explains every code that a service file can get")

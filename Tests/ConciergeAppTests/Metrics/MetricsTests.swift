@@ -39,10 +39,14 @@ struct MetricsTests {
 
     @Test("Sessions and services are what the statistics say")
     func sessions() throws {
-        var statistics = SessionStatistics.of(live: 3, created: 10, ended: 7, services: [("a", 2), ("b\"\n\\", 0)])
+        var statistics = SessionStatistics.of(
+            live: 3, stored: 20, allowed: 30, created: 10, ended: 7, services: [("a", 2), ("b\"\n\\", 0)])
         statistics.damage = StoreDamage(rows: 4, pages: 5)
         let text = try Self.text(Metrics(listeners: [], workers: 1), sessions: statistics)
         #expect(text["concierge_sessions_live"] == 3)
+        #expect(text["concierge_sessions_resident"] == 3)
+        #expect(text["concierge_sessions_stored"] == 20)
+        #expect(text["concierge_sessions_allowed"] == 30)
         #expect(text["concierge_sessions_started_total"] == 10)
         #expect(text["concierge_sessions_ended_total"] == 7)
         #expect(text["concierge_store_damaged_rows_total"] == 4)

@@ -108,7 +108,7 @@ struct DamageTests {
                 return found
             }
             do throws(StoreError) {
-                for session in try await store.page(after: nil, limit: 1_000) {
+                for session in try await store.page(after: nil, limit: 1_000).sessions {
                     found.sessions[session.record.id] = session
                 }
             } catch {

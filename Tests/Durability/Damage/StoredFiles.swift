@@ -49,7 +49,7 @@ struct StoredFiles: Sendable {
                 await store.close()
                 // Without the pages that the log of recent writes had: what is damaged is to be of some use.
                 store = try open(path)
-                while let space = try await store.giveBackSpace(atMost: 1_000), space.left > 0 {}
+                while try await store.giveBackSpace(atMost: 1_000).left > 0 {}
                 await store.close()
             }
             defer { withExtendedLifetime(store) {} }
@@ -60,7 +60,7 @@ struct StoredFiles: Sendable {
     }
 
     static func open(_ path: String) throws -> SQLiteStore {
-        try SQLiteStore(path: path, services: services, idleTimeout: 1_800_000)
+        try SQLiteStore(path: path, services: services)
     }
 
     /// About 400 bytes for each service, so that a session is not alone on its page, and many pages there are.

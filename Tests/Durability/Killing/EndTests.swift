@@ -78,7 +78,9 @@ struct EndTests {
     @Test("what has expired stays so, whatever of it was deleted by the time of the kill")
     func expired() async throws {
         try await withFolder(Server.files) { _, folder in
-            let settings = ["session_idle_timeout=1s", "touch_interval=0s", "max_resident_sessions=4"]
+            let settings = [
+                "session_idle_timeout=1s", "touch_interval=0s", "expired_retention=0s", "max_resident_sessions=4",
+            ]
             let server = try await Server(in: folder, settings: settings)
             let port = server.port
             let tokens = try await blocking {

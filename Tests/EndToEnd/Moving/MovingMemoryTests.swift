@@ -62,7 +62,7 @@ struct MovingMemoryTests {
             sum += line.count
             try send(line)
         }
-        try send(ArchiveEnd(sessions: sessions, digest: digest.text()).line)
+        try send(ArchiveEnd(sessions: sessions, digest: digest.text(), skipped: 0).line)
         try connection.send("0\r\n\r\n")
         let answer = try connection.readResponse()
         #expect(try answer.json[member: "imported"]?.int == sessions, "\(answer.text)")

@@ -45,6 +45,26 @@ struct MovingJourneyTests {
         }
     }
 
+    @Test("that come back after their end make steps higher than any that was seen, also when each commit made two")
+    func back() async throws {
+        let house = try House(flows: [Flows.slides], mainFlow: "slides") { $0.idleTimeout = 36_000_000 }
+        var session = try await house.session()
+        var highest = try await session.journey("main").view.step
+        let lines = try await exported(house.sessions)
+        for _ in 0..<4 {
+            for _ in 0..<5 {
+                // The first slide gives way to the second, and that is left again.
+                house.clock.advance(60_000)
+                let view = try await session.send("rewind", toJourney: "main").view
+                #expect(view.step > highest + 1)
+                highest = view.step
+            }
+            try await house.sessions.end(session)
+            #expect(try await imported(lines, into: house.sessions).imported == 1)
+            session = try #require(try await house.sessions.session(session.id))
+        }
+    }
+
     /// A journey on `page1` of the wizard, on which a child stands, with a part of it replaced.
     private static func kept(_ part: String, by other: String) -> String {
         let whole =

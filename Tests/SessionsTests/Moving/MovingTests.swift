@@ -180,7 +180,7 @@ struct MovingTests {
         }
         #expect(to.store.sessionCount == 200 && work.report.imported == 200 && !work.report.isComplete)
         #expect(work.report.last != nil && work.report.read == 200)
-        for session in try await to.store.page(after: nil, limit: 150) {
+        for session in try await to.store.page(after: nil, limit: 150).sessions {
             try await to.sessions.end(try #require(try await to.sessions.session(session.record.id)))
         }
         let more = try await imported(Array(lines[..<180]), into: to.sessions)

@@ -46,7 +46,7 @@ final class CallingStore: CallingSessionStore {
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
         try await inner.sessions(ofUser: userID)
     }
-    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
+    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
         try await inner.page(after: id, limit: limit)
     }
 }

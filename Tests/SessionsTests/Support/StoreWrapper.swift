@@ -4,9 +4,9 @@ import Synchronization
 /// A memory store that does something before, or instead of, what it is asked.
 final class StoreWrapper: SessionStore {
     let inner = MemoryStore()
+    let outlivesProcess: Bool
     /// Called before each commit.
     let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
-    let createFailure = Mutex<StoreError?>(nil)
     /// Called when a session is in the store and its maker does not know yet.
     let afterCreate = Mutex<(@Sendable (SessionID) async -> Void)?>(nil)
     let endFailure = Mutex<StoreError?>(nil)
@@ -14,8 +14,13 @@ final class StoreWrapper: SessionStore {
     let beforeEnd = Mutex<(@Sendable () async -> Void)?>(nil)
     let afterLoad = Mutex<(@Sendable () async -> Void)?>(nil)
 
+    init(outlivesProcess: Bool = true) { self.outlivesProcess = outlivesProcess }
+
+    /// Called before each create.
+    let beforeCreate = Mutex<(@Sendable (StoredSession) throws(StoreError) -> Void)?>(nil)
+
     func create(_ session: StoredSession) async throws(StoreError) {
-        if let failure = createFailure.withLock({ $0 }) { throw failure }
+        try beforeCreate.withLock { $0 }?(session)
         try await inner.create(session)
         await afterCreate.withLock { $0 }?(session.record.id)
     }
@@ -64,7 +69,11 @@ final class StoreWrapper: SessionStore {
         try await inner.sessions(ofUser: userID)
     }
 
-    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> [StoredSession] {
-        try await inner.page(after: id, limit: limit)
+    /// Changes the pages that are read from now on.
+    let afterPage = Mutex<(@Sendable (SessionPage) -> SessionPage)?>(nil)
+
+    func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
+        let page = try await inner.page(after: id, limit: limit)
+        return afterPage.withLock { $0 }?(page) ?? page
     }
 }

@@ -33,9 +33,8 @@ extension Program {
 
     private static func checkStore(_ path: String, _ output: ProgramOutput) throws -> Int32 {
         let check = try StoreCheck.run(path) { output.complaint("\(path): \($0)\n") }
-        let recent = check.recentWrites == 0 ? "" : " and \(check.recentWrites) recent writes"
         output.result(
-            "\(path): \(check.sessions) sessions with \(check.services) services\(recent): "
+            "\(path): \(check.sessions) sessions with \(check.services) services: "
                 + "\(check.findings == 0 ? "nothing is" : "\(check.findings) thing\(check.findings == 1 ? " is" : "s are")")"
                 + " wrong\n")
         return check.findings == 0 ? ExitStatus.success : ExitStatus.failure

@@ -15,7 +15,6 @@ extension StoreStatistics {
             ("tables", "version \(schemaVersion)"),
             ("sessions", "\(sessions), \(sessionsOfUsers) of them with a user; no tombstones, which it does not need"),
         ]
-        if recentWrites > 0 { lines.append(("recent", "\(recentWrites) writes that are not at their places yet")) }
         if let oldest, let newest, let lastUsed {
             lines.append(("oldest", Self.time(oldest)))
             lines.append(("newest", Self.time(newest)))
@@ -44,7 +43,6 @@ extension StoreStatistics {
             ("file_bytes", fileBytes), ("log_bytes", logBytes), ("page_bytes", pageBytes), ("pages", pages),
             ("free_pages", freePages), ("schema_version", schemaVersion), ("sessions", sessions),
             ("sessions_of_users", sessionsOfUsers), ("tombstones", 0), ("bytes_per_session", bytesPerSession),
-            ("recent_writes", recentWrites),
         ]
         for (name, number) in numbers { json.member(name, number) }
         json.name("incremental_vacuum")

@@ -34,15 +34,18 @@ extension StoreFacts {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         if self[.running] > 0 {
-            self[.behind] = self[.running] - 1
+            self[.behind] = self[.running]
             self[.behindUntil] = Int64(now.tv_sec) * 1_000
         }
         let mayBeBehind = self[.running] > 0 && self[.answersFirst] == 1
         if isLogSuspect || mayBeBehind || self[.restored] == 1 { raiseFloor() }
         self[.restored] = 0
-        self[.running] = touchInterval + 1
+        self[.running] = touchInterval + Self.timeToTell
         self[.answersFirst] = answersFirst ? 1 : 0
     }
+
+    /// In milliseconds: a use that is to be told waits for the next sweep, and for its turn.
+    private static let timeToTell: Int64 = 5_000
 
     /// What follows gets revisions that were never given before, whatever was lost.
     func raiseFloor() {

@@ -17,7 +17,7 @@ final class StoreFacts: @unchecked Sendable {
         case epoch
         /// A session that comes from elsewhere, and may have ended here, goes on above this revision.
         case arrivalFloor = "arrival_floor"
-        /// While a server has the file: by how many milliseconds the uses in it may be behind, and one; else 0.
+        /// While a server has the file: by how many milliseconds the uses in it may be behind; else 0.
         case running
         /// While a server has the file: 1 when answers may come before the sync.
         case answersFirst = "answers_first"
