@@ -160,7 +160,7 @@ def row_killed(bench):
 
 def row_stored(bench):
     """resident memory with 10,000,000 stored sessions, 100,000 of them in memory"""
-    count, residents = 1_000_000 if bench.options.quick else 10_000_000, 100_000
+    count, residents = 2_000_000 if bench.options.quick else 10_000_000, 100_000
     program = compile_c("load.c", bench.folder, "load")
     path, tokens = stored(bench, count)
     tokens = random.Random(4).sample(tokens, len(tokens))

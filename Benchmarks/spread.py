@@ -62,7 +62,7 @@ def row_million(bench):
     many, few = bench.most_sessions, 1000
     path, tokens = stored(bench, many)
     tokens = token_file(bench, "million.tokens", tokens)
-    with on_disk(bench, path, LASTING, watched=False) as (large, _), on_disk(bench, watched=False) as (small, _):
+    with on_disk(bench, path, watched=False) as (large, _), on_disk(bench, watched=False) as (small, _):
         warm(bench, large, tokens, many)
         runs = bench.take_turns([loading(bench, large, patching(RANDOM), tokens),
                                  loading(bench, small, patching(RANDOM), bench.tokens(small, few, "few.tokens"))],
@@ -105,7 +105,7 @@ def row_coldpatch(bench):
         tokens = some(rate * seconds + 1, "coldpatch.tokens")
         return loading(bench, ours, patching(NEXT), tokens, connections=32, rate=rate)(seconds)
 
-    with on_disk(bench, path, [*LASTING, "--set", f"max_resident_sessions={residents}"], watched=False) as (ours, _):
+    with on_disk(bench, path, ["--set", f"max_resident_sessions={residents}"], watched=False) as (ours, _):
         cold(2 * residents // rate)  # from then on each that comes sends one away
         (result,) = sides(bench.take_turns([cold], bench.long_seconds))
     full = count == 1_000_000
