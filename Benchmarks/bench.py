@@ -46,7 +46,7 @@ def print_machine(bench):
 
 
 def print_table(bench):
-    lines = [("figure", "ours", "bare", "ratio", "target", "met"), *bench.table]
+    lines = [("figure", "ours", "other", "ratio", "target", "met"), *bench.table]
     widths = [max(len(line[column]) for line in lines) for column in range(6)]
     for index, line in enumerate(lines):
         cells = [line[0].ljust(widths[0]), *(line[i].rjust(widths[i]) for i in range(1, 6))]
@@ -64,16 +64,17 @@ def parse(arguments):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default=os.path.join(os.path.dirname(HERE), ".build/release/concierge"),
                         help="the program to measure")
+    parser.add_argument("--against", metavar="FILE", help="another of ours that the row hot compares it with")
     parser.add_argument("--rows", default=",".join(ROWS), help="only these, with commas between")
     parser.add_argument("--quick", action="store_true",
-                        help="3 runs of 1 s, 100,000 sessions (stored: 1,000,000), 1,000 idle connections")
+                        help="3 runs of 1 s, fewer sessions and idle connections")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting for our server")
     parser.add_argument("--memory", type=int, default=8192, help="bytes a connection of the bare server (default 8192)")
     parser.add_argument("--self", dest="itself", action="store_true",
                         help="measure the bare server against itself: every ratio must be about 1")
     parser.add_argument("--log-files", action="store_true",
                         help="the servers' logs go to files that grow, instead of memory that is written over")
-    parser.add_argument("--minutes", type=float, default=30, help="end after so long with what there is (default 30)")
+    parser.add_argument("--minutes", type=float, default=60, help="end after so long with what there is (default 60)")
     options = parser.parse_args(arguments)
     options.rows = options.rows.split(",")
     if options.itself:
@@ -82,6 +83,8 @@ def parse(arguments):
         parser.error(f"no row {unknown[0]!r}; there are {', '.join(ROWS)}")
     if not options.itself and not os.access(options.server, os.X_OK):
         parser.error(f"{options.server} is not there; run make build first")
+    if options.against and not os.access(options.against, os.X_OK):
+        parser.error(f"{options.against} is not there")
     return options
 
 
@@ -96,7 +99,7 @@ def too_late(*_):
 def main(arguments):
     options = parse(arguments)
     Log.in_files = options.log_files
-    tools = ["wrk", "gcc", "strace", *(["redis-server", "webdis"] if "durable" in options.rows else [])]
+    tools = ["wrk", "gcc", "strace", *(["redis-server", "webdis"] if {"durable", "spread"} & set(options.rows) else [])]
     if missing := [tool for tool in tools if not shutil.which(tool)]:
         sys.exit(f"bench: {', '.join(missing)} missing; scripts/setup bench installs it")
     cores = sorted(os.sched_getaffinity(0))

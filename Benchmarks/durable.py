@@ -1,6 +1,7 @@
 """The rows of the durable store: functions of the bench like those of rows.py."""
 
 import contextlib
+import itertools
 import os
 import random
 import re
@@ -23,6 +24,9 @@ READY = request("GET", "/health/ready")
 COMMIT_BYTES = 4096 + 24
 # Sessions that the bench stores should not expire while it lasts.
 LASTING = ["--set", "session_idle_timeout=1d", "--set", "session_lifetime=2d", "--set", "max_sessions=20000000"]
+# More sessions than these are put into the file by storing.py, which knows so many of their tokens.
+MOST_BY_REQUESTS = 1_000_000
+KNOWN_TOKENS = 500_000
 
 
 def row_durable(bench):
@@ -62,17 +66,6 @@ def row_durable(bench):
     bench.notes.append(f"webdis and Redis on two cores, which they share with the load: {number(rate)} requests/s")
 
 
-def row_spread(bench):
-    """durable PATCH over 100,000 sessions, 512 connections: hardly two in a group are on one page"""
-    with on_disk(bench) as (ours, counter), bench.ours() as memory:
-        loads = [patches(bench, server, 512, bench.tokens(server, 100_000, f"{name}.tokens"))
-                 for name, server in (("durable", ours), ("memory", memory))]
-        runs = bench.take_turns([counted(loads[0], counter), loads[1]], seconds=min(bench.seconds, 2))
-    ours, memory = sides(runs)
-    against(bench, "durable PATCH, 100,000 sessions, over the same in memory: requests/s", ours, memory)
-    add_disk(bench, ours)
-
-
 def row_resident(bench):
     """GET of resident sessions of the durable store against the memory store, 64 connections"""
     program, message = compile_c("load.c", bench.folder, "load"), request("GET", PROFILE, "*")
@@ -90,20 +83,13 @@ def row_cold(bench):
     count, residents, rate, few = bench.most_sessions, 10_000, 2_000, 500
     program, message = compile_c("load.c", bench.folder, "load"), request("GET", PROFILE, "*")
     path, tokens = stored(bench, count)
-    tokens = iter(random.Random(2).sample(tokens, len(tokens)))
-
-    def some(number, name):
-        taken = [token for _, token in zip(range(number), tokens)]
-        if len(taken) < number:
-            raise Failed("there are too few sessions for so many turns")
-        return write_tokens(os.path.join(bench.folder, name), taken)
-
+    some = taking(bench, tokens)
     words = [*LASTING, "--set", f"max_resident_sessions={residents}"]
     with on_disk(bench, path, words) as (ours, counter):
         known = some(few, "resident.tokens")
 
-        def load(seconds, list):
-            return plain(ours, program, message, 200, 32, seconds, bench.load_core, list, rate)
+        def load(seconds, tokens):
+            return plain(ours, program, message, 200, 32, seconds, bench.load_core, tokens, rate)
 
         def resident(seconds):
             load(1, known)  # the cold ones of the turn before may have sent them away
@@ -174,7 +160,7 @@ def row_killed(bench):
 
 def row_stored(bench):
     """resident memory with 10,000,000 stored sessions, 100,000 of them in memory"""
-    count, residents = 1_000_000 if bench.options.quick else 10_000_000, 100_000
+    count, residents = 2_000_000 if bench.options.quick else 10_000_000, 100_000
     program = compile_c("load.c", bench.folder, "load")
     path, tokens = stored(bench, count)
     tokens = random.Random(4).sample(tokens, len(tokens))
@@ -293,7 +279,7 @@ def note_disk(bench):
 
 
 @contextlib.contextmanager
-def on_disk(bench, path=None, words=(), watched=True):
+def on_disk(bench, path=None, words=(), watched=True, program=None):
     """Our server on a database file, a new one unless it is given, and the counter of what it does to its disk."""
     with contextlib.ExitStack() as stack:
         if path is None:
@@ -302,7 +288,8 @@ def on_disk(bench, path=None, words=(), watched=True):
         counter = None
         if watched:
             counter = DiskCounter(compile_c("disk.c", bench.folder, "disk.so", "-shared", "-fPIC"), bench.folder)
-        server = bench.ours(counter and counter.environment, words=words, store=f"sqlite:{path}")
+        server = bench.ours(counter and counter.environment, words=words, store=f"sqlite:{path}",
+                            program=program)
         yield stack.enter_context(server), counter
 
 
@@ -310,19 +297,33 @@ def stored(bench, count):
     """A database file with so many sessions with a profile, and the tokens of many of them; made once."""
     if count not in bench.databases:
         folder, started = tempfile.mkdtemp(prefix="stored-", dir=bench.folder), time.monotonic()
-        path = os.path.join(folder, "sessions.db")
+        path, by_requests = os.path.join(folder, "sessions.db"), count <= MOST_BY_REQUESTS
         with bench.ours(store=f"sqlite:{path}", words=LASTING) as server:
-            token = fill(server, 0, 1, 30)[0]
-        tokens = multiply(path, token, count, min(count, 500_000))
+            tokens = fill(server, 0, count if by_requests else 1, 600)
+        if not by_requests:
+            tokens = multiply(path, tokens[0], count, KNOWN_TOKENS)
         with bench.ours(store=f"sqlite:{path}", words=LASTING) as server:
             for token in (tokens[0], tokens[-1], random.choice(tokens)):
                 status, _, body = server.ask(request("GET", PROFILE, token))
                 if status != 200 or b"Ada Lovelace" not in body:
                     raise Failed(f"a session that was put into the file is answered with {status}: {body[:200]}")
         bench.databases[count] = path, tokens
-        bench.notes.append(f"{count:,} sessions were written into a database file in "
+        bench.notes.append(f"{count:,} sessions were {'made by requests' if by_requests else 'put into a file'} in "
                            f"{time.monotonic() - started:.0f} s")
     return bench.databases[count]
+
+
+def taking(bench, tokens):
+    """A function that writes a file of so many of the tokens, drawn at random, that were in none of its files before."""
+    tokens = iter(random.Random(2).sample(tokens, len(tokens)))
+
+    def some(number, name):
+        taken = list(itertools.islice(tokens, number))
+        if len(taken) < number:
+            raise Failed("there are too few sessions for so many turns")
+        return write_tokens(os.path.join(bench.folder, name), taken)
+
+    return some
 
 
 def forget(bench, count):

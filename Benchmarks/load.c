@@ -2,13 +2,14 @@
 // length a 304 tells, RFC 9110, section 8.6), and another token in every request without a script's table of them,
 // whose cache misses would be measured, too.
 //
-//   load PORT CONNECTIONS SECONDS STATUS [TOKENS [RATE]] < REQUEST
+//   load [-t TOKENS] [-r RATE] [-n REQUESTS] PORT CONNECTIONS SECONDS STATUS < REQUEST
 //
 // One request at a time on each connection. With a RATE so many are due in a second, evenly, on whichever connection is
 // free, and the time of an answer counts from when its request was due: one that had to wait for others to be answered
-// has waited. Where REQUEST has a `*`, the next line of the file TOKENS goes, whose
-// lines are of one length and come in the order of the file, again and again. Prints the same line of JSON as
-// wrk/report.lua.
+// has waited. It ends after SECONDS, or after so many REQUESTS. Marks in REQUEST are replaced each time it is sent: `*`
+// by the next line of the file TOKENS, in its order, again and again; `~` by a line drawn at random; `########` by as
+// many digits, which are others each time. The lines are of one length. Prints the same line of JSON as wrk/report.lua,
+// with the 99.9th percentile and the worst.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -35,10 +36,16 @@ typedef struct {
     char answer[most_answer];
 } connection;
 
-// What is sent: the text before the token and after it.
-static char request[16384], message[16384];
-static size_t before, after, token_width;
+// What is sent, and the places in it of a token and of a number.
+static char message[16384], *token_place, *number_place;
+static size_t message_length;
+static bool in_order;
 static const char *tokens, *next_token, *tokens_end;
+static size_t token_width;
+static uint64_t chance, number;
+
+static const char number_mark[] = "########";
+enum { digits = sizeof number_mark - 1 };
 
 static void open_tokens(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -55,24 +62,45 @@ static void open_tokens(const char *path) {
 }
 
 static void prepare(void) {
-    size_t length = fread(request, 1, sizeof request / 2, stdin);
-    const char *mark = memchr(request, '*', length);
-    before = mark == NULL || tokens == NULL ? length : (size_t)(mark - request);
-    after = before == length ? 0 : length - before - 1;
-    memcpy(message, request, before);
-    memcpy(message + before + token_width, request + before + 1, after);
+    static char request[sizeof message / 2];
+    size_t length = fread(request, 1, sizeof request, stdin);
+    char *end = message;
+    for (const char *c = request; c < request + length; c++) {
+        if (token_place == NULL && tokens != NULL && (*c == '*' || *c == '~')) {
+            in_order = *c == '*';
+            token_place = end;
+            end += token_width;
+        } else {
+            *end++ = *c;
+        }
+    }
+    message_length = (size_t)(end - message);
+    number_place = memmem(message, message_length, number_mark, digits);
+    chance = number = now();
+}
+
+static const char *choose_token(void) {
+    const char *token = next_token;
+    if (in_order) {
+        if ((next_token += token_width + 1) == tokens_end) next_token = tokens;
+        return token;
+    }
+    // xorshift64
+    chance ^= chance << 13;
+    chance ^= chance >> 7;
+    chance ^= chance << 17;
+    return tokens + (chance >> 32) % ((size_t)(tokens_end - tokens) / (token_width + 1)) * (token_width + 1);
 }
 
 static void send_next(connection *c, uint64_t due) {
-    size_t length = before;
-    if (tokens != NULL) {
-        memcpy(message + before, next_token, token_width);
-        if ((next_token += token_width + 1) == tokens_end) next_token = tokens;
-        length += token_width + after;
+    if (token_place != NULL) memcpy(token_place, choose_token(), token_width);
+    if (number_place != NULL) {
+        uint64_t rest = number++;
+        for (int i = digits; i-- > 0; rest /= 10) number_place[i] = (char)('0' + rest % 10);
     }
     c->length = 0;
     c->due_at = due;
-    if (send(c->fd, message, length, MSG_NOSIGNAL) != (ssize_t)length) fail("send");
+    if (send(c->fd, message, message_length, MSG_NOSIGNAL) != (ssize_t)message_length) fail("send");
 }
 
 // Whether the answer is all there.
@@ -86,24 +114,29 @@ static bool is_complete(const connection *c, bool has_body) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 5 || count > 7) {
-        fprintf(stderr, "usage: load PORT CONNECTIONS SECONDS STATUS [TOKENS [RATE]] < REQUEST\n");
+    uint64_t interval = 0, most_requests = UINT64_MAX;
+    for (int option; (option = getopt(count, arguments, "t:r:n:")) != -1;) {
+        if (option == 't') open_tokens(optarg);
+        if (option == 'r') interval = 1000000000u / strtoull(optarg, NULL, 10);
+        if (option == 'n') most_requests = strtoull(optarg, NULL, 10);
+    }
+    if (count - optind != 4) {
+        fprintf(stderr, "usage: load [-t TOKENS] [-r RATE] [-n REQUESTS] PORT CONNECTIONS SECONDS STATUS < REQUEST\n");
         return 2;
     }
-    int width = atoi(arguments[2]);
+    arguments += optind;
+    int width = atoi(arguments[1]);
     char status[16];
-    snprintf(status, sizeof status, "HTTP/1.1 %.3s", arguments[4]);
-    bool has_body = strcmp(arguments[4], "304") != 0 && strcmp(arguments[4], "204") != 0;
-    if (count > 5) open_tokens(arguments[5]);
-    uint64_t interval = count > 6 ? 1000000000u / strtoull(arguments[6], NULL, 10) : 0;
+    snprintf(status, sizeof status, "HTTP/1.1 %.3s", arguments[3]);
+    bool has_body = strcmp(arguments[3], "304") != 0 && strcmp(arguments[3], "204") != 0;
     prepare();
-    if (width < 1 || width > most_connections || before == 0) return 2;
+    if (width < 1 || width > most_connections || message_length == 0) return 2;
     connection *connections = calloc((size_t)width, sizeof *connections);
     connection **free_ones = calloc((size_t)width, sizeof *free_ones);
     uint32_t *samples = malloc(most_samples * sizeof *samples);
     int events = epoll_create1(0);
     if (connections == NULL || free_ones == NULL || samples == NULL || events < 0) fail("start");
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[1])),
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[0])),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int free_count = 0;
     for (int i = 0; i < width; i++) {
@@ -114,9 +147,9 @@ int main(int count, char **arguments) {
         if (epoll_ctl(events, EPOLL_CTL_ADD, c->fd, &event) != 0) fail("epoll_ctl");
         free_ones[free_count++] = c;
     }
-    uint64_t start = now(), end = start + strtoull(arguments[3], NULL, 10) * 1000000000u, time = start, due = start;
+    uint64_t start = now(), end = start + strtoull(arguments[2], NULL, 10) * 1000000000u, time = start, due = start;
     uint64_t requests = 0, failed = 0;
-    while ((time = now()) < end) {
+    while ((time = now()) < end && requests < most_requests) {
         for (; free_count > 0 && due <= time; due = interval > 0 ? due + interval : due)
             send_next(free_ones[--free_count], interval > 0 ? due : now());
         // Without a rate it never sleeps: to wake it would be the server's work, on the server's core, and all the more of
@@ -146,8 +179,16 @@ int main(int count, char **arguments) {
     for (; interval > 0 && due < end && kept < most_samples; due += interval)
         samples[kept++] = (uint32_t)((end - due) / 1000);
     qsort(samples, kept, sizeof *samples, compare);
-    printf("RESULT {\"requests\": %llu, \"duration\": %llu, \"p50\": %u, \"p99\": %u, \"failed\": %llu}\n",
-           (unsigned long long)requests, (unsigned long long)((time - start) / 1000),
-           kept ? samples[kept / 2] : 0, kept ? samples[kept * 99 / 100] : 0, (unsigned long long)failed);
+    printf("RESULT {\"requests\": %llu, \"duration\": %llu, \"failed\": %llu", (unsigned long long)requests,
+           (unsigned long long)((time - start) / 1000), (unsigned long long)failed);
+    static const struct {
+        const char *name;
+        size_t permille;
+    } figures[] = {{"p50", 500}, {"p99", 990}, {"p999", 999}, {"worst", 1000}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures && kept > 0; i++) {
+        size_t place = kept * figures[i].permille / 1000;
+        printf(", \"%s\": %u", figures[i].name, samples[place < kept ? place : kept - 1]);
+    }
+    printf("}\n");
     return 0;
 }

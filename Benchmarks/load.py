@@ -79,11 +79,12 @@ def wrk(server, script, connections, seconds, core, **environment):
     return measured(server, command, seconds, core, {**inherited, **environment})
 
 
-def plain(server, program, message, status, connections, seconds, core, tokens=None, rate=None):
-    """One run of load.c, which sends `message` again and again, with the next of a file of tokens where it has a
-    `*`, and no more than `rate` in a second: see `measured`."""
-    command = [program, str(server.port), str(connections), str(seconds), str(status), *([tokens] if tokens else []),
-               *([str(rate)] if rate else [])]
+def plain(server, program, message, status, connections, seconds, core, tokens=None, rate=None, requests=None):
+    """One run of load.c, which sends `message` again and again, with marks replaced (a `*` by the next of a file of
+    tokens), no more than `rate` in a second and no more than `requests` in all: see `measured`."""
+    options = [word for option, value in (("-t", tokens), ("-r", rate), ("-n", requests)) if value is not None
+               for word in (option, str(value))]
+    command = [program, *options, str(server.port), str(connections), str(seconds), str(status)]
     return measured(server, command, seconds, core, {}, message)
 
 
@@ -167,13 +168,13 @@ def fill(server, start, end, seconds, steps=WRITTEN):
     """Makes sessions `start` to `end`, each with a profile of its own text; their tokens.
 
     `steps` are what is done to each: functions of token and number that give a request, and the status it is answered
-    with. Eight connections take turns, so that the server works while one of them is read here. Gives up after
-    `seconds`.
+    with. The connections take turns, so that the server works while one of them is read here, and are many, because a
+    durable server answers the requests of one connection one sync after the other. Gives up after `seconds`.
     """
-    depth, deadline, numbers, tokens = 50, time.monotonic() + seconds, iter(range(start, end)), []
+    depth, deadline, numbers, tokens = 25, time.monotonic() + seconds, iter(range(start, end)), []
     token = re.compile(rb'"token" *: *"([^"]+)"')
     create = request("POST", "/v1/sessions")
-    connections = [Pipeline(server) for _ in range(8)]
+    connections = [Pipeline(server) for _ in range(64)]
     pending = []
 
     def begin(connection):

@@ -1,11 +1,13 @@
 """What every row of the benchmark uses: the two servers, runs in turn, the table so far."""
 
+import functools
 import os
 import re
 import statistics
 import subprocess
 import time
 
+from device import Device
 from load import PROFILE, fill, request, wrk, write_tokens
 from server import Failed, Server
 
@@ -26,11 +28,13 @@ class Bench:
         self.folder = folder
         self.server_core, self.load_core = cores
         self.runs, self.seconds = (3, 1) if options.quick else (9, 2)
+        self.long_seconds = 2 if options.quick else 5  # where a checkpoint comes now and then
         self.most_sessions = 100_000 if options.quick else 1_000_000
         self.bare_program = compile_c("bare.c", folder, "bare", "-lmicrohttpd", "-lpthread")
         self.bare_answers = []  # options that make its answers as long as ours
         self.idle_threads = 0  # beside its loop, so that it has as many threads as ours
         self.databases = {}  # by number of sessions: the path of a file of ours with so many, and tokens of them
+        self.spread = 20_000 if options.quick else 200_000
         self.table = []
         self.notes = []
         self.repeat_budget = REPEAT_BUDGET
@@ -38,11 +42,11 @@ class Bench:
 
     # Servers
 
-    def ours(self, environment=None, port=0, words=(), store="memory"):
+    def ours(self, environment=None, port=0, words=(), store="memory", program=None):
         if self.options.itself:
             return self.bare(environment, port)
         settings = ["max_sessions=2000000", *self.options.set]
-        command = [self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
+        command = [program or self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
                    "--store", store, "--workers", "1", *(word for s in settings for word in ("--set", s)), *words]
         return Server(command, self.server_core, environment)
 
@@ -54,6 +58,10 @@ class Bench:
     def tokens(self, server, count, name):
         """A file of tokens of so many new sessions with a written profile; the bare server takes any."""
         return write_tokens(os.path.join(self.folder, name), fill(server, 0, count, 300))
+
+    @functools.cached_property
+    def device(self):
+        return Device(self.folder)
 
     def match_answers(self):
         """Asks ours once for everything, and makes the bare server answer in as many bytes, with as many threads."""

@@ -6,6 +6,7 @@ import time
 
 import durable
 import load
+import spread
 from load import PROFILE, WRITTEN, fill, plain, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number, sides
 from server import AllocationCounter, Failed, SystemCalls, free_port
@@ -297,5 +298,5 @@ def rows_of(module):
     return {name[4:]: function for name, function in module.items() if name.startswith("row_")}
 
 
-DURABLE_ROWS = rows_of(vars(durable))
+DURABLE_ROWS = {**rows_of(vars(spread)), **rows_of(vars(durable))}
 ROWS = {**rows_of(dict(globals())), **DURABLE_ROWS}

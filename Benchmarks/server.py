@@ -124,6 +124,10 @@ class Server:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICK
 
+    @property
+    def processes(self):
+        return (self.pid,)
+
     def threads(self):
         return len(os.listdir(f"/proc/{self.pid}/task"))
 

@@ -52,13 +52,33 @@ class Webdis:
                            "http_port": self.port, "threads": 1, "pool_size": 8, "daemonize": False, "database": 0,
                            "verbosity": 1, "logfile": os.path.join(folder, "webdis.log")}, file)
             webdis = stack.enter_context(Listener(["webdis", path], self.core, self.port, self.cores))
-            self.programs = (redis, webdis)
+            self.programs, self.redis_port = (redis, webdis), port
             self.url = webdis.url
             self.stack = stack.pop_all()
         return self
 
     def __exit__(self, *_):
         self.stack.close()
+
+    @property
+    def processes(self):
+        return tuple(program.pid for program in self.programs)
+
+    def fill(self, keys, state):
+        """Gives Redis so many keys, each with this state, without webdis. The keys, as tokens for a load."""
+        names, state = [f"{number:032x}" for number in range(keys)], state.encode()
+        with socket.create_connection(("127.0.0.1", self.redis_port), timeout=30) as connection:
+            for start in range(0, keys, 1000):
+                batch = names[start : start + 1000]
+                connection.sendall(b"".join(
+                    b"*3\r\n$3\r\nSET\r\n$48\r\nsession:%s:profile\r\n$%d\r\n%s\r\n"
+                    % (name.encode(), len(state), state) for name in batch))
+                answers = b""
+                while len(answers) < 5 * len(batch):
+                    answers += connection.recv(65536)
+                if answers != b"+OK\r\n" * len(batch):
+                    raise Failed(f"Redis answered {answers[:200]} to a SET")
+        return names
 
     def cpu(self):
         return sum(program.cpu() for program in self.programs)
