@@ -71,7 +71,8 @@ struct DamagedPageTests {
             store = try image.store(report: reports.add)
         } catch {
             // One that holds the tables themselves: the start says so.
-            #expect("\(error)".contains("cannot be used") || "\(error)".contains("another program"), "page \(page): \(error)")
+            let isSaid = "\(error)".contains("cannot be used") || "\(error)".contains("another program")
+            #expect(isSaid, "page \(page): \(error)")
             return
         }
         var missing = 0

@@ -50,9 +50,8 @@ struct DurabilityTests {
         let file = try SQLiteFile()
         let (openings, opened) = AsyncStream.makeStream(of: Void.self)
         let (reports, reported) = AsyncStream.makeStream(of: String.self)
-        let commits = try file.writer(durability: .interval(.milliseconds(20)), report: { reported.yield($0) }) {
-            opened.yield()
-        }
+        let commits = try file.writer(
+            durability: .interval(.milliseconds(20)), report: { reported.yield($0) }, opened: { opened.yield() })
         var opening = openings.makeAsyncIterator()
         _ = await opening.next()
         // With nothing to sync there is no time at which the file would be looked at in any case.

@@ -88,7 +88,8 @@ struct SQLiteStoreTests {
         let other = SessionID(random: SystemRandom())
         do {
             let store = try file.store()
-            try await store.create(session(id, services: [document(0, String(repeating: " ", count: 600)), document(1, "{}")]))
+            try await store.create(
+                session(id, services: [document(0, String(repeating: " ", count: 600)), document(1, "{}")]))
             try await store.create(session(other))
             await store.close()
         }

@@ -118,7 +118,7 @@ struct SessionReader {
     /// The session whose row a statement stands on. As long as it stands there all that is read is of one state.
     private func session(on row: SQLiteStatement) throws(SQLiteError) -> StoredSession? {
         guard let stored = SessionRow(row) else {
-            damage.note("The row of the session with the key \(row.int64(0)) is damaged; it is as if it were not there.")
+            damage.note("The row of the session with the key \(row.int64(0)) is damaged; it cannot be read.")
             return nil
         }
         var services: [ServiceDocument] = []

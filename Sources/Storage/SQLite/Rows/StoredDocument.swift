@@ -34,7 +34,8 @@ struct StoredDocument {
 
     func document(service: UInt16, _ bytes: [UInt8]) -> ServiceDocument {
         ServiceDocument(
-            service: service, birth: birth, revision: revision, createdAt: createdAt, updatedAt: updatedAt, bytes: bytes)
+            service: service, birth: birth, revision: revision, createdAt: createdAt, updatedAt: updatedAt, bytes: bytes
+        )
     }
 
     // MARK: Format

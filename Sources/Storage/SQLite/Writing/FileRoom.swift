@@ -38,7 +38,10 @@ final class FileRoom {
         guard !isLow, let file = connection.lock?.descriptor, try pageCount.step() else { return }
         let wanted = pageCount.int64(0) * pageSize + Int64(CPAGESEALS_SPARE)
         // Less as well: what is given back is cut off when the log is copied.
-        guard wanted > allocated else { return allocated = wanted }
+        guard wanted > allocated else {
+            allocated = wanted
+            return
+        }
         let end = (wanted + Self.chunk - 1) / Self.chunk * Self.chunk
         var status = stat()
         guard fstat(file, &status) == 0 else { return }
