@@ -39,12 +39,8 @@ final class SQLiteStatement {
         try check(sqlite3_bind_int64(handle, place, number))
     }
 
-    /// The bytes are copied.
-    func bind(_ place: Int32, blob bytes: UnsafeRawBufferPointer) throws(SQLiteError) {
-        // No pointer would mean NULL.
-        guard let start = bytes.baseAddress else { return try check(sqlite3_bind_zeroblob(handle, place, 0)) }
-        try check(sqlite3_bind_blob64(handle, place, start, UInt64(bytes.count), Self.transient))
-    }
+    /// Less than any key.
+    func bindLowest(_ place: Int32) throws(SQLiteError) { try check(sqlite3_bind_double(handle, place, -1e19)) }
 
     /// The bytes are copied.
     func bind(_ place: Int32, blob bytes: [UInt8]) throws(SQLiteError) {

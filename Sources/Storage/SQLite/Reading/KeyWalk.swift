@@ -17,17 +17,17 @@ struct KeyWalk {
         _ statement: SQLiteStatement, after key: Int64?, limit: Int, _ damage: DamageCount,
         _ body: (SQLiteStatement) throws(SQLiteError) -> Bool
     ) throws(SQLiteError) {
-        // No id has the lowest key: its first half would be 0.
-        var after = key ?? .min
+        var after = key
         while true {
             do throws(SQLiteError) {
-                try statement.bind(1, after)
+                if let after { try statement.bind(1, after) } else { try statement.bindLowest(1) }
                 defer { statement.reset() }
-                while rows < limit {
+                while true {
                     guard try statement.step() else { return }
+                    guard rows < limit else { break }
                     let key = statement.int64(0)
                     // Damage may lead back to where we were.
-                    guard key > after else { throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order") }
+                    guard after.map({ key > $0 }) ?? true else { throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order") }
                     after = key
                     rows += 1
                     guard try body(statement) else { break }
@@ -36,8 +36,9 @@ struct KeyWalk {
                 return
             } catch  where error.primaryCode == SQLITE_CORRUPT {
                 skipped += 1
-                let next = Self.readableKey(after: after) { Self.canRead(statement, after: $0) }
-                damage.note("Pages of sessions are damaged between the keys \(after) and \(next ?? .max) (\(error)).")
+                let next = Self.readableKey(after: after ?? .min) { Self.canRead(statement, after: $0) }
+                damage.note(
+                    "Pages of sessions are damaged between the keys \(after ?? .min) and \(next ?? .max) (\(error)).")
                 guard let next else { return }
                 after = next
             }

@@ -25,7 +25,7 @@ struct SessionReader {
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectUses = try connection.prepare(
-            "SELECT key, used_at, expires_at, substr(state, 2, 8) FROM sessions WHERE key > ?1 ORDER BY key LIMIT ?2")
+            "SELECT key, used_at, expires_at, substr(state, 2, 8) FROM sessions WHERE key > ?1 ORDER BY key")
     }
 
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
@@ -98,7 +98,6 @@ struct SessionReader {
 
     func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
         defer { noteDamagedPages() }
-        try selectUses.bind(2, Int64(query.limit))
         var overdue = Overdue()
         let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
