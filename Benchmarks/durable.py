@@ -314,7 +314,7 @@ def stored(bench, count):
 
 
 def taking(bench, tokens):
-    """A function that writes a file of so many of the tokens, drawn at random, that were in none of its files before."""
+    """A function that writes a file of so many of the tokens, drawn at random, that none of its files had before."""
     tokens = iter(random.Random(2).sample(tokens, len(tokens)))
 
     def some(number, name):

@@ -46,8 +46,9 @@ class Bench:
         if self.options.itself:
             return self.bare(environment, port)
         settings = ["max_sessions=2000000", *self.options.set]
-        command = [program or self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port), "--admin-port", "0",
-                   "--store", store, "--workers", "1", *(word for s in settings for word in ("--set", s)), *words]
+        command = [program or self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port),
+                   "--admin-port", "0", "--store", store, "--workers", "1",
+                   *(word for s in settings for word in ("--set", s)), *words]
         return Server(command, self.server_core, environment)
 
     def bare(self, environment=None, port=0, words=()):
