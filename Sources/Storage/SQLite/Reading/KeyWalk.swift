@@ -58,10 +58,10 @@ struct KeyWalk {
     /// The lowest key found after which rows can be read, behind `key` and the damage that follows it; nil when there is
     /// none. Looks further and further away, and then for the beginning of what can be read there: some 130 looks at most.
     private static func readableKey(after key: Int64, canRead: (_ after: Int64) -> Bool) -> Int64? {
-        var (damaged, distance) = (key, Int64(1))
+        var (damaged, distance) = (key, UInt64(1))
         while true {
-            let (sum, isOver) = key.addingReportingOverflow(distance)
-            var readable = isOver ? Int64.max : sum
+            // Most keys are negative: the last one may be further away than a number with a sign can say.
+            var readable = distance < UInt64(bitPattern: .max &- key) ? key &+ Int64(bitPattern: distance) : .max
             if canRead(readable) {
                 while UInt64(bitPattern: readable &- damaged) > 1 {
                     let middle = damaged &+ Int64(UInt64(bitPattern: readable &- damaged) / 2)
