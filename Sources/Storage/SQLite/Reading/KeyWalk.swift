@@ -1,5 +1,9 @@
 import CSQLite
 
+#if PLANTED_BUGS
+    import Sessions
+#endif
+
 /// Goes through a table in the order of its keys, and steps over pages that cannot be read.
 struct KeyWalk {
     /// The last key; nil when nothing is behind it.
@@ -35,6 +39,9 @@ struct KeyWalk {
                 last = after
                 return
             } catch  where error.primaryCode == SQLITE_CORRUPT {
+                #if PLANTED_BUGS
+                    if PlantedBug.damageEndsPage.isActive { return }
+                #endif
                 skipped += 1
                 let next = Self.readableKey(after: after ?? .min) { Self.canRead(statement, after: $0) }
                 damage.note(
