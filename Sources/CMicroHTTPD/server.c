@@ -1,9 +1,11 @@
 // Starting and stopping: the socket, the daemons, the threads.
+#define _GNU_SOURCE  // pthread_setname_np
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,9 +123,14 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
         snprintf(message, message_size, "no thread for a worker: %s", strerror(failure));
         return false;
     }
+    char name[16];
+    snprintf(name, sizeof name, "worker %u", w->index);
+    pthread_setname_np(w->thread, name);
     w->running = true;
     return true;
 }
+
+void cmhd_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks *callbacks) {
     unsigned count = options->workers == 0 ? 1 : options->workers;

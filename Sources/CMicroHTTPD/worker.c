@@ -1,11 +1,8 @@
 // A worker: the loop around one daemon, the deadlines of its connections, and how it drains.
-#define _GNU_SOURCE  // pthread_setname_np
 #include <errno.h>
 #include <linux/filter.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -336,13 +333,8 @@ static void turn(worker *w, int64_t sleep) {
         poll(NULL, 0, exhausted_sleep_ms);
 }
 
-void cmhd_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
-
 void *cmhd_worker_run(void *context) {
     worker *w = context;
-    char name[16];
-    snprintf(name, sizeof name, "worker %u", w->index);
-    cmhd_name_thread(name);
     cmhd_begin_worker(w);
     cmhd_callbacks *callbacks = &w->server->callbacks;
     int64_t look_at = 0;

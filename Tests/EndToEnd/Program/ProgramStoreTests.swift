@@ -37,6 +37,31 @@ struct ProgramStoreTests {
         }
     }
 
+    @Test("threads have names")
+    func threads() async throws {
+        try await withFolder([:]) { _, folder in
+            let program = try Self.start(in: folder, ["--workers", "2"])
+            _ = try await program.line(of: "listening")
+            var found = glob_t()
+            defer { globfree(&found) }
+            #expect(glob("/proc/\(program.identifier)/task/*/comm", 0, nil, &found) == 0)
+            let names = (0..<Int(found.gl_pathc)).compactMap { place in
+                found.gl_pathv[place].map { Self.line(of: String(cString: $0)) }
+            }
+            let expected = ["worker 0", "worker 1", "store writer", "store reader", "store writeback", "log writer"]
+            for name in expected { #expect(names.contains(name), "\(names)") }
+            program.send(SIGTERM)
+            #expect(try await program.result().status == 0)
+        }
+    }
+
+    private static func line(of path: String) -> String {
+        let file = open(path, O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        return String(decoding: bytes[..<max(0, read(file, &bytes, bytes.count) - 1)], as: UTF8.self)
+    }
+
     static let unusable: [(store: String, says: String)] = [
         ("sqlite:a/b/c.db", "neither a/b nor a exists: make it, or name another file"),
         ("sqlite:folder", "it is a directory: name a file in it, such as folder/concierge.db"),
