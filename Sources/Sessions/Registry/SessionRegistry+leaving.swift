@@ -74,8 +74,9 @@ extension RegistryShard {
 }
 
 extension Session.State {
-    /// One that is to end has to stay until the store knows that it has.
-    fileprivate var canLeave: Bool { stage == .open && !isWriting && waitingWriters.isEmpty }
+    /// A session that is to end stays until the store knows of the end, and one with commits under way until they are
+    /// published.
+    fileprivate var canLeave: Bool { stage == .open && !isBusy }
 
     /// The last use, if the store was not told of it.
     fileprivate var unsavedUseTime: Int64? { unsavedUse > 0 ? lastUsedAt : nil }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// SQLite is asked for WAL mode with `synchronous = FULL`, which syncs the log before a commit returns
 /// (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
-package final class SQLiteStore: CallingSessionStore {
+package final class SQLiteStore: SessionStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let damaged: DamageCount

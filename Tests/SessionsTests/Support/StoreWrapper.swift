@@ -4,6 +4,8 @@ import Synchronization
 /// A memory store that does something before, or instead of, what it is asked.
 final class StoreWrapper: SessionStore {
     let inner = MemoryStore()
+    /// The last commit of each session: the next is done after it.
+    private let commits = Mutex<[SessionID: Task<Void, Never>]>([:])
     /// Called before each commit.
     let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
     let createFailure = Mutex<StoreError?>(nil)
@@ -37,10 +39,21 @@ final class StoreWrapper: SessionStore {
         return session
     }
 
-    func commit(_ commit: SessionCommit) async throws(StoreError) {
-        let before = beforeCommit.withLock { $0 }
-        try await before?(commit)
-        try await inner.commit(commit)
+    func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        commits.withLock { commits in
+            let former = commits[commit.record.id]
+            commits[commit.record.id] = Task {
+                await former?.value
+                let before = beforeCommit.withLock { $0 }
+                do throws(StoreError) {
+                    try await before?(commit)
+                    try await inner.commit(commit)
+                    done(nil)
+                } catch {
+                    done(error)
+                }
+            }
+        }
     }
 
     var sessionCount: Int { inner.sessionCount }
