@@ -8,7 +8,7 @@ import Synchronization
 /// What returns is on the disk, unless ``Durability`` says otherwise. Commits that wait together are written in one
 /// transaction with one sync (``GroupCommit``); a caller that waits is suspended, and holds no thread. Reading has threads
 /// of its own.
-package final class SQLiteStore: CallingSessionStore, FileStore {
+package final class SQLiteStore: FileStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let writeback: Writeback
