@@ -54,7 +54,7 @@ let package = Package(
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageSeals", "CSQLite", "CDeflate"],
-            swiftSettings: onCallersExecutor + plantedBugs),
+            exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",
             dependencies: [

@@ -12,6 +12,7 @@
         case halfTransaction = "half-transaction"
         case failedCommitAnswered = "failed-commit-answered"
         case uncommittedShown = "uncommitted-shown"
+        case pendingShown = "pending-shown"
         case alwaysReady = "always-ready"
         case fullDiskIsTrouble = "full-disk-is-trouble"
         case uncheckedRows = "unchecked-rows"

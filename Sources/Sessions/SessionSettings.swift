@@ -29,7 +29,7 @@ package struct SessionSettings: Sendable {
     package var maxConflictRetries = 8
     /// In bytes, as serialised; bounds what one session can take.
     package var maxDocumentSize = 1_048_576
-    /// How many units of work of one session wait for their turn. More mean that somebody floods it.
+    /// How many units of work of one session wait for their turn or for the store. More mean that a client floods it.
     package var maxWaitingWriters = 1_024
 
     package init() {}

@@ -12,8 +12,8 @@ import Testing
 
     /// Waits until so many wait for a turn; gives up when they do not come.
     private static func wait(for count: Int, in session: Session) async {
-        for _ in 0..<100_000 where session.state.withLock({ $0.waitingWriters.count }) < count { await Task.yield() }
-        #expect(session.state.withLock { $0.waitingWriters.count } == count)
+        for _ in 0..<100_000 where session.waitingCount < count { await Task.yield() }
+        #expect(session.waitingCount == count)
     }
 
     private func write(_ number: Int, to session: Session) -> Task<Void, any Error> {
@@ -40,22 +40,22 @@ import Testing
         #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
-    @Test("what is being written is done before, and what waits is refused, also when it came earlier")
+    @Test("what is being written is done before, and what waits behind it is refused")
     func order() async throws {
         let (session, token) = try await house.sessions.create()
-        let others = Mutex<(writer: Task<Void, any Error>, end: Task<Bool, any Error>)?>(nil)
+        let others = Mutex<(end: Task<Bool, any Error>, writer: Task<Void, any Error>)?>(nil)
         store.beforeCommit.withLock {
             $0 = { [self] _ in
                 guard others.withLock({ $0 == nil }) else { return }
-                let writer = write(2, to: session)
-                await Self.wait(for: 1, in: session)
                 let end = Task { try await house.sessions.end(session) }
+                await Self.wait(for: 1, in: session)
+                let writer = write(2, to: session)
                 await Self.wait(for: 2, in: session)
-                others.withLock { $0 = (writer, end) }
+                others.withLock { $0 = (end, writer) }
             }
         }
         try await house.perform(.put(["count": 1]), on: "counter", session)
-        let (writer, end) = try #require(others.withLock { $0 })
+        let (end, writer) = try #require(others.withLock { $0 })
         #expect(try await end.value)
         await #expect(throws: SessionError.ended) { try await writer.value }
         #expect(try await !house.isAuthenticated(token))

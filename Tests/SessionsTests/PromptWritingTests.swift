@@ -7,15 +7,17 @@ import Testing
 struct PromptWritingTests {
     private struct Mishap: Error {}
 
-    @Test("a store that has to be waited for is waited for: nothing is done at once")
+    @Test("a store that has to be waited for is waited for: nothing is shown at once")
     func waitingStore() async throws {
-        let house = try House(store: StoreWrapper())
+        let store = HeldStore()
+        let house = try House(store: store)
         #expect(try house.sessions.createAtOnce() == nil)
         #expect(house.sessions.statistics.live == 0)
         let session = try await house.session()
         #expect(try session.performAtOnce(.init(.put(["count": 1]), on: try house.service("counter"))) == nil)
         #expect(try session.view().summary.revision == 1)
-        #expect(try await house.perform(.put(["count": 1]), on: "counter", session).etag.revision == 2)
+        store.open()
+        #expect(try session.view().summary.revision == 2)
     }
 
     @Test("both ways give the same outcomes, the same states and the same news")
@@ -69,7 +71,9 @@ struct PromptWritingTests {
             if let expected { #expect(error == expected) }
         }
         #expect(throws: Mishap.self) {
-            try session.transactAtOnce { pending in
+            try session.transact {
+                { _ in }
+            } _: { pending in
                 pending.write(counter, Array(#"{"count":3}"#.utf8))
                 throw Mishap()
             }
@@ -79,24 +83,24 @@ struct PromptWritingTests {
         #expect(try session.performAtOnce(.init(.put(["count": 4]), on: counter))?.etag.revision == 3)
     }
 
-    @Test("while somebody else has the turn, and after another process was faster, it is for the other way to wait")
-    func giveUp() async throws {
+    @Test("while somebody else has the turn, and when another process was faster, it is done later")
+    func later() async throws {
         let house = try House()
         let session = try await house.session()
-        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
-        #expect(try session.takeTurnIfFree())
-        #expect(try session.performAtOnce(operation) == nil)
+        let outcomes = Outcomes<ServiceOperation.Outcome>()
+        try await session.takeTurn()
+        outcomes.begin(1, .put(["count": 1]), on: "counter", in: session)
+        #expect(outcomes.numbers.isEmpty && session.waitingCount == 1)
         session.endTurn()
+        #expect(outcomes.revisions == [2])
 
         let record = session.stored.record
         let faster = SessionRecord(
-            id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt, revision: 2,
+            id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt, revision: 3,
             services: [], details: record.details)
-        try await house.store.commit(SessionCommit(record: faster, replacedRevision: 1, changedServices: []))
-        #expect(try session.performAtOnce(operation) == nil)
-        #expect(try session.view().summary.revision == 1)
-        #expect(try house.status("counter", session)?.isLive == false)
-        #expect(try await session.perform(operation).etag.revision == 3)
+        try await house.store.commit(SessionCommit(record: faster, replacedRevision: 2, changedServices: []))
+        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
+        #expect(try await session.perform(operation).etag.revision == 4)
     }
 
     @Test("nothing is written to a session that ended, here or in the store")
@@ -113,9 +117,11 @@ struct PromptWritingTests {
         #expect(throws: SessionError.ended) { try other.view() }
     }
 
-    @Test("of many writers at once, some waiting and some not, none loses a write")
-    func parallel() async throws {
-        let house = try House()
+    @Test(
+        "of many writers at once, some waiting and some not, none loses a write",
+        arguments: [MemoryStore(), StoreWrapper()] as [any SessionStore])
+    func parallel(_ store: any SessionStore) async throws {
+        let house = try House(store: store)
         let session = try await house.session()
         let counter = try house.service("counter")
         let increment: @Sendable (inout PendingState) throws -> UInt64 = { pending in
@@ -125,15 +131,14 @@ struct PromptWritingTests {
             return pending.revision
         }
         let (writers, writes) = (8, 200)
-        // Who comes when nobody writes; how many of the others find it so is for the scheduler to say.
-        let first = try #require(try session.transactAtOnce(increment))
+        let later = Outcomes<UInt64>()
         let revisions = try await withThrowingTaskGroup(of: [UInt64].self) { group in
             for writer in 0..<writers {
                 group.addTask {
                     var revisions: [UInt64] = []
                     for write in 0..<writes {
-                        if (write + writer) % 3 > 0, let revision = try session.transactAtOnce(increment) {
-                            revisions.append(revision)
+                        if (write + writer) % 3 > 0 {
+                            later.begin(write, in: session, increment)
                         } else {
                             revisions.append(try await session.transact(increment))
                         }
@@ -141,62 +146,14 @@ struct PromptWritingTests {
                     return revisions
                 }
             }
-            return try await group.reduce(into: [first]) { $0 += $1 }
+            return try await group.reduce(into: []) { $0 += $1 }
         }
+        // Behind all that wait.
+        let last = try await session.transact(increment)
+        let all = revisions + later.values + [last]
         let count = writers * writes + 1
         #expect(try house.get("counter", session).document == ["count": .init(count)])
-        #expect(Set(revisions).count == count)
+        #expect(Set(all).count == count)
         #expect(try await house.store.load(session.id)?.record.revision == UInt64(count + 1))
-    }
-
-    @Test("a store that calls back has its session's turn kept until what it did is shown")
-    func later() async throws {
-        let store = CallingStore()
-        let house = try House(store: store)
-        let session = try await house.session()
-        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
-        let end = try await store.begin { tell in try session.performAtOnce(operation, orLater: { tell }) }
-        #expect(try house.status("counter", session)?.isLive == false)
-        #expect(try session.performAtOnce(operation, orLater: { { _ in } }) == nil)
-        let other = Task { try await session.perform(operation).etag.revision }
-        while session.state.withLock(\.waitingWriters.isEmpty) { await Task.yield() }
-        #expect(try end()?.etag.revision == 2)
-        #expect(try house.get("counter", session).document == ["count": 1])
-        #expect(try await other.value == 3)
-        #expect(house.ear.changes(of: session).count == 3)
-    }
-
-    @Test(
-        "what such a store refuses has not happened, and the next one gets its turn",
-        arguments: [.conflict, .gone, .unavailable("Mishap."), .full("Mishap.")] as [StoreError])
-    func refusedLater(_ refusal: StoreError) async throws {
-        let store = CallingStore()
-        let house = try House(store: store)
-        let session = try await house.session()
-        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
-        store.refusal.withLock { $0 = refusal }
-        let end = try await store.begin { tell in try session.performAtOnce(operation, orLater: { tell }) }
-        switch refusal {
-        case .conflict: #expect(try end() == nil)
-        case .gone: #expect(throws: SessionError.ended) { _ = try end() }
-        default: #expect(throws: SessionError.self) { _ = try end() }
-        }
-        store.refusal.withLock { $0 = nil }
-        if case .gone = refusal {
-            #expect(throws: SessionError.ended) { try session.view() }
-        } else {
-            #expect(try house.status("counter", session)?.isLive == false)
-            #expect(try await session.perform(operation).etag.revision == 2)
-        }
-    }
-
-    @Test("who has nothing to be called with is told to wait, and nothing has happened; what needs no store does not")
-    func nothingToCall() async throws {
-        let house = try House(store: CallingStore())
-        let session = try await house.session()
-        let counter = try house.service("counter")
-        #expect(try session.performAtOnce(.init(.put(["count": 1]), on: counter)) == nil)
-        #expect(try session.performAtOnce(.init(.remove, on: counter), orLater: { nil })?.etag == .unwritten)
-        #expect(try await session.perform(.init(.put(["count": 1]), on: counter)).etag.revision == 2)
     }
 }

@@ -290,7 +290,7 @@ import Testing
         #expect(try house.status("profile", session)?.isLive == false)
     }
 
-    @Test("while a commit waits for the store, readers go on, writers take turns, and too many are turned away")
+    @Test("while a commit waits for the store, readers and writers go on, and too many writers are turned away")
     func waiting() async throws {
         let store = StoreWrapper()
         let house = try House(store: store) { $0.maxWaitingWriters = 2 }
@@ -307,7 +307,7 @@ import Testing
             Task { try await house.perform(.put(["count": .init(number)]), on: "counter", session).etag.revision }
         }
         for await _ in arrivals { break }
-        while session.state.withLock({ $0.waitingWriters.count }) < 2 { await Task.yield() }
+        while session.underWayCount < 3 { await Task.yield() }
         #expect(try house.get("counter", session) == (["count": 0], .unwritten))
         await #expect(throws: SessionError.contention) {
             try await house.perform(.put(["count": 4]), on: "counter", session)

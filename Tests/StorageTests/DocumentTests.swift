@@ -70,6 +70,20 @@ struct DocumentTests {
         await store.close()
     }
 
+    @Test("a page of sessions counts damaged documents as passed over; their sessions are on it without them")
+    func damaged() async throws {
+        let file = try SQLiteFile()
+        let made = try file.store()
+        try await made.create(Samples.session(id, [Samples.document(0), Samples.document(1, size: 5_000)]))
+        await made.close()
+        try SQLiteConnection(file.path, .write).execute("UPDATE documents SET piece = zeroblob(5000)")
+        let store = try file.store()
+        let page = try await store.page(after: nil, limit: 10)
+        #expect(page.sessions.map { $0.record.services.map(\.service) } == [[0]])
+        #expect(page.skipped == 1)
+        await store.close()
+    }
+
     @Test(
         "a document of 1 to 4 KB takes at most one and a half times its size in the file, session and all",
         arguments: [1_000, 1_060, 1_350, 2_060, 2_700, 3_300, 4_060])

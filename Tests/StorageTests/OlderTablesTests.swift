@@ -65,7 +65,7 @@ struct OlderTablesTests {
     func taken() async throws {
         let file = try Self.fixture()
         let reports = Reports()
-        let store = try file.store(services: Self.services, report: reports.add)
+        let store = try file.store(services: Self.services, progress: reports.add)
         try await Self.check(store)
         #expect(store.damage == StoreDamage())
         #expect(reports.all.last == "12 sessions are copied; the database is of the new version.")
@@ -84,7 +84,8 @@ struct OlderTablesTests {
             try SQLiteSchema.prepare(connection, path: file.path)
             let writer = try SessionWriter(connection, names: ServiceNames(Self.services), facts: StoreFacts())
             try OlderTables.copy(
-                with: writer, names: ServiceNames(Self.services), damage: DamageCount { _ in }, batch: 3, batches: 1)
+                with: writer, names: ServiceNames(Self.services), damage: DamageCount { _ in }, batch: 3, batches: 1,
+                progress: { _ in })
         }
         let connection = try SQLiteConnection(file.path, .read)
         #expect(try connection.number("SELECT count(*) FROM sessions") == Int64(3 * rounds))

@@ -22,10 +22,11 @@ final class SQLiteFile: Sendable {
 
     func store(
         services: [String] = ["profile", "quote"], touchInterval: Int64 = 0, durability: Durability = .commit,
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        progress: (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> SQLiteStore {
         try SQLiteStore(
-            path: path, services: services, touchInterval: touchInterval, durability: durability, report: report)
+            path: path, services: services, touchInterval: touchInterval, durability: durability, progress: progress,
+            report: report)
     }
 
     /// The tables as somebody makes them who asks SQLite for nothing else.

@@ -112,6 +112,29 @@ import Testing
         }
     }
 
+    @Test("commits that are made from ones under way are done in their order, and called back in it", arguments: stores)
+    func chain(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        let (done, continuation) = AsyncStream.makeStream(of: (revision: UInt64, error: StoreError?).self)
+        // One of them is made from a revision that was never there.
+        for revision in (2...100).map(UInt64.init) {
+            let replaced = revision == 51 ? 1 : revision - 1
+            store.commit(Self.commit(Self.record(id, revision: revision), replacing: replaced)) { error in
+                continuation.yield((revision, error))
+                if revision == 100 { continuation.finish() }
+            }
+        }
+        var next: UInt64 = 2
+        for await (revision, error) in done {
+            #expect(revision == next && (error == nil) == (revision < 51))
+            next += 1
+        }
+        #expect(next == 101)
+        #expect(try await store.load(id)?.record.revision == 50)
+    }
+
     @Test("an ended session is gone, and no commit brings it back", arguments: stores)
     func end(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()

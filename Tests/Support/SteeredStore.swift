@@ -11,6 +11,8 @@ package final class SteeredStore: SessionStore {
     private let loaded = Mutex<(@Sendable (StoredSession) -> StoredSession)?>(nil)
 
     private let failure = Mutex<String?>(nil)
+    /// The last one of each session: the next is done after it.
+    private let commits = Mutex<[SessionID: Task<Void, Never>]>([:])
 
     package init(_ inner: any SessionStore = MemoryStore()) { self.inner = inner }
 
@@ -38,9 +40,20 @@ package final class SteeredStore: SessionStore {
         return try await inner.load(id).map { change?($0) ?? $0 }
     }
 
-    package func commit(_ commit: SessionCommit) async throws(StoreError) {
-        try await take(.commit)
-        try await inner.commit(commit)
+    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        commits.withLock { commits in
+            let former = commits[commit.record.id]
+            commits[commit.record.id] = Task {
+                await former?.value
+                do throws(StoreError) {
+                    try await take(.commit)
+                    try await inner.commit(commit)
+                    done(nil)
+                } catch {
+                    done(error)
+                }
+            }
+        }
     }
 
     package var sessionCount: Int { inner.sessionCount }

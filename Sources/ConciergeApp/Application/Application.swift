@@ -52,13 +52,14 @@ package actor Application {
         self.flows = flows
         self.log = log ?? Log(settings: configuration.log)
         let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
-        let reportDamage: @Sendable (String) -> Void = { [log = self.log] sentence in
-            log.write(.error, "store") { json in
-                json.name("detail")
-                json.string(sentence)
+        let store =
+            try store
+            ?? configuration.openStore(for: catalog) { [log = self.log] sentence, isTrouble in
+                log.write(isTrouble ? .error : .info, "store") { json in
+                    json.name("detail")
+                    json.string(sentence)
+                }
             }
-        }
-        let store = try store ?? configuration.openStore(for: catalog, report: reportDamage)
         readiness = Readiness(store: store)
         self.store = store
         sessions = Sessions(

@@ -40,17 +40,18 @@ extension ServiceDeclaration {
 }
 
 extension Configuration {
-    /// - Parameter report: is told of what is wrong with what was stored, in sentences.
+    /// - Parameter report: is told of trouble with what was stored, and how the upgrade of an older file goes on.
     /// - Throws: `StoreOpeningError`.
     func openStore(
-        for catalog: ServiceCatalog, report: @escaping @Sendable (String) -> Void
+        for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ isTrouble: Bool) -> Void
     ) throws -> any SessionStore {
         switch store {
         case .memory: MemoryStore()
         case .sqlite(let path):
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name),
-                touchInterval: touchInterval.milliseconds, durability: storeDurability, report: report)
+                touchInterval: touchInterval.milliseconds, durability: storeDurability,
+                progress: { report($0, false) }, report: { report($0, true) })
         }
     }
 }

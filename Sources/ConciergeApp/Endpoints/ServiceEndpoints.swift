@@ -57,12 +57,12 @@ struct ServiceEndpoints: Sendable {
         let prompt: PromptHandler = { request, deferral in
             guard let session = try residentSession(request) else { return nil }
             do {
-                let outcome = try session.performAtOnce(operation(request), by: caller) {
+                let outcome = try session.perform(operation(request), by: caller) {
                     let late = deferral.begin()
-                    return { end in
+                    return { outcome in
                         late.give {
                             do {
-                                return try end().map { answer(request, $0) }
+                                return answer(request, try outcome.get())
                             } catch {
                                 throw explained(error, request)
                             }

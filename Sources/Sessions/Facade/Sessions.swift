@@ -65,9 +65,13 @@ package final class Sessions: Sendable {
         try await end(session, .requested)
     }
 
-    /// Like a unit of work an end has its turn: what is being written is done before, and what waits finds it ended.
+    /// An end takes the session's turn: what is under way is done before, and what waits finds the session ended.
     func end(_ session: Session, _ end: SessionEnd) async throws(SessionError) -> Bool {
-        guard await session.takeLastTurn() else { return false }
+        do {
+            try await session.takeTurn(isLast: true)
+        } catch {
+            return false
+        }
         defer { session.endTurn() }
         #if PLANTED_BUGS
             if PlantedBug.endShownEarly.isActive { session.markEnded() }

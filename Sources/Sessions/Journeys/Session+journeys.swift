@@ -18,8 +18,8 @@ extension Session {
             remember(work.pending.newMemory, after: work.pending.memory)
             return shown
         }
-        return try await transact { pending in
-            var work = try JourneyWork(on: pending, self.environment)
+        return try await transact { [self] pending in
+            var work = try JourneyWork(on: pending, environment)
             for entry in work.kept.entries { try work.advance(entry) }
             let shown = try work.kept.entries.map { try work.shown($0) }
             pending = work.pending
@@ -105,20 +105,26 @@ extension Session {
         }
     }
 
-    /// The same without waiting, and the text alone.
+    /// The same without a task that waits, and the text alone.
     ///
-    /// - Parameter later: asked when the store does its part later, and calls back; gives nil who does not want that.
-    /// - Returns: nil when `later` has given something; otherwise it has to be waited for, and nothing has happened: ask the
-    ///   other one.
-    package func sendAtOnce(
+    /// - Parameter later: see ``transact(orLater:_:)``.
+    /// - Returns: nil when `later` was asked.
+    package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        orLater later: () -> LateEnd<Result<JourneyText, any Error>>? = { nil }
+        orLater later: () -> Completion<JourneyText>
     ) throws -> JourneyText? {
-        try transactAtOnce(orLater: later) { pending in
+        @Sendable func step(_ pending: inout PendingState) throws -> Result<JourneyText, any Error> {
             try work(on: id, &pending) { work in
                 let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
                 return try work.text(of: moved)
             }
+        }
+        if let done = try transactAtOnce(step) { return try done.get() }
+        return try transact {
+            let tell = later()
+            return { tell($0.flatMap(\.self)) }
+        } _: {
+            try step(&$0)
         }?.get()
     }
 
@@ -142,10 +148,10 @@ extension Session {
     }
 
     /// One unit of work on a journey.
-    nonisolated(nonsending) private func drive<Done>(
-        _ id: String?, begins: Bool = true, _ body: (inout JourneyWork) throws -> Done
+    nonisolated(nonsending) private func drive<Done: Sendable>(
+        _ id: String?, begins: Bool = true, _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
     ) async throws -> Done {
-        try await transact { pending in try work(on: id, begins: begins, &pending, body) }.get()
+        try await transact { [self] pending in try work(on: id, begins: begins, &pending, body) }.get()
     }
 
     /// - Parameters:

@@ -34,7 +34,14 @@ extension Session {
             state.memory = memory
             return former == nil ? state.record.id : nil
         }
-        if let id { environment.remembered.add(self, id) }
+        if let id { noteMemory(id) }
+    }
+
+    /// Notes that the session has its first memory.
+    func noteMemory(_ id: SessionID) {
+        environment.remembered.add(self, id)
+        // It may have ended in between, and was not in the list to be removed from it.
+        if state.withLock(\.isEnded) { environment.remembered.remove(self, id) }
     }
 
     /// Others need the room.

@@ -1,7 +1,8 @@
 /// Is told what was committed, for example to pass it on to those who watch a session.
 ///
-/// The calls come on the thread that caused them, outside every lock, and for one session in the order of its
-/// revisions; `ended` may overtake changes that were committed right before.
+/// The calls come on the thread that made the changes visible, often one of the store, so that they must take no time.
+/// They come outside every lock, and for one session in the order of its revisions; `ended` may overtake changes that
+/// were committed right before.
 package protocol SessionObserver: Sendable {
     /// - Parameter revision: that of the session after the changes.
     func session(_ id: SessionID, changed changes: [SessionChange], revision: UInt64)

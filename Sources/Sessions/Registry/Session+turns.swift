@@ -1,72 +1,66 @@
-/// Units of work of one session are done one after the other: each takes its turn before it looks at the state.
+/// Units of work of one session run one after the other: each takes the turn before it reads the state, and passes it on
+/// when its commit was handed to the store (``Pipeline``).
 extension Session {
-    /// Waits for a turn, behind those who came before. ``endTurn()`` has to follow.
+    /// A thread that has run its own unit runs at most so many that waited. It is a worker, and has other connections.
+    private static let turnsAtOnce = 16
+
+    /// Waits until nothing is under way, and keeps all others out until ``endTurn()``.
     ///
+    /// - Parameter isLast: whether it overtakes those that wait: nothing is won by writing what is about to end.
     /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many are waiting.
-    nonisolated(nonsending) func takeTurn() async throws(SessionError) {
-        guard try !takeTurnIfFree() else { return }
-        let isFull = state.withLock { $0.waitingWriters.count >= environment.settings.maxWaitingWriters }
-        guard !isFull else { throw .contention }
-        await withCheckedContinuation { continuation in
-            // The one under way may have come to its end just now.
-            let isFree = state.withLock { state in
-                guard state.isWriting else {
-                    state.isWriting = true
-                    return true
-                }
-                state.waitingWriters.append(continuation)
-                return false
+    nonisolated(nonsending) func takeTurn(isLast: Bool = false) async throws(SessionError) {
+        let refusal = await withUnsafeContinuation { continuation in
+            begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast)
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Runs a unit of work, or lets it wait for its turn.
+    func begin(_ work: QueuedWork, isFirst: Bool = false) {
+        let (mayRun, refusal) = state.withLock { state -> (Bool, SessionError?) in
+            guard !state.isEnded else { return (false, .ended) }
+            if let pipeline = state.pipeline, !isFirst, pipeline.count > environment.settings.maxWaitingWriters {
+                return (false, .contention)
             }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    /// Waits for a turn before all others who wait: nothing is won by writing what is about to end. ``endTurn()`` has to
-    /// follow.
-    ///
-    /// - Returns: false when the session has ended by then, and there is no turn.
-    nonisolated(nonsending) func takeLastTurn() async -> Bool {
-        guard let isFree = try? takeTurnIfFree() else { return false }
-        guard !isFree else { return true }
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.isWriting else {
-                    state.isWriting = true
-                    return true
-                }
-                state.waitingWriters.insert(continuation, at: 0)
-                return false
+            if state.isFree(for: work) {
+                state.isWriting = true
+                return (true, nil)
             }
-            if isFree { continuation.resume() }
+            if isFirst { state.neededPipeline.waiting.prepend(work) } else { state.neededPipeline.waiting.append(work) }
+            return (false, nil)
         }
-        guard state.withLock(\.isEnded) else { return true }
-        endTurn()
-        return false
+        if let refusal { return work.tell(refusal) }
+        if mayRun { proceed(with: work, atMost: Self.turnsAtOnce) }
     }
 
-    /// Takes a turn if nobody has it. Then ``endTurn()`` has to follow.
-    ///
-    /// - Throws: ``SessionError/ended``.
-    func takeTurnIfFree() throws(SessionError) -> Bool {
-        try state.withLock { state throws(SessionError) in
-            guard !state.isEnded else { throw .ended }
-            guard !state.isWriting else { return false }
-            state.isWriting = true
-            return true
-        }
-    }
+    /// Passes the turn on.
+    func endTurn() { proceed(with: passTurn(), atMost: Self.turnsAtOnce) }
 
-    /// Hands the turn to whoever waits longest.
-    func endTurn() {
-        let isFree = state.withLock { state in
-            guard state.waitingWriters.isEmpty else { return false }
+    private func passTurn() -> QueuedWork? {
+        state.withLock { state in
             state.isWriting = false
-            // An empty array that grew keeps its room, a million times.
-            if state.waitingWriters.capacity > 0 { state.waitingWriters = [] }
-            return true
+            return state.nextTurn(in: self)
         }
-        guard !isFree else { return }
-        // Only who has the turn takes one out, so that it is still there.
-        state.withLock { $0.waitingWriters.removeFirst() }.resume()
+    }
+
+    /// Runs the unit that has the turn, and those that wait behind it.
+    ///
+    /// - Parameter limit: so many run on this thread, the others on one of Swift's pool.
+    func proceed(with first: QueuedWork?, atMost limit: Int) {
+        var next = first
+        var left = limit
+        while let work = next {
+            if work.isExclusive {
+                guard state.withLock(\.isEnded) else { return work.tell(nil) }
+                work.tell(.ended)
+            } else if left > 0 {
+                left -= 1
+                run(work)
+            } else {
+                Task { proceed(with: work, atMost: .max) }
+                return
+            }
+            next = passTurn()
+        }
     }
 }

@@ -1,177 +1,192 @@
 extension Session {
     /// Makes the next state and commits it, all or nothing.
     ///
-    /// Units of work of one session take turns, so that they do not make each other fail; a session that others do
-    /// not write to never waits. Who shares the store with another process can still lose against that one: then
-    /// `body` runs again on the newer state.
+    /// Units of work of one session run one after the other, each on the state that the one before has made, and become
+    /// visible when they are durable (``Pipeline``). Where processes share the store, a unit can lose against another
+    /// process: then `body` runs again on the newer state.
     ///
     /// - Parameter body: changes the copy it is given and nothing else. When it throws, nothing has happened.
-    nonisolated(nonsending) func transact<Result>(_ body: (inout PendingState) throws -> Result) async throws -> Result
-    {
-        try await takeTurn()
-        defer { endTurn() }
-        var retries = 0
-        while true {
-            let attempt = try attempt(body)
-            #if PLANTED_BUGS
-                if PlantedBug.uncommittedShown.isActive { publish(attempt) }
-            #endif
-            if let commit = attempt.commit {
-                do {
-                    try await environment.store.commit(commit)
-                } catch .conflict where retries < environment.settings.maxConflictRetries {
-                    retries += 1
-                    try await reload()
-                    continue
-                } catch {
-                    throw failure(error)
-                }
-            }
-            publish(attempt)
-            return attempt.result
+    nonisolated(nonsending) func transact<Value: Sendable>(
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value
+    ) async throws -> Value {
+        let attempt = Attempt(body)
+        return try await withUnsafeThrowingContinuation { continuation in
+            begin(
+                QueuedWork(in: self) {
+                    attempt.run(on: &$0)
+                } then: {
+                    continuation.resume(with: attempt.outcome(or: $0))
+                })
         }
     }
 
-    /// The same without waiting, for what nearly every write is.
+    /// The same without the pipeline, for a store that has nothing to wait for.
     ///
-    /// - Parameter later: asked when the store has to be waited for and is one that calls back, a
-    ///   ``CallingSessionStore``; gives nil who does not want that.
-    /// - Returns: nil when `later` has given something. Otherwise when it has to be waited for: for the store, for another writer,
-    ///   or because another process was faster. Then nothing has happened: ask ``transact(_:)``.
-    func transactAtOnce<Result: Sendable>(
-        orLater later: () -> LateEnd<Result>? = { nil }, _ body: (inout PendingState) throws -> Result
-    ) throws -> Result? {
-        guard environment.writesAtOnce, try takeTurnIfFree() else { return nil }
-        var isLate = false
-        defer { if !isLate { endTurn() } }
-        let attempt = try attempt(body)
-        guard let commit = attempt.commit else {
-            publish(attempt)
-            return attempt.result
+    /// - Returns: nil when the store is none, another unit has the turn, or another process was faster. Then nothing has
+    ///   happened: call ``transact(orLater:_:)``.
+    func transactAtOnce<Value>(_ body: (inout PendingState) throws -> Value) throws -> Value? {
+        guard let store = environment.promptStore, var pending = try startAlone() else { return nil }
+        defer { endTurn() }
+        let value = try body(&pending)
+        let commit = environment.commit(of: pending)
+        do throws(StoreError) {
+            if let commit { try store.commitAtOnce(commit) }
+        } catch .conflict {
+            return nil
+        } catch {
+            throw failure(error)
         }
-        if let prompt = environment.promptStore {
-            do throws(StoreError) {
-                try prompt.commitAtOnce(commit)
-            } catch {
-                return try conclude(attempt, error)
-            }
-            return try conclude(attempt, nil)
+        let isFirstMemory = state.withLock { $0.adopt(pending, commit?.record, environment) }
+        announce(pending, commit?.record, commit?.newFlows ?? [], isFirstMemory)
+        return value
+    }
+
+    /// Takes the turn; nil when the session is busy.
+    private func startAlone() throws(SessionError) -> PendingState? {
+        let now = environment.clock.now()
+        return try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            guard !state.isBusy else { return nil }
+            state.isWriting = true
+            return state.pending(environment.catalog, now: now)
         }
-        guard let store = environment.callingStore, let tell = later() else { return nil }
-        #if PLANTED_BUGS
-            if PlantedBug.uncommittedShown.isActive { publish(attempt) }
-        #endif
-        isLate = true
-        finishLater(attempt, commit, in: store, telling: tell)
+    }
+
+    /// The same without a task that waits.
+    ///
+    /// - Parameter later: called when the result has to wait. The completion that it returns is called with the result,
+    ///   as a rule on a thread of the store, and must take no time.
+    /// - Returns: nil when `later` was called.
+    func transact<Value: Sendable>(
+        orLater later: () -> Completion<Value>, _ body: @escaping @Sendable (inout PendingState) throws -> Value
+    ) throws -> Value? {
+        let attempt = Attempt(body)
+        let work = QueuedWork(in: self) { attempt.run(on: &$0) }
+        begin(work)
+        if let outcome = work.outcome {
+            try outcome.get()
+            return try attempt.get()
+        }
+        let completion = later()
+        work.whenEnded { completion(attempt.outcome(or: $0)) }
         return nil
     }
 
-    /// Apart from ``transactAtOnce(orLater:_:)``: what a closure keeps takes memory of its own, also where there is none.
-    private func finishLater<Result: Sendable>(
-        _ attempt: consuming Attempt<Result>, _ commit: SessionCommit, in store: any CallingSessionStore,
-        telling tell: @escaping LateEnd<Result>
-    ) {
-        let attempt = attempt
-        store.commit(commit) { error in
-            tell { [self] in
-                defer { endTurn() }
-                return try conclude(attempt, error)
+    /// Called with the result of a unit of work.
+    package typealias Completion<Value> = @Sendable (Result<Value, any Error>) -> Void
+
+    /// Runs a unit of work that has the turn, and hands its commit to the store.
+    func run(_ work: QueuedWork) {
+        let commit: SessionCommit?
+        do {
+            commit = work.run(on: try pendingState(from: \.pipeline?.head))
+        } catch {
+            return work.tell(error)
+        }
+        let isForStore = state.withLock { $0.submit(work) }
+        #if PLANTED_BUGS
+            if PlantedBug.pendingShown.isActive, commit == nil { work.tell(nil) }
+        #endif
+        guard isForStore, let commit else { return publish() }
+        #if PLANTED_BUGS
+            if PlantedBug.uncommittedShown.isActive {
+                if let result = work.result {
+                    let isFirstMemory = state.withLock { $0.adopt(result.pending, commit.record, environment) }
+                    announce(result.pending, commit.record, commit.newFlows, isFirstMemory)
+                }
+            }
+        #endif
+        environment.store.commit(commit) { work.session.publish(work, $0) }
+    }
+
+    /// A copy of the durable state, to read.
+    func pendingState() throws(SessionError) -> PendingState { try pendingState { _ in nil } }
+
+    /// - Parameter head: the state to copy; nil for the durable one.
+    private func pendingState(from head: (borrowing State) -> Pipeline.Head?) throws(SessionError) -> PendingState {
+        let now = environment.clock.now()
+        return try state.withLock { state throws(SessionError) in
+            guard !state.isEnded else { throw .ended }
+            guard let head = head(state) else { return state.pending(environment.catalog, now: now) }
+            return PendingState(
+                base: head.record, unwritten: head.unwritten, catalog: environment.catalog, now: now,
+                memory: head.memory)
+        }
+    }
+
+    /// Publishes what is durable and tells the callers, in order. A thread that finds another one at it leaves the rest to
+    /// that one.
+    ///
+    /// - Parameters:
+    ///   - finished: the unit that the store has called back for.
+    ///   - failure: nil when it is durable.
+    private func publish(_ finished: QueuedWork? = nil, _ failure: StoreError? = nil) {
+        var (published, next) = state.withLock { state -> (QueuedWork?, QueuedWork?) in
+            finished?.failure = failure
+            finished?.isFinished = true
+            guard state.pipeline?.isPublishing == false else { return (nil, nil) }
+            return state.publishNext(in: self)
+        }
+        while let work = published {
+            tell(work)
+            (published, next) = state.withLock { state in
+                _ = state.pipeline?.underWay.popFirst()
+                return state.publishNext(in: self)
             }
         }
+        // The store's thread runs no unit of work.
+        proceed(with: next, atMost: 0)
     }
 
-    /// Who is told that the store has done its part: on a thread of the store's, with what brings the unit of work to its
-    /// end, shows it to others and gives its result. That has to be called, once, on whatever thread; until then nobody
-    /// else can write to the session. Nil from it: another process was faster, and nothing has happened.
-    package typealias LateEnd<Result> = @Sendable (_ end: @escaping @Sendable () throws -> Result?) -> Void
-
-    /// What the store says of an attempt: nil when another process was faster.
-    private func conclude<Result>(_ attempt: borrowing Attempt<Result>, _ error: StoreError?) throws -> Result? {
-        switch error {
-        case nil:
-            publish(attempt)
-            return attempt.result
-        case .conflict: return nil
-        case let error?: throw failure(error)
-        }
+    private func tell(_ work: QueuedWork) {
+        if let error = work.failure { return work.tell(failure(error)) }
+        if let result = work.result { announce(result.pending, result.record, result.newFlows, work.isFirstMemory) }
+        work.tell(nil)
     }
 
-    /// A unit of work that is done on a copy, and not yet committed.
-    fileprivate struct Attempt<Result>: ~Copyable {
-        let result: Result
-        /// Nil when there is nothing for the store.
-        let commit: SessionCommit?
-        let pending: PendingState
+    /// Tells observers what has become visible.
+    @inline(__always)
+    private func announce(
+        _ pending: borrowing PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool
+    ) {
+        if isFirstMemory { noteMemory(pending.base.id) }
+        if !newFlows.isEmpty { environment.knowFlows(newFlows) }
+        guard let record, !environment.observers.isEmpty else { return }
+        environment.notify(record.id, pending.sessionChanges, revision: record.revision)
     }
 
-    private func attempt<Result>(_ body: (inout PendingState) throws -> Result) throws -> Attempt<Result> {
-        var pending = try pendingState()
-        let result = try body(&pending)
-        guard pending.isRecordChanged else { return Attempt(result: result, commit: nil, pending: consume pending) }
-        var commit = pending.commit()
-        commit.newFlows = environment.newFlows(in: commit, pending)
-        return Attempt(result: result, commit: commit, pending: consume pending)
-    }
-
-    /// What a commit that the store refused means for the session.
+    /// Why a unit of work failed whose commit the store refused.
     private func failure(_ error: StoreError) -> SessionError {
         if case .gone = error { markEnded() }
         return SessionError(error)
     }
 
-    /// A copy to work on.
-    func pendingState() throws(SessionError) -> PendingState {
-        let now = environment.clock.now()
-        return try state.withLock { state throws(SessionError) in
-            guard !state.isEnded else { throw .ended }
-            return PendingState(
-                base: state.record, unwritten: state.unwritten, catalog: environment.catalog, now: now,
-                memory: state.memory)
+    /// Loads what another process has committed, then lets the units that lost against it run again.
+    func reloading() -> QueuedWork {
+        QueuedWork(in: self, nil) { [self] refusal in
+            if let refusal { return retry(unless: refusal) }
+            Task {
+                do throws(SessionError) {
+                    try await reload()
+                    retry(unless: nil)
+                } catch {
+                    retry(unless: error)
+                }
+                endTurn()
+            }
         }
     }
 
-    /// Shows to others what is committed now.
-    private func publish<Result>(_ attempt: borrowing Attempt<Result>) {
-        let record = attempt.commit?.record
-        if let flows = attempt.commit?.newFlows, !flows.isEmpty { environment.knowFlows(flows) }
-        adopt(attempt.pending, record)
-        guard let record, !environment.observers.isEmpty else { return }
-        environment.notify(record.id, attempt.pending.sessionChanges, revision: record.revision)
-    }
-
-    private func adopt(_ pending: borrowing PendingState, _ record: SessionRecord?) {
-        var isFirstMemory = false
-        state.withLock { state in
-            if let memory = pending.newMemory, !state.isEnded {
-                isFirstMemory = state.memory == nil
-                state.memory = memory
-            }
-            if pending.journeysBegun != 0, !state.isEnded {
-                environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
-            }
-            if let record, state.unwritten.isEmpty, pending.changes.allSatisfy({ $0.kind == .written }),
-                record.services.count == state.record.services.count
-            {
-                // What nearly every write is. The counters are shared by all threads and best left alone.
-                state.record = record
-                return
-            }
-            if !state.isEnded { state.countLive(-1, environment.catalog) }
-            if let record { state.record = record }
-            state.forgetWritten(environment.catalog, now: pending.now)
-            // Somebody may have asked for an instance in the meantime: only what this unit of work did is applied.
-            for change in pending.changes where change.kind == .removed {
-                state.unwritten.removeAll { $0.service == change.service && $0.birth <= change.birth }
-            }
-            for instance in pending.instances
-            where instance.document == nil && !state.unwritten.contains(where: { $0.service == instance.service }) {
-                state.unwritten.append(
-                    UnwrittenInstance(
-                        service: instance.service, birth: instance.birth, createdAt: instance.createdAt))
-            }
-            if !state.isEnded { state.countLive(1, environment.catalog) }
+    private func retry(unless refusal: SessionError?) {
+        var refused = state.withLock { state -> WorkList in
+            guard let pipeline = state.pipeline else { return WorkList() }
+            pipeline.failure = nil
+            pipeline.head = nil
+            if refusal == nil { pipeline.waiting.prepend(&pipeline.retrying) }
+            defer { pipeline.retrying = WorkList() }
+            return pipeline.retrying
         }
-        if isFirstMemory { environment.remembered.add(self, pending.base.id) }
+        while let work = refused.popFirst() { work.tell(refusal) }
     }
 
     /// Takes over what somebody else committed.
@@ -191,7 +206,7 @@ extension Session {
             let former = state.record
             if !state.isEnded { state.countLive(-1, environment.catalog) }
             state.record = stored.record
-            state.forgetWritten(environment.catalog, now: environment.clock.now())
+            state.unwritten.forgetWritten(in: stored.record, environment.catalog, now: environment.clock.now())
             if !state.isEnded { state.countLive(1, environment.catalog) }
             return state.isEnded ? nil : former
         }
@@ -200,21 +215,3 @@ extension Session {
         environment.countJourneys(of: stored.record, 1)
     }
 }
-
-extension Session.State {
-    /// Drops unwritten instances that were written, or whose lifetime is over.
-    fileprivate mutating func forgetWritten(_ catalog: ServiceCatalog, now: Int64) {
-        guard !unwritten.isEmpty else { return }
-        unwritten.removeAll { [record] instance in
-            let service = catalog.services[Int(instance.service)]
-            if service.isOver(createdAt: instance.createdAt, now: now) { return true }
-            // What was written before it and is over is not it.
-            return record.document(of: instance.service).map { !service.isOver(createdAt: $0.createdAt, now: now) }
-                ?? false
-        }
-        // An empty array that grew keeps its room, a million times.
-        if unwritten.isEmpty { unwritten = [] }
-    }
-}
-
-extension Session.Attempt: Sendable where Result: Sendable {}

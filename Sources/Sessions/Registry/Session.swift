@@ -6,7 +6,7 @@ import Synchronization
 /// There are up to a million of these: a member more is paid a million times.
 package final class Session: Sendable {
     let environment: SessionEnvironment
-    /// Guards looks and changes that take no time. A store is never waited for under it: see ``transact(_:)``.
+    /// Guards looks and changes that take no time. A store is never waited for under it: see ``Pipeline``.
     let state: Mutex<State>
 
     struct State {
@@ -18,10 +18,11 @@ package final class Session: Sendable {
         var unwritten: [UnwrittenInstance] = []
         /// What looking at the journeys has brought out; nil in all but some thousands of sessions.
         var memory: JourneyMemory?
-        /// Units of work that wait for the one that is under way, in the order in which they came.
-        var waitingWriters: [CheckedContinuation<Void, Never>] = []
+        /// Nil while no unit of work waits or is being committed.
+        var pipeline: Pipeline?
         /// Milliseconds of use that the store was not told of.
         var unsavedUse: UInt32 = 0
+        /// Whether a unit of work, or an end, has the turn.
         var isWriting = false
         var stage = Stage.open
     }

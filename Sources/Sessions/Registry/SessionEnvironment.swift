@@ -9,9 +9,6 @@ final class SessionEnvironment: Sendable {
     let store: any SessionStore
     /// The store, if it need not be waited for.
     let promptStore: (any PromptSessionStore)?
-    let callingStore: (any CallingSessionStore)?
-    /// Whether units of work can be begun without waiting: the store has nothing to wait for, or calls back.
-    var writesAtOnce: Bool { promptStore != nil || callingStore != nil }
     /// Whether the store is told when sessions were last used.
     let savesUses: Bool
     let clock: any SessionClock
@@ -37,7 +34,6 @@ final class SessionEnvironment: Sendable {
         self.catalog = catalog
         self.store = store
         promptStore = store as? any PromptSessionStore
-        callingStore = store as? any CallingSessionStore
         savesUses = store.outlivesProcess
         self.clock = clock
         self.random = random

@@ -74,8 +74,9 @@ extension RegistryShard {
 }
 
 extension Session.State {
-    /// One that is to end has to stay until the store knows that it has.
-    fileprivate var canLeave: Bool { stage == .open && !isWriting && waitingWriters.isEmpty }
+    /// A session that is to end stays until the store knows of the end, and one with commits under way until they are
+    /// published.
+    fileprivate var canLeave: Bool { stage == .open && !isBusy }
 }
 
 extension Session {

@@ -115,9 +115,17 @@ extension Session {
                 counted = true
             }
             // Later than anything that lives; removed ones are of no matter.
-            let births = [state.record.services.last?.birth, state.unwritten.last?.birth]
+            let head = state.pipeline?.head
+            let births = [
+                state.record.services.last?.birth, state.unwritten.last?.birth, head?.record.services.last?.birth,
+                head?.unwritten.last?.birth,
+            ]
             let birth = births.reduce(0) { max($0, $1.map { $0 + 1 } ?? 0) }
-            state.unwritten.append(UnwrittenInstance(service: service.index, birth: birth, createdAt: now))
+            let instance = UnwrittenInstance(service: service.index, birth: birth, createdAt: now)
+            state.unwritten.append(instance)
+            if let head, head.record.kept(service, now: now) == nil {
+                state.pipeline?.head?.unwritten.append(instance)
+            }
             if !counted, !state.isEnded { service.countLive(1) }
         }
     }

@@ -33,8 +33,14 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Replaces the state of a session, if its revision still is the one that the commit was made from.
     ///
-    /// - Throws: ``StoreError/conflict`` when it is another one, ``StoreError/gone`` when the session ended.
-    func commit(_ commit: SessionCommit) async throws(StoreError)
+    /// A commit may come before the one that it was made from is done. The store does those of one session in their
+    /// order, and refuses a commit that was made from a refused one. Revisions see to that as long as one process has the
+    /// store. Where several share it, another process may have committed the revision of the refused one.
+    ///
+    /// - Parameter done: called once, before this returns or later on a thread of the store, with nil or the error:
+    ///   ``StoreError/conflict`` when the revision is another one, ``StoreError/gone`` when the session ended. It takes no
+    ///   time.
+    func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
 
     /// Adds a session that comes from elsewhere, or puts it in the place of the one of its id: everything of that one
     /// goes. What was stored of an id before, and has ended, is no obstacle; but no entity tag is given twice: where there
@@ -77,38 +83,38 @@ extension SessionStore {
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}
-}
 
-/// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.
-///
-/// It spares the task that waiting needs. A store that writes to a disk or a network is none.
-package protocol PromptSessionStore: SessionStore {
-    /// As ``SessionStore/create(_:)``.
-    func createAtOnce(_ session: StoredSession) throws(StoreError)
-
-    /// As ``SessionStore/commit(_:)``.
-    func commitAtOnce(_ commit: SessionCommit) throws(StoreError)
-}
-
-extension PromptSessionStore {
-    package func create(_ session: StoredSession) async throws(StoreError) { try createAtOnce(session) }
-    package func commit(_ commit: SessionCommit) async throws(StoreError) { try commitAtOnce(commit) }
-}
-
-/// A store that has to be waited for, and calls back: what it spares is the task that waits.
-package protocol CallingSessionStore: SessionStore {
-    /// As ``SessionStore/commit(_:)``.
-    ///
-    /// - Parameter done: is called once, on a thread of the store's, with the error if there was one. It takes no time.
-    func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
-}
-
-extension CallingSessionStore {
+    /// The same, waiting.
     package func commit(_ commit: SessionCommit) async throws(StoreError) {
         let error = await withUnsafeContinuation { continuation in
             self.commit(commit) { continuation.resume(returning: $0) }
         }
         if let error { throw error }
+    }
+}
+
+/// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.
+///
+/// Units of work then need neither a task that waits nor the ``Pipeline``. A store that writes to a disk or a network is
+/// none.
+package protocol PromptSessionStore: SessionStore {
+    /// As ``SessionStore/create(_:)``.
+    func createAtOnce(_ session: StoredSession) throws(StoreError)
+
+    /// As ``SessionStore/commit(_:then:)``.
+    func commitAtOnce(_ commit: SessionCommit) throws(StoreError)
+}
+
+extension PromptSessionStore {
+    package func create(_ session: StoredSession) async throws(StoreError) { try createAtOnce(session) }
+
+    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        do throws(StoreError) {
+            try commitAtOnce(commit)
+            done(nil)
+        } catch {
+            done(error)
+        }
     }
 }
 

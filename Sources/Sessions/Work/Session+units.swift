@@ -16,11 +16,11 @@ extension Session {
     ///
     /// - Parameter conditions: are looked at before `body` runs, each time it does.
     /// - Throws: ``SessionError``, and what `body` throws.
-    nonisolated(nonsending) package func update<Result>(
+    nonisolated(nonsending) package func update<Result: Sendable>(
         if conditions: [(service: RegisteredService, condition: WriteCondition)] = [],
-        _ body: (ServiceLocator) throws -> Result
+        _ body: @escaping @Sendable (ServiceLocator) throws -> Result
     ) async throws -> Result {
-        try await transact { pending in
+        try await transact { [self] pending in
             for (service, condition) in conditions {
                 let current = pending.etag(of: service)
                 guard condition.holds(for: current) else {
@@ -44,19 +44,19 @@ extension Session {
     nonisolated(nonsending) package func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
-        try await transact { try outcome(of: operation, by: caller, on: &$0) }
+        try await transact { [self] in try outcome(of: operation, by: caller, on: &$0) }
     }
 
-    /// The same without waiting.
+    /// The same without a task that waits.
     ///
-    /// - Parameter later: asked when the store does its part later, and calls back; gives nil who does not want that.
-    /// - Returns: nil when `later` has given something; otherwise it has to be waited for, and nothing has happened: ask the other
-    ///   one.
-    package func performAtOnce(
+    /// - Parameter later: see ``transact(orLater:_:)``.
+    /// - Returns: nil when `later` was asked.
+    package func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client,
-        orLater later: () -> LateEnd<ServiceOperation.Outcome>? = { nil }
+        orLater later: () -> Completion<ServiceOperation.Outcome>
     ) throws -> ServiceOperation.Outcome? {
-        try transactAtOnce(orLater: later) { try outcome(of: operation, by: caller, on: &$0) }
+        if let done = try transactAtOnce({ try outcome(of: operation, by: caller, on: &$0) }) { return done }
+        return try transact(orLater: later) { [self] in try outcome(of: operation, by: caller, on: &$0) }
     }
 
     private func outcome(
@@ -87,7 +87,7 @@ extension Session {
     nonisolated(nonsending) package func perform(
         _ operations: [ServiceOperation], by caller: ServiceCaller = .client
     ) async throws -> [ServiceOperation.Outcome] {
-        try await transact { pending in
+        try await transact { [self] pending in
             for (index, operation) in operations.enumerated() {
                 do throws(SessionError) {
                     try perform(operation, by: caller, on: &pending)
@@ -102,7 +102,7 @@ extension Session {
     /// Removes every instance, newest first. What clients can only read and somebody wrote, the attached user and the
     /// journeys, stays unless an admin asks; then the journeys are given up before.
     package func removeAllServices(by caller: ServiceCaller = .client) async throws {
-        try await transact { pending in
+        try await transact { [self] pending in
             let keepsSteps = try caller == .admin && giveUpJourneys(on: &pending)
             let before = pending
             pending.removeAll { service in
@@ -117,7 +117,7 @@ extension Session {
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with pointers that begin with `/labels`.
     package func updateLabels(_ patch: JSONDocument) async throws {
-        try await transact { pending in
+        try await transact { [self] pending in
             let labels = try pending.details.labels.merging(patch, environment.settings)
             if labels != pending.details.labels { pending.details.labels = labels }
         }

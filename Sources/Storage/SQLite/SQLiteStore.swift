@@ -8,7 +8,7 @@ import Synchronization
 /// What returns is on the disk, unless ``Durability`` says otherwise. Commits that wait together are written in one
 /// transaction with one sync (``GroupCommit``); a caller that waits is suspended, and holds no thread. Reading has threads
 /// of its own.
-package final class SQLiteStore: CallingSessionStore, FileStore {
+package final class SQLiteStore: FileStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let writeback: Writeback
@@ -25,11 +25,12 @@ package final class SQLiteStore: CallingSessionStore, FileStore {
     ///   - path: of the file; `-wal` and `-shm` are put beside it. Its directory is made when it is not there.
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - touchInterval: by how many milliseconds it may be behind the uses of sessions; see `SessionSettings`.
+    ///   - progress: is told how the copying of an older version's tables goes on.
     ///   - report: is told of damaged rows and other trouble, in sentences for the log.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        progress: (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -43,7 +44,7 @@ package final class SQLiteStore: CallingSessionStore, FileStore {
         do {
             let first = try Self.opened(path, under: lock)
             let writer = try SessionWriter(first, names: names, facts: facts)
-            try OlderTables.copy(with: writer, names: names, damage: damaged)
+            try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             let mayBeTorn = facts[.running] > 0 && facts[.answersFirst] == 1
             facts.beginRun(
                 isLogSuspect: log != .sound, touchInterval: touchInterval, answersFirst: durability != .commit)

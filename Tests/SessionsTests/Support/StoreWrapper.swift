@@ -5,6 +5,8 @@ import Synchronization
 final class StoreWrapper: SessionStore {
     let inner = MemoryStore()
     let outlivesProcess: Bool
+    /// The last commit of each session: the next is done after it.
+    private let commits = Mutex<[SessionID: Task<Void, Never>]>([:])
     /// Called before each commit.
     let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
     /// Called when a session is in the store and its maker does not know yet.
@@ -42,10 +44,21 @@ final class StoreWrapper: SessionStore {
         return session
     }
 
-    func commit(_ commit: SessionCommit) async throws(StoreError) {
-        let before = beforeCommit.withLock { $0 }
-        try await before?(commit)
-        try await inner.commit(commit)
+    func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        commits.withLock { commits in
+            let former = commits[commit.record.id]
+            commits[commit.record.id] = Task {
+                await former?.value
+                let before = beforeCommit.withLock { $0 }
+                do throws(StoreError) {
+                    try await before?(commit)
+                    try await inner.commit(commit)
+                    done(nil)
+                } catch {
+                    done(error)
+                }
+            }
+        }
     }
 
     var sessionCount: Int { inner.sessionCount }

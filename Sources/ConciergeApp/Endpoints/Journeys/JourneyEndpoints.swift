@@ -82,12 +82,12 @@ struct JourneyEndpoints: Sendable {
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
         do {
-            let text = try session.sendAtOnce(event, data: data, toJourney: id(of: request), condition: condition) {
+            let text = try session.send(event, data: data, toJourney: id(of: request), condition: condition) {
                 let late = deferral.begin()
-                return { end in
+                return { outcome in
                     late.give {
                         do {
-                            return try end().map { moved(request, try $0.get()) }
+                            return moved(request, try outcome.get())
                         } catch {
                             throw explained(error, request, session)
                         }

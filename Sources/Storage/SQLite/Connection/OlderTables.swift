@@ -37,7 +37,8 @@ struct OlderTables {
     ///   - batch: how many sessions in one transaction at most.
     ///   - batches: after so many it is interrupted, in tests.
     static func copy(
-        with writer: SessionWriter, names: ServiceNames, damage: DamageCount, batch: Int = 500, batches: Int = .max
+        with writer: SessionWriter, names: ServiceNames, damage: DamageCount, batch: Int = 500, batches: Int = .max,
+        progress: (String) -> Void
     ) throws {
         let (connection, facts) = (writer.connection, writer.facts)
         func isThere(_ table: String) throws -> Bool {
@@ -45,7 +46,7 @@ struct OlderTables {
         }
         guard try isThere("older_sessions") else { return }
         if facts[.migrated] == 0 {
-            damage.report("The database is of an older version; its \(facts[.sessions]) sessions are copied.")
+            progress("The database is of an older version; its \(facts[.sessions]) sessions are copied.")
             // From here on those that were copied are counted.
             facts[.sessions] = 0
             facts[.migrated] = .min
@@ -72,12 +73,12 @@ struct OlderTables {
             try tables.unlessDamaged("DELETE FROM older_sessions WHERE key \(range)", on: connection)
             let copied = facts[.sessions]
             if copied % Self.betweenReports < Int64(sessions.count), copied >= Self.betweenReports {
-                damage.report("\(copied) sessions are copied.")
+                progress("\(copied) sessions are copied.")
             }
         }
         try tables.unlessDamaged("DROP TABLE older_services", on: connection)
         try tables.unlessDamaged("DROP TABLE older_sessions", on: connection)
-        damage.report("\(facts[.sessions]) sessions are copied; the database is of the new version.")
+        progress("\(facts[.sessions]) sessions are copied; the database is of the new version.")
     }
 
     private func unlessDamaged(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {

@@ -31,7 +31,9 @@ struct KeyWalk {
                     guard rows < limit else { break }
                     let key = statement.int64(0)
                     // Damage may lead back to where we were.
-                    guard after.map({ key > $0 }) ?? true else { throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order") }
+                    guard after.map({ key > $0 }) ?? true else {
+                        throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order")
+                    }
                     after = key
                     rows += 1
                     guard try body(statement) else { break }

@@ -38,7 +38,7 @@ struct SessionReader {
         do throws(SQLiteError) {
             try selectSession.bind(1, key)
             defer { selectSession.reset() }
-            return try selectSession.step() ? try session(on: selectSession) : nil
+            return try selectSession.step() ? try session(on: selectSession).session : nil
         } catch  where error.primaryCode == SQLITE_CORRUPT {
             damage.note("The pages of the session with the key \(key) are damaged (\(error)); it cannot be read.")
             return nil
@@ -79,14 +79,15 @@ struct SessionReader {
 
     func page(after id: SessionID?, limit: Int) throws(SQLiteError) -> SessionPage {
         defer { noteDamagedPages() }
-        var sessions: [StoredSession] = []
+        var (sessions, damaged) = ([StoredSession](), 0)
         let walk = try KeyWalk(selectPage, after: id?.key, limit: limit, damage) { (row) throws(SQLiteError) in
-            if let session = try session(on: row) { sessions.append(session) }
+            let found = try session(on: row)
+            if let session = found.session { sessions.append(session) }
+            damaged += found.damaged
             return true
         }
         return SessionPage(
-            sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) },
-            skipped: walk.skipped + walk.rows - sessions.count)
+            sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) }, skipped: walk.skipped + damaged)
     }
 
     /// What of the next rows has been over for long enough.
@@ -116,18 +117,21 @@ struct SessionReader {
 
     // MARK: Rows
 
-    /// The session whose row a statement stands on. As long as it stands there all that is read is of one state.
-    private func session(on row: SQLiteStatement) throws(SQLiteError) -> StoredSession? {
+    /// The session whose row a statement stands on, and how much of it is damaged: the row, or documents that are missing in
+    /// the session then. As long as the statement stands there all that is read is of one state.
+    private func session(on row: SQLiteStatement) throws(SQLiteError) -> (session: StoredSession?, damaged: Int) {
         guard let stored = SessionRow(row) else {
             damage.note("The row of the session with the key \(row.int64(0)) is damaged; it cannot be read.")
-            return nil
+            return (nil, 1)
         }
         var services: [ServiceDocument] = []
         services.reserveCapacity(stored.services.count)
+        var damaged = 0
         var details = stored.details
         for service in stored.services {
             guard let bytes = try pieces.bytes(of: service) else {
                 damage.note("The service \(service.name) of \(stored.id) is damaged; it is as if it were not there.")
+                damaged += 1
                 continue
             }
             if let place = names[service.name] {
@@ -141,7 +145,7 @@ struct SessionReader {
         let record = SessionRecord(
             id: stored.id, token: stored.token, createdAt: stored.createdAt, expiresAt: stored.expiresAt,
             revision: stored.revision, services: services, details: details)
-        return StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt))
+        return (StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt)), damaged)
     }
 
     /// Rows on such pages may be hidden. Those that are not have checksums of their own: what was read is right, but

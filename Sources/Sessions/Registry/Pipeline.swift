@@ -1,0 +1,160 @@
+/// The units of work of one session that wait for their turn or whose commits are under way. Exists only while there are
+/// any.
+///
+/// ```text
+///   waiting ──turn──▶ runs on the head ──submitted──▶ under way ──durable, in order──▶ shown, told
+///      ▲                                                  │
+///      └───────── another process was faster ─────────────┘
+/// ```
+///
+/// A unit of work holds the turn only while its body runs and its commit is handed to the store. The next one begins from
+/// the ``head``, which readers do not see, so that commits of one session join one group of the store. The result of a
+/// unit that began from the head reveals that state, also when it is a refusal: it waits in ``underWay`` like a commit.
+/// When a commit fails, everything behind it fails with the same error. The head is dropped, and no unit begins before
+/// the store has called back for all of them.
+///
+/// `@unchecked Sendable`: the session's lock guards it.
+final class Pipeline: @unchecked Sendable {
+    /// The state after the last unit of ``underWay``; nil when that is the durable state.
+    var head: Head?
+    /// Units that have run, in the order of their revisions.
+    var underWay = WorkList()
+    var waiting = WorkList()
+    /// Units that lost against another process. They run again before those that wait.
+    var retrying = WorkList()
+    /// Why a commit under way failed. No unit begins until those behind it have failed as well.
+    var failure: StoreError?
+    /// Whether a thread is publishing units and telling their callers.
+    var isPublishing = false
+
+    /// A state that is not durable yet.
+    struct Head {
+        var record: SessionRecord
+        var unwritten: [UnwrittenInstance]
+        var memory: JourneyMemory?
+    }
+
+    var count: Int { underWay.count + waiting.count }
+}
+
+extension Session.State {
+    /// The pipeline, made if there is none.
+    var neededPipeline: Pipeline {
+        mutating get {
+            if let pipeline { return pipeline }
+            let new = Pipeline()
+            pipeline = new
+            return new
+        }
+    }
+
+    /// A copy of the durable state, to work on.
+    func pending(_ catalog: ServiceCatalog, now: Int64) -> PendingState {
+        PendingState(base: record, unwritten: unwritten, catalog: catalog, now: now, memory: memory)
+    }
+
+    /// Whether a unit of work has the turn, waits for it, or is being committed.
+    var isBusy: Bool { isWriting || pipeline != nil }
+
+    /// Whether it may begin at once.
+    func isFree(for work: QueuedWork) -> Bool {
+        guard !isWriting else { return false }
+        guard let pipeline else { return true }
+        return pipeline.waiting.isEmpty && pipeline.failure == nil && (!work.isExclusive || pipeline.underWay.isEmpty)
+    }
+
+    /// Takes the turn for the next in line, if it can begin now.
+    mutating func nextTurn(in session: Session) -> QueuedWork? {
+        guard !isWriting, let pipeline else { return nil }
+        if pipeline.failure != nil {
+            guard pipeline.underWay.isEmpty else { return nil }
+            if !pipeline.retrying.isEmpty {
+                isWriting = true
+                return session.reloading()
+            }
+            pipeline.failure = nil
+            pipeline.head = nil
+        }
+        guard let first = pipeline.waiting.first else {
+            if pipeline.underWay.isEmpty { self.pipeline = nil }
+            return nil
+        }
+        guard !first.isExclusive || pipeline.underWay.isEmpty else { return nil }
+        isWriting = true
+        return pipeline.waiting.popFirst()
+    }
+}
+
+// After a unit of work has run.
+extension Session.State {
+    /// Appends it to those under way and moves the head on.
+    ///
+    /// - Returns: whether its commit is to be handed to the store.
+    mutating func submit(_ work: QueuedWork) -> Bool {
+        let pipeline = neededPipeline
+        pipeline.underWay.append(work)
+        guard pipeline.failure == nil, let result = work.result else {
+            work.isFinished = true
+            return false
+        }
+        var head = pipeline.head ?? Pipeline.Head(record: record, unwritten: unwritten, memory: memory)
+        result.pending.apply(committed: result.record, to: &head.record, &head.unwritten)
+        if let memory = result.pending.newMemory { head.memory = memory }
+        pipeline.head = head
+        work.isFinished = result.record == nil
+        return !work.isFinished
+    }
+
+    /// Publishes the first unit under way if the store has called back for it. It stays the first until its caller was
+    /// told.
+    ///
+    /// - Returns: the unit whose caller is to be told, or else the one that has the turn now.
+    mutating func publishNext(in session: Session) -> (published: QueuedWork?, next: QueuedWork?) {
+        guard let pipeline else { return (nil, nil) }
+        while let work = pipeline.underWay.first, work.isFinished {
+            pipeline.isPublishing = true
+            guard let failure = pipeline.failure ?? work.failure else {
+                if let result = work.result {
+                    work.isFirstMemory = adopt(result.pending, result.record, session.environment)
+                }
+                return (work, nil)
+            }
+            pipeline.failure = failure
+            work.failure = failure
+            guard case .conflict = failure, work.retries < session.environment.settings.maxConflictRetries else {
+                return (work, nil)
+            }
+            work.retries += 1
+            _ = pipeline.underWay.popFirst()
+            pipeline.retrying.append(work)
+        }
+        pipeline.isPublishing = false
+        if pipeline.underWay.isEmpty, pipeline.failure == nil { pipeline.head = nil }
+        return (nil, nextTurn(in: session))
+    }
+
+    /// Makes the result of a unit of work part of the durable state.
+    ///
+    /// - Returns: whether it gave the session its first ``JourneyMemory``.
+    @inline(__always)
+    mutating func adopt(
+        _ pending: borrowing PendingState, _ committed: SessionRecord?, _ environment: SessionEnvironment
+    ) -> Bool {
+        var isFirstMemory = false
+        if !isEnded {
+            if let new = pending.newMemory {
+                isFirstMemory = memory == nil
+                memory = new
+            }
+            if pending.journeysBegun != 0 {
+                environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
+            }
+        }
+        // The counters are shared by all threads and best left alone.
+        let countsStay = isEnded || pending.onlyRewrites(record, unwritten)
+        if !countsStay { countLive(-1, environment.catalog) }
+        pending.apply(committed: committed, to: &record, &unwritten)
+        if !countsStay { countLive(1, environment.catalog) }
+        return isFirstMemory
+    }
+}
