@@ -53,9 +53,7 @@ struct LogInspection {
         let perRead = max(1, (1 << 20) / size)
         var buffer = [UInt8](repeating: 0, count: size * perRead)
         var firstBad: Int?
-        // Whether that one was written in this round, and is not what an earlier round has left.
-        var isTorn = false
-        // Whether it, or one behind it, ends a transaction.
+        // Whether it, unless an earlier round has left it, or one behind it ends a transaction.
         var hasEnd = false
         // The sums that the next frame may go on from: that of the frame before it, as it is and as it says, for either may
         // be damaged.
@@ -84,14 +82,13 @@ struct LogInspection {
                     if fits { hasEnd = isEnd }
                 } else if !fits || !isOfRound {
                     firstBad = frame + place
-                    isTorn = fits || isOfRound
-                    hasEnd = isTorn && isEnd
+                    hasEnd = (fits || isOfRound) && isEnd
                 }
                 before = fits ? [told] : sums.prefix(1) + [told]
             }
             frame += read / size
         }
-        return isTorn || hasEnd ? .torn : .sound
+        return hasEnd ? .torn : .sound
     }
 
     private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
