@@ -39,7 +39,8 @@ struct StoreRaceTests {
                 for number in 1...16 {
                     group.addTask {
                         do throws(StoreError) {
-                            try await store.commit(Self.commit(id, from: 1, number, changesServicesOnly: changesServicesOnly))
+                            try await store.commit(
+                                Self.commit(id, from: 1, number, changesServicesOnly: changesServicesOnly))
                             return number
                         } catch {
                             if case .conflict = error {} else { Issue.record(error) }

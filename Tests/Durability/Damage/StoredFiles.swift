@@ -22,6 +22,8 @@ struct StoredFiles: Sendable {
     let sessions: [SessionID]
     /// In their order, also those that made the sessions.
     private(set) var commits: [Commit]
+    /// What each commit left, by its number.
+    private var records: [Int: SessionRecord]
     /// How many of them are in the database; the others are in the log alone, or in both.
     let inDatabase: Int
     /// What each page of the database is for.
@@ -44,10 +46,14 @@ struct StoredFiles: Sendable {
             var chance = SeededGenerator(seed: seed)
             let ids = (0..<count).map { _ in SessionID(high: chance.next(), low: chance.next()) }
             var commits: [Commit] = []
+            var records: [Int: SessionRecord] = [:]
             var store = try open(path)
             for session in ids.indices {
-                commits.append(Commit(session: session, revision: 1, number: commits.count + 1))
-                try await store.create(stored(ids[session], commits[session]))
+                let commit = Commit(session: session, revision: 1, number: commits.count + 1)
+                let record = record(ids[session], commit)
+                commits.append(commit)
+                records[commit.number] = record
+                try await store.create(StoredSession(record: record, lastUsedAt: 1))
             }
             try await store.replaceUsedFlows(flows)
             var inDatabase = count + total
@@ -60,8 +66,10 @@ struct StoredFiles: Sendable {
                 }
                 let commit = Commit(
                     session: index % count, revision: UInt64(index / count + 2), number: commits.count + 1)
+                let record = record(ids[commit.session], commit)
                 commits.append(commit)
-                try await store.commit(change(ids[commit.session], commit))
+                records[commit.number] = record
+                try await store.commit(change(record, commit))
             }
             for id in ids.suffix(ended) { #expect(try await store.end(id)) }
             if inLog == 0 { await store.close() }
@@ -70,7 +78,9 @@ struct StoredFiles: Sendable {
             return StoredFiles(
                 database: Array(try FileBytes.read(path).prefix(pages.count * PageKind.size)),
                 log: inLog == 0 ? [] : try FileBytes.read(path + "-wal"), sessions: ids.dropLast(ended),
-                commits: commits.filter { $0.session < count - ended }, inDatabase: inDatabase, pages: pages, seed: seed)
+                commits: commits.filter { $0.session < count - ended }, records: records, inDatabase: inDatabase,
+                pages: pages, seed: seed
+            )
         }
     }
 
@@ -93,13 +103,16 @@ struct StoredFiles: Sendable {
     /// A further commit.
     mutating func goOn(_ session: Int, from revision: UInt64) -> SessionCommit {
         let commit = Commit(session: session, revision: revision, number: (commits.last?.number ?? 0) + 1)
+        let record = Self.record(sessions[session], commit)
         commits.append(commit)
-        return Self.change(sessions[session], commit)
+        records[commit.number] = record
+        return Self.change(record, commit)
     }
 
     /// Whether a session is as a commit left it. Services that are missing are not wrong.
     func isRight(_ session: StoredSession, after commit: Commit) -> Bool {
-        let (record, right) = (session.record, Self.record(sessions[commit.session], commit))
+        guard let right = records[commit.number] else { return false }
+        let record = session.record
         return record.id == right.id && record.revision == right.revision && record.token == right.token
             && record.createdAt == right.createdAt && record.expiresAt == right.expiresAt
             && record.userID == right.userID
@@ -135,6 +148,10 @@ struct StoredFiles: Sendable {
     /// Eight users, whose long names need several pages of the index.
     static let users = (0..<8).map { "user-\($0)-" + String(repeating: "x", count: 150) }
 
+    static func user(ofSession session: Int) -> String? {
+        session.isMultiple(of: 2) ? users[session / 2 % users.count] : nil
+    }
+
     /// Sizes of the two documents: in the row, in pieces beside it, and on pages of their own.
     private static let sizes = [(60, 300), (300, 1_800), (80, 60), (700, 9_000)]
 
@@ -152,19 +169,15 @@ struct StoredFiles: Sendable {
                 service: UInt16(service), birth: UInt64(service), revision: commit.revision, createdAt: 1, updatedAt: 2,
                 bytes: document(commit.number, size: size))
         }
-        let user = commit.session.isMultiple(of: 2) ? users[commit.session / 2 % users.count] : nil
         return SessionRecord(
             id: id, token: TokenDigest(words: (1, 2, 3, UInt64(commit.session))), createdAt: 1, expiresAt: 100_000,
-            revision: commit.revision, services: documents, details: SessionDetails(userID: user))
+            revision: commit.revision, services: documents,
+            details: SessionDetails(userID: user(ofSession: commit.session)))
     }
 
-    private static func stored(_ id: SessionID, _ commit: Commit) -> StoredSession {
-        StoredSession(record: record(id, commit), lastUsedAt: 1)
-    }
-
-    private static func change(_ id: SessionID, _ commit: Commit) -> SessionCommit {
+    private static func change(_ record: SessionRecord, _ commit: Commit) -> SessionCommit {
         SessionCommit(
-            record: record(id, commit), replacedRevision: commit.revision - 1, changedServices: [0, 1],
+            record: record, replacedRevision: commit.revision - 1, changedServices: [0, 1],
             changesServicesOnly: !commit.number.isMultiple(of: 5))
     }
 }

@@ -7,50 +7,60 @@ import Testing
 @Suite("Copying the log to the database", .enabled(if: Strace.isUsable, Strace.missing))
 struct CheckpointSyncTests {
     /// When a sync fails: of the log before a slice, of the database before the log begins anew, or at the end.
-    enum Moment: CaseIterable, Sendable { case slice, restart, closing }
+    enum Moment: Sendable { case slice, restart, closing }
+
+    /// All of them in the long form; each takes seconds.
+    static let moments: [Moment] = Places.isLong ? [.slice, .restart, .closing] : [.restart]
+    static let policies = Places.isLong ? ["none", "commit"] : ["none"]
+
+    /// In which nothing fails.
+    private static let plain = Task { try await Run(durability: "none") }
 
     @Test(
-        "the log is synced before it is copied, and begins anew only when all that was copied is synced",
-        arguments: ["commit", "none"])
+        "the log is synced before it is copied, and begins anew only when all that was copied is", arguments: policies)
     func order(durability: String) async throws {
-        let run = try await Run(durability: durability)
+        let run = try await durability == "none" ? Self.plain.value : Run(durability: durability)
         #expect(run.disk.violations == [])
-        // While it runs and when it ends, beside the first.
+        // While it runs and when it ends.
         #expect(run.disk.beginnings >= 2)
         #expect(run.client.acknowledged == run.client.writes)
     }
 
     @Test(
         "a sync that fails is told of; nothing is acknowledged until all of the log was copied again, and synced",
-        arguments: Moment.allCases)
+        arguments: moments)
     func failed(at moment: Moment) async throws {
-        let syncs = try await Run(durability: "none").disk.syncs
+        let syncs = try await Self.plain.value.disk.syncs
+        // The first are of opening the file.
+        let late = syncs.indices.dropFirst(5)
         let found =
             switch moment {
-            case .slice: syncs.indices.first { syncs[$0].isOfLog && $0 > 4 }
-            case .restart: syncs.indices.first { !syncs[$0].isOfLog && $0 > 4 }
-            case .closing: syncs.indices.last { !syncs[$0].isOfLog }
+            case .slice: late.first { syncs[$0].isOfLog }
+            case .restart: late.first { !syncs[$0].isOfLog }
+            case .closing: late.last { !syncs[$0].isOfLog }
             }
         let place = try #require(found)
         let run = try await Run(durability: "none", failing: place + 1)
         #expect(run.disk.violations == [])
-        _ = try #require(run.disk.syncsSinceFailure, "sync \(place + 1) of \(syncs.count) was to fail")
+        let syncsAfter = try #require(run.disk.syncsSinceFailure, "sync \(place + 1) of \(syncs.count) was to fail")
         #expect(run.complaints.contains(#""event":"store""#), "\(run.complaints)")
         #expect(run.complaints.contains("copying the log") || run.complaints.contains("syncing the log"))
+        // The next start reads the log that a failure at the end leaves.
+        guard moment != .closing else { return }
+        #expect(syncsAfter > 0)
         // The log, and then the database.
-        if moment != .closing { #expect(run.disk.syncsBeforeAnswer ?? 2 >= 2) }
-        #expect(run.disk.syncsSinceFailure ?? 0 > 0)
+        #expect(run.disk.syncsBeforeAnswer ?? 0 >= 2)
     }
 }
 
 /// A run of the program in which the log grows so long that it begins anew, then its end, and then another run.
-private struct Run {
+private struct Run: Sendable {
     let disk: DiskModel
     let client: OneSession
     let complaints: String
 
     /// Together longer than the log becomes before it begins anew: 17 MB.
-    private static let documents = 100
+    private static let documents = 90
     private static let size = 200_000
 
     /// - Parameter number: of the writer's sync that fails.

@@ -1,16 +1,18 @@
 /// A disk that has what was synced to it, and nothing else, as far as strace(1) wrote down what a program did with its
 /// database. What a failed sync was to write is lost, also when a later one succeeds: the kernel has forgotten it.
-struct DiskModel {
+struct DiskModel: Sendable {
     /// What a power cut could have made of the database, each in a sentence.
     private(set) var violations: [String] = []
     /// How many times the log began anew, or went, with something in it.
     private(set) var beginnings = 0
-    /// Of the thread that writes: what each of its syncs was of, in their order from 1 on.
-    private(set) var syncs: [(isOfLog: Bool, beginnings: Int)] = []
+    /// Those of the thread that writes, in their order.
+    private(set) var syncs: [Sync] = []
     /// How many syncs succeeded since the last one that failed; nil when none failed.
     private(set) var syncsSinceFailure: Int?
     /// The same at the second answer after that: the first may have been on its way.
     private(set) var syncsBeforeAnswer: Int?
+
+    struct Sync: Sendable { let isOfLog: Bool }
 
     private struct File {
         /// Places of pages.
@@ -60,14 +62,14 @@ struct DiskModel {
 
     private mutating func note(_ call: Substring, isLog: Bool, hasFailed: Bool, isWriter: Bool) {
         if call.hasPrefix("fdatasync(") {
-            if isWriter { syncs.append((isLog, beginnings)) }
+            if isWriter { syncs.append(Sync(isOfLog: isLog)) }
             syncsSinceFailure = hasFailed ? 0 : syncsSinceFailure.map { $0 + 1 }
             if hasFailed { answers = 0 }
             if isLog { Self.sync(&log, hasFailed) } else { Self.sync(&database, hasFailed) }
         } else if call.hasPrefix("pwrite64("), !hasFailed {
             guard let place = Self.lastNumber(call) else { return }
             if isLog, place == 0 { noteBeginning() }
-            if !isLog, !log.unsynced.isEmpty { violations.append("copied before the log was synced: \(call.suffix(60))") }
+            if !isLog, !log.unsynced.isEmpty { violations.append("a page is copied before the log was synced") }
             if isLog { Self.write(&log, place) } else { Self.write(&database, place) }
         } else if isLog, call.hasPrefix("ftruncate(") || call.hasPrefix("unlink(") {
             noteBeginning()

@@ -73,7 +73,8 @@ struct FullDiskTests {
         }
     }
 
-    @Test("a server that starts on a full disk reads, is ready, ends sessions, and writes when there is room",
+    @Test(
+        "a server that starts on a full disk reads, is ready, ends sessions, and writes when there is room",
         arguments: [SIGTERM, SIGKILL])
     func fullAtStart(endBefore: Int32) async throws {
         try await withFolder(Server.files) { _, folder in

@@ -35,7 +35,9 @@ enum Strace {
         _ calls: [String], to path: String, failing: (call: String, number: Int)? = nil
     ) -> [String] {
         let injection = failing.map { ["-e", "inject=\($0.call):error=EIO:when=\($0.number)"] } ?? []
-        return command + injection + ["-ttt", "-y", "-s", "200", "-e", "trace=\(calls.joined(separator: ","))", "-o", path]
+        return command + injection + [
+            "-ttt", "-y", "-s", "200", "-e", "trace=\(calls.joined(separator: ","))", "-o", path,
+        ]
     }
 
     private static let slowCommand = ["/usr/bin/strace", "-D", "-f"]
