@@ -161,16 +161,17 @@ extension StoredFiles {
         }
     }
 
-    /// On one page of each kind some of: its kind, its number of cells, its right-most child, the places of its cells, its
-    /// middle, its last cells and its checksum.
+    /// On some page of each kind its kind, and some of: its number of cells, its right-most child, the places of its cells,
+    /// its middle, its last cells and its checksum. The kind of every page that has sessions.
     fileprivate var placesOfAllKinds: [Int] {
-        PageKind.expected.flatMap { kind -> [Int] in
-            guard let page = pages.lastIndex(of: kind) else { return [] }
-            // Page 1 begins with the header of the file.
-            return [0, 4, 11, 13, 700 + page * 37 % 512, 3_000, 4_070, 4_093].shuffled().prefix(4).map {
-                page * PageKind.size + $0 + (page == 0 && $0 < 100 ? 100 : 0)
+        let leaves = pages.indices.filter { pages[$0] == .tree("sessions", "leaf") }.map { $0 * PageKind.size }
+        return leaves
+            + PageKind.expected.flatMap { kind -> [Int] in
+                guard let page = pages.indices.filter({ pages[$0] == kind }).randomElement() else { return [] }
+                let some = [4, 11, 13, 700 + page * 37 % 512, 3_000, 4_070, 4_093].shuffled().prefix(3)
+                // Page 1 begins with the header of the file.
+                return ([0] + some).map { page * PageKind.size + $0 + (page == 0 && $0 < 100 ? 100 : 0) }
             }
-        }
     }
 }
 

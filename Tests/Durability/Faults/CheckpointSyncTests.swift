@@ -35,13 +35,15 @@ struct CheckpointSyncTests {
         let late = syncs.indices.dropFirst(5)
         let found =
             switch moment {
-            case .slice: late.first { syncs[$0].isOfLog }
-            case .restart: late.first { !syncs[$0].isOfLog }
-            case .closing: late.last { !syncs[$0].isOfLog }
+            case .slice: late.first { !syncs[$0].isOfDatabase }
+            case .restart: late.first { syncs[$0].isOfDatabase }
+            case .closing: late.last { syncs[$0].isOfDatabase }
             }
         let place = try #require(found)
         let run = try await Run(durability: "none", failing: place + 1)
         #expect(run.disk.violations == [])
+        let failed = try #require(run.disk.syncs.first { $0.hasFailed })
+        #expect(failed.isOfDatabase == (moment != .slice))
         let syncsAfter = try #require(run.disk.syncsSinceFailure, "sync \(place + 1) of \(syncs.count) was to fail")
         #expect(run.complaints.contains(#""event":"store""#), "\(run.complaints)")
         #expect(run.complaints.contains("copying the log") || run.complaints.contains("syncing the log"))
@@ -77,11 +79,14 @@ private struct Run: Sendable {
                 let session = try connection.newSession()
                 var client = OneSession(session)
                 let text = String(repeating: "x", count: Self.size)
-                for _ in 0..<Self.documents {
+                var filler = session
+                for document in 0..<Self.documents {
+                    // What is copied by one slice alone, and what by many.
+                    if document.isMultiple(of: 9) { filler = try connection.newSession() }
                     // Of a service that the model does not know.
                     let status = try connection.send(
                         "PATCH", "\(Connection.Session.path)/services/profile", #"{"attributes":{"a":"\#(text)"}}"#,
-                        token: session.token
+                        token: filler.token
                     ).status
                     #expect(status == 200 || (number != nil && status == 503))
                     client.write(1, to: port)

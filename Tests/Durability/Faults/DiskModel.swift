@@ -12,7 +12,10 @@ struct DiskModel: Sendable {
     /// The same at the second answer after that: the first may have been on its way.
     private(set) var syncsBeforeAnswer: Int?
 
-    struct Sync: Sendable { let isOfLog: Bool }
+    struct Sync: Sendable {
+        let isOfDatabase: Bool
+        let hasFailed: Bool
+    }
 
     private struct File {
         /// Places of pages.
@@ -46,8 +49,12 @@ struct DiskModel: Sendable {
                 }
             }
             if call.contains("\"HTTP/1.1 20") { noteAnswer() }
+            let hasFailed = line.contains("= -1 ")
+            if thread == writer, call.hasPrefix("fdatasync(") {
+                syncs.append(Sync(isOfDatabase: path.hasSuffix("/sessions.db"), hasFailed: hasFailed))
+            }
             guard path.hasSuffix("/sessions.db") || path.hasSuffix("/sessions.db-wal") else { continue }
-            note(call, isLog: path.hasSuffix("-wal"), hasFailed: line.contains("= -1 "), isWriter: thread == writer)
+            note(call, isLog: path.hasSuffix("-wal"), hasFailed: hasFailed)
         }
     }
 
@@ -60,9 +67,8 @@ struct DiskModel: Sendable {
         return call[call.index(after: start)...].prefix { $0 != marks.1 }
     }
 
-    private mutating func note(_ call: Substring, isLog: Bool, hasFailed: Bool, isWriter: Bool) {
+    private mutating func note(_ call: Substring, isLog: Bool, hasFailed: Bool) {
         if call.hasPrefix("fdatasync(") {
-            if isWriter { syncs.append(Sync(isOfLog: isLog)) }
             syncsSinceFailure = hasFailed ? 0 : syncsSinceFailure.map { $0 + 1 }
             if hasFailed { answers = 0 }
             if isLog { Self.sync(&log, hasFailed) } else { Self.sync(&database, hasFailed) }

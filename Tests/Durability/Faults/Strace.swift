@@ -1,4 +1,5 @@
 import Glibc
+import Support
 import Testing
 
 /// strace(1) around the program: makes system calls fail or kill, and writes down which there were.
@@ -27,6 +28,24 @@ enum Strace {
     /// The `number`th call fails, and those after it do not.
     static func failing(_ call: String, _ number: Int) -> [String] {
         command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(number)", "-o", "/dev/null"]
+    }
+
+    /// From now on the next sync of the program's writer fails, and those after it do not.
+    static func failNextSync(of process: ProgramProcess) throws {
+        let tasks = "/proc/\(process.identifier)/task"
+        let writer = try FileBytes.names(in: tasks).first {
+            (try? FileBytes.read("\(tasks)/\($0)/comm")) == Array("store writer\n".utf8)
+        }
+        let thread = try #require(writer)
+        let options = "-e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 -o /dev/null"
+        try #require(system("strace -p \(thread) \(options) >/dev/null 2>&1 &") == 0)
+        let end = ContinuousClock.now + .seconds(10)
+        while try String(decoding: FileBytes.read("\(tasks)/\(thread)/status"), as: UTF8.self)
+            .contains("TracerPid:\t0\n")
+        {
+            try #require(ContinuousClock.now < end)
+            usleep(1_000)
+        }
     }
 
     /// Writes these calls into a file, each with its time in seconds and the paths of its files.

@@ -92,6 +92,27 @@ struct SyncPolicyTests {
         }
     }
 
+    /// The only sync of a request that such a policy has: no power cut may have revisions given twice.
+    @Test("none: the sync of what says which revisions may be given fails, and so does the request")
+    func failedCeiling() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let server = try await Server(in: folder, settings: ["durability=none"])
+            let session = try await blocking {
+                let connection = try Connection(port: server.port)
+                try Strace.failNextSync(of: server.process)
+                #expect(try connection.send("POST", "/v1/sessions").status == 503)
+                #expect(try connection.send("GET", "/health/ready").status == 503)
+                try Self.wait { try connection.send("GET", "/health/ready").status == 200 }
+                return try connection.newSession()
+            }
+            #expect(try await server.process.line(of: "store")[string: "detail"]?.contains("syncing the log") == true)
+            try await server.kill()
+            let next = try await Server(in: folder)
+            #expect(try await blocking { try OneSession(session).violation(at: next.port) } == nil)
+            try await next.kill()
+        }
+    }
+
     private static func client(of server: Server, writing count: Int) async throws -> OneSession {
         let port = server.port
         return try await blocking {

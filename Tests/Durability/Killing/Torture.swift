@@ -7,7 +7,7 @@ import Support
 ///
 /// What is found is what the next round starts with. Sessions that no client wrote to in a round have to be as they were,
 /// and sessions that have ended stay ended. In some rounds a few sessions only stay in memory, so that what clients read
-/// comes from the database, and in some the kill comes as soon as somebody is told of an end.
+/// comes from the database, and in some the kill comes as soon as somebody is told of an end. `durability` changes.
 struct Torture {
     let folder: String
     let seed: UInt64
@@ -88,7 +88,10 @@ struct Torture {
 
     mutating func freshServer() async throws -> Server {
         let residents = [2, 8, 100_000].randomElement(using: &chance) ?? 2
-        return try await Server(in: folder, settings: ["max_resident_sessions=\(residents)"])
+        // No policy loses anything by a kill; after some, what follows has far higher revisions.
+        let durability = ["commit", "commit", "interval", "none"].randomElement(using: &chance) ?? "commit"
+        return try await Server(
+            in: folder, settings: ["max_resident_sessions=\(residents)", "durability=\(durability)"])
     }
 
     /// Now and then it is killed before it listens: at whatever it does first with the database.

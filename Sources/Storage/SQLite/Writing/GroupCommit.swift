@@ -155,6 +155,9 @@ final class GroupCommit: @unchecked Sendable {
         do throws(SQLiteError) {
             try write(jobs)
         } catch  where error.primaryCode == SQLITE_FULL && current?.writer.room.isLow == false {
+            #if PLANTED_BUGS
+                if PlantedBug.fullDiskIsTrouble.isActive { throw error }
+            #endif
             // The room to spare, and that of the log, is for those that make room.
             current?.writer.room.giveUpSpare()
             try current?.checkpoints.empty()
