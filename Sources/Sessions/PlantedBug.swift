@@ -20,7 +20,12 @@
         case endShownEarly = "end-shown-early"
         case lostService = "lost-service"
         case unsyncedInterval = "unsynced-interval"
-        case recentForgotten = "recent-forgotten"
+        case floorForgotten = "floor-forgotten"
+        case usesNotLate = "uses-not-late"
+        case damageEndsPage = "damage-ends-page"
+        case piecesMixed = "pieces-mixed"
+        case sliceSkippedSync = "slice-skipped-sync"
+        case copiesKept = "copies-kept"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

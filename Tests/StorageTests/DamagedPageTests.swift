@@ -8,11 +8,11 @@ import Testing
 /// comes to an end.
 @Suite("Damage to any page")
 struct DamagedPageTests {
-    private static let count = 400
+    private static let count = 150
 
     private static func session(_ number: Int) -> StoredSession {
         let id = SessionID(high: UInt64(1_700_000_000_000 + number) << 16, low: UInt64(number) &* 0x9E37_79B9_7F4A_7C15)
-        let large = number.isMultiple(of: 4) ? number % 3 * 2_500 + 600 : 90
+        let large = number.isMultiple(of: 2) ? number % 3 * 2_500 + 600 : 90
         let services = [
             Samples.document(0, size: 80 + number % 50, revision: 2, letter: "a"),
             Samples.document(1, size: large, revision: 2, letter: "b"),
@@ -102,7 +102,7 @@ struct DamagedPageTests {
         let query = ExpiryQuery(now: 1_000, idleTimeout: 60_000, retention: 0, limit: 100) { _ in false }
         for _ in 0..<8 { _ = try? await store.endExpired(query) }
         var refused = 0
-        for session in sessions.prefix(120) {
+        for session in sessions.prefix(60) {
             let record = SessionRecord(
                 id: session.record.id, token: session.record.token, createdAt: 10, expiresAt: 100_000,
                 revision: session.record.revision + 1, services: session.record.services,
@@ -114,7 +114,7 @@ struct DamagedPageTests {
             } catch { refused += 1 }
         }
         // A page of the table has some ten sessions, the one above it all that follow.
-        if missing < 60 { #expect(refused < 100, "page \(page)") }
+        if missing < 30 { #expect(refused < 50, "page \(page)") }
         await store.close()
     }
 }

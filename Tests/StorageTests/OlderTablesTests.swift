@@ -82,7 +82,8 @@ struct OlderTablesTests {
         for _ in 0..<rounds {
             let connection = try SQLiteConnection(file.path, .write)
             try SQLiteSchema.prepare(connection, path: file.path)
-            let writer = try SessionWriter(connection, names: ServiceNames(Self.services), facts: StoreFacts())
+            let writer = try SessionWriter(
+                connection, names: ServiceNames(Self.services), facts: StoreFacts(), damage: DamageCount { _ in })
             try OlderTables.copy(
                 with: writer, names: ServiceNames(Self.services), damage: DamageCount { _ in }, batch: 3, batches: 1,
                 progress: { _ in })

@@ -103,7 +103,7 @@ struct RecoveryTests {
             #expect(LogInspection(of: file.path).finding == .sound)
             let torn = try Self.image(of: file)
             try Files.flip(torn.path + "-wal", at: 32 + (frames - 1) * 4_120 + 2_000)
-            #expect(LogInspection(of: torn.path).finding == .sound)
+            #expect(LogInspection(of: torn.path).finding == .torn)
             for frame in [0, frames / 2, frames - 4] {
                 let image = try Self.image(of: file)
                 try Files.flip(image.path + "-wal", at: 32 + frame * 4_120 + 2_000)

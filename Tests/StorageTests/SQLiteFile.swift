@@ -55,7 +55,8 @@ final class SQLiteFile: Sendable {
             for setting in SQLiteStore.writerSettings + [durability.setting] + settings {
                 try connection.execute(setting)
             }
-            let writer = try SessionWriter(connection, names: ServiceNames(["profile"]), facts: facts)
+            let writer = try SessionWriter(
+                connection, names: ServiceNames(["profile"]), facts: facts, damage: DamageCount(report: report))
             let reader = try SQLiteConnection(path, .read, under: lock)
             return (writer, try Checkpoints(connection, reader: reader, writeback: writeback))
         }

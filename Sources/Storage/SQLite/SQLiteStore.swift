@@ -43,7 +43,7 @@ package final class SQLiteStore: FileStore {
         let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
         do {
             let first = try Self.opened(path, under: lock)
-            let writer = try SessionWriter(first, names: names, facts: facts)
+            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged)
             try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             let mayBeTorn = facts[.running] > 0 && facts[.answersFirst] == 1
             facts.beginRun(
@@ -80,7 +80,7 @@ package final class SQLiteStore: FileStore {
                     #if PLANTED_BUGS
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
-                    let writer = try SessionWriter(connection, names: names, facts: facts)
+                    let writer = try SessionWriter(connection, names: names, facts: facts, damage: damaged)
                     let reader = try SQLiteConnection(path, .read, under: lock)
                     return (writer, try Checkpoints(connection, reader: reader, writeback: writeback))
                 })

@@ -2,6 +2,7 @@ import Glibc
 import Sessions
 import Storage
 import Support
+import Synchronization
 import Testing
 
 /// Files that end too early or have a bit that is wrong. The store opens them, or says in a sentence why not; what it
@@ -12,131 +13,172 @@ struct DamageTests {
 
     enum Harm: String, CaseIterable, Sendable { case cut, flip }
 
-    /// What was found in damaged files.
+    // MARK: The log
+
+    /// What was found behind a damaged log.
     private struct Found {
-        var sessions: [SessionID: StoredSession] = [:]
-        var damagedRows = 0
-        var damagedPages = 0
-        /// Why it was not opened or read, in the store's own words.
-        var refusal: String?
+        var sessions: [StoredSession] = []
+        var isToldOf = false
+        var isCopied = false
     }
 
     @Test(
-        "a log that is cut or has a bit flipped: a beginning of the commits is there, each of them whole",
+        "of a log that is cut or has a bit flipped a beginning is there; what is lost is told of; no revision comes again",
         arguments: Harm.allCases)
     func log(_ harm: Harm) async throws {
         let files = try await StoredFiles.make(sessions: 12, commits: 60, inLog: 40)
-        #expect(files.log.count > Self.tail)
-        var places = Places(in: files.log.count, tail: Self.tail)
+        let size = files.log.count
+        #expect(size > Self.tail)
+        var (told, inLast) = (0, 0)
+        // All of the header, too.
+        let first = Array(0..<56) + Array(stride(from: 57, to: size, by: max(1, size / 64)))
+        var places = Places(in: 0..<size, first: first)
         while let place = places.next() {
-            var damaged = files
-            Self.damage(&damaged.log, at: place, harm)
-            let found = try await Self.read(damaged)
-            guard found.refusal == nil else {
-                Issue.record("\(harm) at \(place), seed \(files.seed): \(found.refusal ?? "")")
+            let context: Comment = "\(harm) at \(place) of \(size), seed \(files.seed)"
+            let found = try await Self.read(files.damaged(inLog: place, harm))
+            let last = found.sessions.map { files.number(of: $0) ?? 0 }.max() ?? 0
+            let expected = files.states(after: last)
+            #expect(last >= files.inDatabase && found.sessions.count == expected.count, context)
+            for session in found.sessions {
+                let commit = expected[session.record.id]
+                #expect(commit.map { files.isWhole(session, after: $0) } == true, context)
+            }
+            #expect(found.isCopied == found.isToldOf, context)
+            // A log that is cut is as one that came no further.
+            guard harm == .flip else {
+                #expect(!found.isToldOf, context)
                 continue
             }
-            #expect(found.damagedRows == 0)
-            let last = found.sessions.values.map(Self.number).max() ?? 0
-            var expected: [SessionID: Int] = [:]
-            for commit in files.commits where commit.number <= last { expected[commit.session] = commit.number }
-            #expect(found.sessions.mapValues(Self.number) == expected, "\(harm) at \(place), seed \(files.seed)")
-            for session in found.sessions.values {
-                #expect(Self.isWhole(session), "\(harm) at \(place), seed \(files.seed)")
+            let missing = files.commits.count - last
+            #expect(missing > 0, context)
+            #expect(found.isToldOf || missing == 1 || (place < 32 && last == files.inDatabase), context)
+            if found.isToldOf { told += 1 } else { inLast += 1 }
+            let given = files.states(after: files.commits.count)
+            for session in found.sessions {
+                let highest = given[session.record.id]?.revision ?? .max
+                #expect(session.record.highestRevision >= highest, context)
             }
         }
+        #expect(harm == .cut || told > inLast)
         places.report("log, \(harm)")
     }
 
-    @Test(
-        "a database that is cut or has a bit flipped shows nothing wrong, and says when something is missing",
-        arguments: Harm.allCases)
-    func database(_ harm: Harm) async throws {
-        let files = try await StoredFiles.make(sessions: 60, commits: 120, inLog: 0)
-        #expect(files.database.count > Self.tail)
-        var latest: [SessionID: Int] = [:]
-        for commit in files.commits { latest[commit.session] = commit.number }
-        var (untold, harmful) = (0, 0)
-        var places = Places(in: files.database.count, tail: Self.tail)
+    @Test("the same when a part of the log was copied to the database before: each session is as one commit left it")
+    func copiedLog() async throws {
+        let files = try await StoredFiles.make(sessions: 24, commits: 240, inLog: 216)
+        let given = files.states(after: files.commits.count)
+        let size = files.log.count
+        var places = Places(in: 0..<size, first: Array(stride(from: 40, to: size, by: size / 24)))
         while let place = places.next() {
-            var damaged = files
-            Self.damage(&damaged.database, at: place, harm)
-            let found = try await Self.read(damaged)
-            for session in found.sessions.values {
-                let right = latest[session.record.id].map(StoredFiles.document)
-                #expect(
-                    session.record.services.allSatisfy { $0.bytes == right },
-                    "\(harm) at \(place), seed \(files.seed): \(session.record.id)")
+            let context: Comment = "flip at \(place) of \(size), seed \(files.seed)"
+            let found = try await Self.read(files.damaged(inLog: place, .flip))
+            for session in found.sessions {
+                let commit = files.number(of: session).map { files.commits[$0 - 1] }
+                #expect(commit.map { files.isRight(session, after: $0) } == true, context)
+                #expect(session.record.highestRevision >= given[session.record.id]?.revision ?? .max, context)
             }
-            if found.damagedRows > 0 || found.damagedPages > 0 || found.refusal != nil { harmful += 1 }
-            let isComplete = found.sessions.count == latest.count && found.sessions.values.allSatisfy(Self.isWhole)
-            // A bit in a row's key takes the row to another place, where nobody looks for it, one in a page's count of rows
-            // hides some, and so do the zeros that SQLite reads behind the end of a cut page: only the page's checksum
-            // tells.
-            if !isComplete, found.damagedRows == 0, found.refusal == nil {
-                untold += 1
-                #expect(found.damagedPages > 0, "\(harm) at \(place), seed \(files.seed)")
+            let isComplete = given.allSatisfy { id, commit in
+                found.sessions.contains { $0.record.id == id && files.isWhole($0, after: commit) }
             }
+            #expect(isComplete || found.isToldOf || place > size - 8 * (PageKind.size + 24), context)
+        }
+        places.report("log, half of it copied")
+    }
+
+    private static func read(_ files: StoredFiles) async throws -> Found {
+        try await files.withStored { path, folder in
+            let reports = Reports()
+            let store = try StoredFiles.open(path, report: reports.add)
+            var found = Found()
+            found.sessions = try await store.page(after: nil, limit: 1_000).sessions
+            found.isToldOf = reports.all.contains { $0.contains("The log of the database is damaged") }
+            let copies = try FileBytes.names(in: folder).filter { $0.hasPrefix("sessions.db-wal.damaged-") }
+            found.isCopied = !copies.isEmpty
+            for copy in copies { #expect(try FileBytes.read("\(folder)/\(copy)") == files.log) }
+            await store.close()
+            return found
+        }
+    }
+
+    // MARK: The database
+
+    @Test("a database that is cut shows nothing wrong, and says when something is missing")
+    func cut() async throws {
+        let files = try await StoredFiles.make(sessions: 60, commits: 120, inLog: 0)
+        let size = files.database.count
+        var harmful = 0
+        let first = Array(stride(from: max(0, size - Self.tail), to: size, by: 2_039))
+        var places = Places(in: max(0, size - Self.tail)..<size, first: first)
+        while let place = places.next() {
+            var damaged = DamagedDatabase(files.damaged(inDatabase: place, .cut), "cut at \(place), seed \(files.seed)")
+            try await damaged.check()
+            if damaged.isToldOf { harmful += 1 }
         }
         // Or the places were where nothing is.
         #expect(harmful * 2 > places.count, "seed \(files.seed)")
-        places.report("database, \(harm), \(untold) of them told by a page's checksum alone")
+        places.report("database, cut")
     }
 
-    private static func damage(_ bytes: inout [UInt8], at place: Int, _ harm: Harm) {
+    @Test(
+        "a bit flipped in a page of any kind: what is shown is right, the rest is told of, others are written, and all ends",
+        arguments: [true, false])
+    func flip(isReadFirst: Bool) async throws {
+        let files = try await StoredFiles.make(sessions: 72, commits: 120, inLog: 0, ended: 12)
+        #expect(Set(files.pages) == PageKind.expected, "seed \(files.seed)")
+        var harmful = 0
+        var places = Places(in: 0..<files.database.count, first: files.placesOfAllKinds)
+        while let place = places.next() {
+            let page = place / PageKind.size
+            var damaged = DamagedDatabase(
+                files.damaged(inDatabase: place, .flip),
+                "flip at \(place % PageKind.size) of page \(page + 1), \(files.pages[page]), seed \(files.seed)",
+                isReadFirst: isReadFirst)
+            try await damaged.check()
+            if damaged.isToldOf { harmful += 1 }
+        }
+        #expect(harmful * 4 > places.count, "seed \(files.seed)")
+        places.report("database, flip")
+    }
+}
+
+extension StoredFiles {
+    fileprivate func damaged(inLog place: Int, _ harm: DamageTests.Harm) -> StoredFiles {
+        var files = self
+        Self.damage(&files.log, at: place, harm)
+        return files
+    }
+
+    fileprivate func damaged(inDatabase place: Int, _ harm: DamageTests.Harm) -> StoredFiles {
+        var files = self
+        Self.damage(&files.database, at: place, harm)
+        return files
+    }
+
+    private static func damage(_ bytes: inout [UInt8], at place: Int, _ harm: DamageTests.Harm) {
         switch harm {
         case .cut: bytes.removeSubrange(place...)
         case .flip: bytes[place] ^= 1 << (place % 8)
         }
     }
 
-    /// No disk, which makes thousands of files wait for their syncs.
-    private static let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-
-    private static func read(_ files: StoredFiles) async throws -> Found {
-        try await withFolder([:], in: memory) { _, folder in
-            let path = "\(folder)/sessions.db"
-            try FileBytes.write(files.database, to: path)
-            if !files.log.isEmpty { try FileBytes.write(files.log, to: path + "-wal") }
-            var found = Found()
-            let store: SQLiteStore
-            do {
-                store = try StoredFiles.open(path)
-            } catch let error as StoreOpeningError {
-                found.refusal = "\(error)"
-                #expect(error.description.hasSuffix("."))
-                return found
+    /// On one page of each kind some of: its kind, its number of cells, its right-most child, the places of its cells, its
+    /// middle, its last cells and its checksum.
+    fileprivate var placesOfAllKinds: [Int] {
+        PageKind.expected.flatMap { kind -> [Int] in
+            guard let page = pages.lastIndex(of: kind) else { return [] }
+            // Page 1 begins with the header of the file.
+            return [0, 4, 11, 13, 700 + page * 37 % 512, 3_000, 4_070, 4_093].shuffled().prefix(4).map {
+                page * PageKind.size + $0 + (page == 0 && $0 < 100 ? 100 : 0)
             }
-            do throws(StoreError) {
-                for session in try await store.page(after: nil, limit: 1_000).sessions {
-                    found.sessions[session.record.id] = session
-                }
-            } catch {
-                found.refusal = "\(error)"
-                // One by one there is more to be had.
-                for id in Set(files.commits.map(\.session)) {
-                    if let session = try? await store.load(id) { found.sessions[id] = session }
-                }
-            }
-            found.damagedRows = store.damage.rows
-            found.damagedPages = store.damage.pages
-            await store.close()
-            return found
         }
     }
+}
 
-    /// The number that both services have; 0 when they differ, or one is missing.
-    private static func number(_ session: StoredSession) -> Int {
-        let numbers = session.record.services.map { Self.numbers[$0.bytes] ?? 0 }
-        return Set(numbers).count == 1 ? numbers[0] : 0
-    }
+/// What a store has told.
+final class Reports: Sendable {
+    private let sentences = Mutex<[String]>([])
 
-    private static let numbers = Dictionary(
-        uniqueKeysWithValues: (1...1_000).map { (StoredFiles.document($0), $0) })
+    var all: [String] { sentences.withLock { $0 } }
 
-    private static func isWhole(_ session: StoredSession) -> Bool {
-        let services = session.record.services
-        return services.count == 2 && services[0].bytes == services[1].bytes
-            && services.allSatisfy { $0.revision == session.record.revision }
-    }
+    @Sendable func add(_ sentence: String) { sentences.withLock { $0.append(sentence) } }
 }

@@ -1,39 +1,40 @@
 import Glibc
 
-/// The places of a file's last bytes, from far apart to every single one, as far as time allows.
+/// The places in a file that are damaged, from far apart to every single one, as far as time allows.
 ///
 /// They come in rounds, each with places between those of the rounds before. In `make test` there is one round; the long
 /// form goes on for a part of its time, or until there is none left.
 struct Places {
-    private let places: [Int]
-    private let isLong: Bool
+    private let first: [Int]
+    private let range: Range<Int>
     private let end: ContinuousClock.Instant
     private(set) var count = 0
 
+    static let isLong = seconds != nil
+    private static let seconds = getenv("TORTURE_SECONDS").flatMap { Int(String(cString: $0)) }
     /// From place to place in a round. A prime: so a round meets all places within a page, and all bits.
     private static let distance = 1_021
 
-    init(in size: Int, tail: Int) {
-        let seconds = getenv("TORTURE_SECONDS").flatMap { Int(String(cString: $0)) }
-        isLong = seconds != nil
-        // There are four tests of damage.
-        end = .now + .seconds(seconds ?? 0) / 4
-        let first = max(0, size - tail)
-        places = (0..<Self.distance).flatMap { round in
-            // Neighbours in far-away rounds.
-            let offset = round * 377 % Self.distance
-            return Array(stride(from: size - 1 - offset, through: first, by: -Self.distance))
-        }
+    /// - Parameter first: the first round, if it is not to be as the others.
+    init(in range: Range<Int>, first: [Int]? = nil) {
+        self.range = range
+        self.first = first ?? Array(stride(from: range.lowerBound, to: range.upperBound, by: Self.distance))
+        // There are five tests of damage.
+        end = .now + .seconds(Self.seconds ?? 0) / 5
     }
 
     mutating func next() -> Int? {
-        let isFirstRound = count * Self.distance < places.count
-        guard count < places.count, isFirstRound || (isLong && ContinuousClock.now < end) else { return nil }
-        defer { count += 1 }
-        return places[count]
+        let further = count - first.count
+        guard further < 0 || (Self.isLong && further < range.count && ContinuousClock.now < end) else { return nil }
+        count += 1
+        guard further >= 0 else { return first[count - 1] }
+        let perRound = (range.count + Self.distance - 1) / Self.distance
+        // Neighbours in far-away rounds.
+        let offset = (further / perRound * 377 + 1) % Self.distance + further % perRound * Self.distance
+        return range.lowerBound + min(offset, range.count - 1)
     }
 
     func report(_ what: String) {
-        if isLong { print("damage: \(what): \(count) of \(places.count) places") }
+        if Self.isLong { print("damage: \(what): \(count) places of \(range.count)") }
     }
 }

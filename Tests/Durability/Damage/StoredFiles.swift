@@ -1,82 +1,184 @@
+import CSQLite
 import Chance
 import Glibc
 import Sessions
 import Storage
 import Support
+import Testing
 
 /// The bytes of a database and of its log, and what is to be read from them.
 struct StoredFiles: Sendable {
+    /// What a commit wrote into both services of a session, which its revision tells.
+    struct Commit: Sendable {
+        let session: Int
+        let revision: UInt64
+        let number: Int
+    }
+
+    /// All pages, without the room to spare behind them.
     var database: [UInt8]
     var log: [UInt8]
-    /// Every commit in its order: to which session, and the number that it wrote into both of its services.
-    let commits: [(session: SessionID, number: Int)]
+    /// In the order in which they were made.
+    let sessions: [SessionID]
+    /// In their order, also those that made the sessions.
+    private(set) var commits: [Commit]
+    /// What each commit left, by its number.
+    private var records: [Int: SessionRecord]
+    /// How many of them are in the database; the others are in the log alone, or in both.
+    let inDatabase: Int
+    /// What each page of the database is for.
+    let pages: [PageKind]
     /// Of the ids, which say where on which page a session is: `TORTURE_SEED` makes the same files again.
     let seed: UInt64
 
     static let services = ["left", "right"]
+    static let flows = [
+        UsedFlow(flow: "walk", version: 1, states: "here there "), UsedFlow(flow: "walk", version: 2, states: "here "),
+    ]
 
-    /// - Parameter inLog: how many commits are in the log alone; those before are in the database.
-    static func make(sessions count: Int, commits total: Int, inLog: Int) async throws -> StoredFiles {
-        try await withFolder([:]) { _, folder in
+    /// - Parameters:
+    ///   - inLog: how many commits follow when the database was closed.
+    ///   - ended: so many of the sessions end again, and leave free pages.
+    static func make(sessions count: Int, commits total: Int, inLog: Int, ended: Int = 0) async throws -> StoredFiles {
+        try await withFolder([:], in: memory) { _, folder in
             let path = "\(folder)/sessions.db"
             let seed = getenv("TORTURE_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0...UInt64.max)
             var chance = SeededGenerator(seed: seed)
             let ids = (0..<count).map { _ in SessionID(high: chance.next(), low: chance.next()) }
-            var commits: [(session: SessionID, number: Int)] = []
+            var commits: [Commit] = []
+            var records: [Int: SessionRecord] = [:]
             var store = try open(path)
-            for id in ids {
-                commits.append((id, commits.count + 1))
-                try await store.create(
-                    StoredSession(record: record(id, revision: 1, number: commits.count), lastUsedAt: 1))
+            for session in ids.indices {
+                let commit = Commit(session: session, revision: 1, number: commits.count + 1)
+                let record = record(ids[session], commit)
+                commits.append(commit)
+                records[commit.number] = record
+                try await store.create(StoredSession(record: record, lastUsedAt: 1))
             }
+            try await store.replaceUsedFlows(flows)
+            var inDatabase = count + total
             for index in 0..<total {
                 if index == total - inLog {
                     // Closing writes the log back.
                     await store.close()
+                    inDatabase = commits.count
                     store = try open(path)
                 }
-                let id = ids[index % count]
-                let revision = UInt64(index / count + 2)
-                commits.append((id, commits.count + 1))
-                try await store.commit(
-                    SessionCommit(
-                        record: record(id, revision: revision, number: commits.count), replacedRevision: revision - 1,
-                        changedServices: [0, 1],
-                        // Most into the log of recent writes, the others where they belong.
-                        changesServicesOnly: !index.isMultiple(of: 5)))
+                let commit = Commit(
+                    session: index % count, revision: UInt64(index / count + 2), number: commits.count + 1)
+                let record = record(ids[commit.session], commit)
+                commits.append(commit)
+                records[commit.number] = record
+                try await store.commit(change(record, commit))
             }
-            if inLog == 0 {
-                await store.close()
-                // Without the pages that the log of recent writes had: what is damaged is to be of some use.
-                store = try open(path)
-                while try await store.giveBackSpace(atMost: 1_000).left > 0 {}
-                await store.close()
-            }
+            for id in ids.suffix(ended) { #expect(try await store.end(id)) }
+            if inLog == 0 { await store.close() }
             defer { withExtendedLifetime(store) {} }
+            let pages = try PageKind.all(of: path)
             return StoredFiles(
-                database: try FileBytes.read(path), log: inLog == 0 ? [] : try FileBytes.read(path + "-wal"),
-                commits: commits, seed: seed)
+                database: Array(try FileBytes.read(path).prefix(pages.count * PageKind.size)),
+                log: inLog == 0 ? [] : try FileBytes.read(path + "-wal"), sessions: ids.dropLast(ended),
+                commits: commits.filter { $0.session < count - ended }, records: records, inDatabase: inDatabase,
+                pages: pages, seed: seed
+            )
         }
     }
 
-    static func open(_ path: String) throws -> SQLiteStore {
-        try SQLiteStore(path: path, services: services)
+    /// No disk, which makes thousands of files wait for their syncs.
+    static let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+
+    static func open(_ path: String, report: @escaping @Sendable (String) -> Void = { _ in }) throws -> SQLiteStore {
+        try SQLiteStore(path: path, services: services, report: report)
     }
 
-    /// About 400 bytes for each service, so that a session is not alone on its page, and many pages there are.
-    static func document(_ number: Int) -> [UInt8] {
-        Array(#"{"n":\#(number),"text":"\#(String(repeating: "\(number % 10)", count: 380))"}"#.utf8)
+    // MARK: The model
+
+    /// What each session is like when the first `count` commits are done.
+    func states(after count: Int) -> [SessionID: Commit] {
+        var states: [SessionID: Commit] = [:]
+        for commit in commits.prefix(count) { states[sessions[commit.session]] = commit }
+        return states
     }
 
-    private static func record(_ id: SessionID, revision: UInt64, number: Int) -> SessionRecord {
-        let documents = (0..<2).map { service in
+    /// A further commit.
+    mutating func goOn(_ session: Int, from revision: UInt64) -> SessionCommit {
+        let commit = Commit(session: session, revision: revision, number: (commits.last?.number ?? 0) + 1)
+        let record = Self.record(sessions[session], commit)
+        commits.append(commit)
+        records[commit.number] = record
+        return Self.change(record, commit)
+    }
+
+    /// Whether a session is as a commit left it. Services that are missing are not wrong.
+    func isRight(_ session: StoredSession, after commit: Commit) -> Bool {
+        guard let right = records[commit.number] else { return false }
+        let record = session.record
+        return record.id == right.id && record.revision == right.revision && record.token == right.token
+            && record.createdAt == right.createdAt && record.expiresAt == right.expiresAt
+            && record.userID == right.userID
+            && record.services.allSatisfy { service in
+                let written = right.document(of: service.service)
+                return written?.bytes == service.bytes && written?.revision == service.revision
+            }
+    }
+
+    /// Whether all of it is there as well.
+    func isWhole(_ session: StoredSession, after commit: Commit) -> Bool {
+        session.record.services.count == 2 && isRight(session, after: commit)
+    }
+
+    /// Of the commit that a session has come to; nil when no commit gave it that revision.
+    func number(of session: StoredSession) -> Int? {
+        guard let place = sessions.firstIndex(of: session.record.id) else { return nil }
+        return commits.first { $0.session == place && $0.revision == session.record.revision }?.number
+    }
+
+    /// The files in a folder of their own.
+    func withStored<Result>(
+        _ body: (_ path: String, _ folder: String) async throws -> Result
+    ) async throws -> Result {
+        try await withFolder([:], in: Self.memory) { _, folder in
+            let path = "\(folder)/sessions.db"
+            try FileBytes.write(database, to: path)
+            if !log.isEmpty { try FileBytes.write(log, to: path + "-wal") }
+            return try await body(path, folder)
+        }
+    }
+
+    /// Eight users, whose long names need several pages of the index.
+    static let users = (0..<8).map { "user-\($0)-" + String(repeating: "x", count: 150) }
+
+    static func user(ofSession session: Int) -> String? {
+        session.isMultiple(of: 2) ? users[session / 2 % users.count] : nil
+    }
+
+    /// Sizes of the two documents: in the row, in pieces beside it, and on pages of their own.
+    private static let sizes = [(60, 300), (300, 1_800), (80, 60), (700, 9_000)]
+
+    private static func document(_ number: Int, size: Int) -> [UInt8] {
+        var text = Array(#"{"n":\#(number),"text":""#.utf8)
+        // No part of it is as a part of another commit's.
+        for place in 0..<size / 8 { text += Array(String(number * 10_000 + place).suffix(8).utf8) }
+        return text + Array(#""}"#.utf8)
+    }
+
+    private static func record(_ id: SessionID, _ commit: Commit) -> SessionRecord {
+        let (left, right) = sizes[commit.session % sizes.count]
+        let documents = [left, right].enumerated().map { service, size in
             ServiceDocument(
-                service: UInt16(service), birth: UInt64(service), revision: revision, createdAt: 1, updatedAt: 2,
-                bytes: document(number))
+                service: UInt16(service), birth: UInt64(service), revision: commit.revision, createdAt: 1, updatedAt: 2,
+                bytes: document(commit.number, size: size))
         }
         return SessionRecord(
-            id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 100_000, revision: revision,
-            services: documents, details: .none)
+            id: id, token: TokenDigest(words: (1, 2, 3, UInt64(commit.session))), createdAt: 1, expiresAt: 100_000,
+            revision: commit.revision, services: documents,
+            details: SessionDetails(userID: user(ofSession: commit.session)))
+    }
+
+    private static func change(_ record: SessionRecord, _ commit: Commit) -> SessionCommit {
+        SessionCommit(
+            record: record, replacedRevision: commit.revision - 1, changedServices: [0, 1],
+            changesServicesOnly: !commit.number.isMultiple(of: 5))
     }
 }
 
@@ -94,6 +196,17 @@ enum FileBytes {
             guard count > 0 else { return bytes }
             bytes += buffer[..<count]
         }
+    }
+
+    static func names(in folder: String) throws -> [String] {
+        guard let directory = opendir(folder) else { throw Failure(code: errno) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            names.append(
+                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names
     }
 
     static func write(_ bytes: [UInt8], to path: String) throws {

@@ -23,22 +23,16 @@ struct FullDiskTests {
                 client.write(10, to: port)
                 #expect(client.acknowledged == 10)
                 try disk.fill()
-                var status = 200
-                while status < 400 {
-                    status = try Self.put("extra", on: connection, token: token)
-                }
-                #expect(status == 507)
+                // The room to spare is for what is under way.
+                let statuses = try (0..<4).map { _ in try Self.put("extra", on: connection, token: token) }
+                #expect(statuses.last == 507)
                 // The log was written back, which may have given room.
                 try disk.fill()
                 #expect(try Self.put("extra", on: connection, token: token) == 507)
                 #expect(try client.violation(at: port) == nil, "reads go on")
                 #expect(try connection.send("GET", "/health/ready").status == 200)
                 try disk.empty()
-                let end = ContinuousClock.now + .seconds(2)
-                while try Self.put("extra", on: connection, token: token) != 200, ContinuousClock.now < end {
-                    usleep(20_000)
-                }
-                #expect(ContinuousClock.now < end)
+                try Self.waitForRoom(connection, token)
                 let before = client.acknowledged
                 client.write(10, to: port)
                 #expect(client.acknowledged == before + 10)
@@ -53,7 +47,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("a disk that the log alone has filled gets room from it, while the server runs and when it starts")
+    @Test("a log that would fill the disk is copied before it does, while the server runs and when it starts")
     func fullOfLog() async throws {
         try await withFolder(Server.files) { _, folder in
             let disk = try SmallDisk()
@@ -64,14 +58,8 @@ struct FullDiskTests {
             let session = try await blocking {
                 let connection = try Connection(port: port)
                 let session = try connection.newSession()
-                for round in 0..<3 {
-                    var status = 200
-                    while status < 400 { status = try Self.put("", on: connection, token: session.token) }
-                    #expect(status == 507, "round \(round)")
-                    #expect(try Self.put("", on: connection, token: session.token) == 200, "round \(round)")
-                }
-                var status = 200
-                while status < 400 { status = try Self.put("", on: connection, token: session.token) }
+                // Three times as much as the disk has room for.
+                for _ in 0..<400 { #expect(try Self.put("extra", on: connection, token: session.token) == 200) }
                 return session
             }
             try await server.kill()
@@ -83,6 +71,62 @@ struct FullDiskTests {
             #expect(status == 200)
             try await next.kill()
         }
+    }
+
+    @Test(
+        "a server that starts on a full disk reads, is ready, ends sessions, and writes when there is room",
+        arguments: [SIGTERM, SIGKILL])
+    func fullAtStart(endBefore: Int32) async throws {
+        try await withFolder(Server.files) { _, folder in
+            let disk = try SmallDisk()
+            defer { disk.unmount() }
+            let database = "\(disk.path)/sessions.db"
+            let first = try await Server(in: folder, database: database)
+            let firstPort = first.port
+            let (begun, other) = try await blocking {
+                let connection = try Connection(port: firstPort)
+                var client = OneSession(try connection.newSession())
+                client.write(10, to: firstPort)
+                return (client, try connection.newSession())
+            }
+            first.process.send(endBefore)
+            _ = try await first.process.result()
+            try disk.fill()
+            let server = try await Server(in: folder, database: database)
+            let port = server.port
+            let client = try await blocking {
+                let connection = try Connection(port: port)
+                var client = begun
+                #expect(try client.violation(at: port) == nil)
+                #expect(try Self.put("extra", on: connection, token: client.token) == 507)
+                #expect(try connection.send("POST", "/v1/sessions").status == 507)
+                #expect(try connection.send("GET", "/health/ready").status == 200)
+                #expect(try connection.send("DELETE", Connection.Session.path, token: other.token).status == 204)
+                #expect(try connection.state(token: other.token).isEnded)
+                try disk.empty()
+                try Self.waitForRoom(connection, client.token)
+                client.write(10, to: port)
+                #expect(client.acknowledged == 20)
+                return client
+            }
+            try await server.kill()
+            let next = try await Server(in: folder, database: database)
+            let nextPort = next.port
+            try await blocking {
+                let violation = try client.violation(at: nextPort)
+                #expect(violation == nil)
+                let state = try Connection(port: nextPort).state(token: other.token)
+                #expect(state.isEnded)
+            }
+            try await next.kill()
+        }
+    }
+
+    /// At most two seconds.
+    private static func waitForRoom(_ connection: Connection, _ token: String) throws {
+        let end = ContinuousClock.now + .seconds(2)
+        while try put("extra", on: connection, token: token) != 200, ContinuousClock.now < end { usleep(20_000) }
+        #expect(ContinuousClock.now < end)
     }
 
     /// Fills up the log, with a service that the model does not know.

@@ -29,13 +29,15 @@ enum Strace {
         command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(number)", "-o", "/dev/null"]
     }
 
-    /// Writes these calls into a file, each with its time in seconds.
+    /// Writes these calls into a file, each with its time in seconds and the paths of its files.
     /// - Parameter failing: makes one more fail, as ``failing(_:_:)`` does.
     static func recording(
         _ calls: [String], to path: String, failing: (call: String, number: Int)? = nil
     ) -> [String] {
         let injection = failing.map { ["-e", "inject=\($0.call):error=EIO:when=\($0.number)"] } ?? []
-        return command + injection + ["-ttt", "-s", "200", "-e", "trace=\(calls.joined(separator: ","))", "-o", path]
+        return command + injection + [
+            "-ttt", "-y", "-s", "200", "-e", "trace=\(calls.joined(separator: ","))", "-o", path,
+        ]
     }
 
     private static let slowCommand = ["/usr/bin/strace", "-D", "-f"]

@@ -19,6 +19,13 @@ struct HistoryTests {
         return state
     }
 
+    private static func moved(to step: Int) -> SessionState {
+        var state = SessionState()
+        (state.step, state.isThere, state.revision) = (step, true, 1)
+        state[.trail] = SessionState.Content(write: 7)
+        return state
+    }
+
     private static let ended: SessionState = {
         var state = SessionState()
         state.isEnded = true
@@ -83,9 +90,19 @@ struct HistoryTests {
             ],
             found: {
                 var state = SessionState()
-                (state.step, state.revision) = (1, 1)
+                (state.step, state.isThere, state.revision) = (1, true, 1)
                 return state
             }(), isPossible: false),
+        Case(
+            testDescription: "a step was raised by the restart, and the move after it went on from there",
+            requests: [
+                SentRequest(client: 0, action: .move(7), outcome: .acknowledged(1 << 22), sentAt: 1, answeredAt: 2)
+            ], found: moved(to: 1 << 22), isPossible: true),
+        Case(
+            testDescription: "a step was given that is not the next",
+            requests: [
+                SentRequest(client: 0, action: .move(7), outcome: .acknowledged(2), sentAt: 1, answeredAt: 2)
+            ], found: moved(to: 2), isPossible: false),
         Case(
             testDescription: "something was read that was not there afterwards",
             requests: [

@@ -77,8 +77,9 @@ extension SentRequest {
         case .end, .reuse, .endOfUser: next.isEnded = true
         case .rotate: break
         case .move(let number):
-            next.step += 1
-            if let tag, tag != next.step { return nil }
+            if let tag, !state.canMove(to: tag) { return nil }
+            next.step = tag ?? state.step + 1
+            next.isThere.toggle()
             next[.trail] = SessionState.Content(write: number)
         case .put, .both:
             if let tag {

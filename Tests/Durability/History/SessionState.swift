@@ -3,8 +3,10 @@ struct SessionState: Hashable, Sendable {
     var isEnded = false
     /// The session's revision, or the least that it can be when requests have no known revision.
     var revision = 0
-    /// The step of journey `main`, which its entity tag is.
+    /// The step of journey `main`.
     var step = 0
+    /// The journey's state: each move leads from `here` to `there` or back.
+    var isThere = false
     /// What is in each service, in the order of ``Service``.
     var contents = [Content](repeating: Content(), count: Service.allCases.count)
 
@@ -37,10 +39,17 @@ struct SessionState: Hashable, Sendable {
         set { contents[service.rawValue] = newValue }
     }
 
+    /// Whether a move can lead from this step to that one.
+    func canMove(to step: Int) -> Bool { step == self.step + 1 || isRaised(to: step) }
+
+    /// After a power cut, or what may have been one, steps go on far above all that can have been given.
+    private func isRaised(to step: Int) -> Bool { step > self.step + 1 << 20 }
+
     /// Whether a session that the server shows as `shown` can be this one.
     func canBe(shownAs shown: SessionState) -> Bool {
         guard !isEnded, !shown.isEnded else { return isEnded == shown.isEnded }
-        guard revision <= shown.revision, step == shown.step else { return false }
+        guard revision <= shown.revision, isThere == shown.isThere else { return false }
+        guard step == shown.step || isRaised(to: shown.step) else { return false }
         return Service.allCases.allSatisfy { self[$0].canBe(shownAs: shown[$0], of: shown.revision) }
     }
 }
@@ -49,6 +58,6 @@ extension SessionState: CustomStringConvertible {
     var description: String {
         if isEnded { return "ended" }
         let services = Service.allCases.map { "\($0) \(self[$0].write) (\(self[$0].etag.map { "\"\($0)\"" } ?? "?"))" }
-        return "\(services.joined(separator: ", ")), step \(step), revision \(revision)"
+        return "\(services.joined(separator: ", ")), step \(step) \(isThere ? "there" : "here"), revision \(revision)"
     }
 }

@@ -38,7 +38,12 @@ extension StoreFacts {
             self[.behindUntil] = Int64(now.tv_sec) * 1_000
         }
         let mayBeBehind = self[.running] > 0 && self[.answersFirst] == 1
-        if isLogSuspect || mayBeBehind || self[.restored] == 1 { raiseFloor() }
+        var isFloorDue = isLogSuspect || mayBeBehind || self[.restored] == 1
+        #if PLANTED_BUGS
+            if PlantedBug.floorForgotten.isActive { isFloorDue = false }
+            if PlantedBug.usesNotLate.isActive { self[.behind] = 0 }
+        #endif
+        if isFloorDue { raiseFloor() }
         self[.restored] = 0
         self[.running] = touchInterval + Self.timeToTell
         self[.answersFirst] = answersFirst ? 1 : 0

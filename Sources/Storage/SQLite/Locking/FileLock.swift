@@ -1,6 +1,10 @@
 import Glibc
 import Synchronization
 
+#if PLANTED_BUGS
+    import Sessions
+#endif
+
 /// Keeps a second server away from a database. SQLite's own locks would let two in, and each would take the other's writes
 /// for conflicts.
 ///
@@ -37,6 +41,22 @@ final class FileLock: Sendable {
         try index.withLock { index throws(StoreOpeningError) in
             guard index == nil || index?.identity != FileIdentity(Self.indexPath(of: path)) else { return }
             index = try Self.index(of: path)
+        }
+    }
+
+    /// Has the whole log copied to the database again, after a sync of the database that failed.
+    ///
+    /// The kernel has forgotten what it could not write, and slices before may have copied that. SQLite holds those pages
+    /// for copied: it counts them in the index (`nBackfill` in <https://www.sqlite.org/walformat.html>). Not while another
+    /// connection copies. Readers are not disturbed: each page that is copied again is as it is there already.
+    func forgetCopies() {
+        #if PLANTED_BUGS
+            if PlantedBug.copiesKept.isActive { return }
+        #endif
+        index.withLock { index in
+            guard let index else { return }
+            var none: UInt32 = 0
+            pwrite(index.descriptor, &none, MemoryLayout.size(ofValue: none), 96)
         }
     }
 

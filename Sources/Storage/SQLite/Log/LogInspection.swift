@@ -30,7 +30,7 @@ struct LogInspection {
     }
 
     private static let headerSize = 32
-    private static let frameHeaderSize = 24
+    fileprivate static let frameHeaderSize = 24
 
     private static func look(_ file: Int32, pageSize: Int) -> Finding {
         var header = [UInt8](repeating: 0, count: headerSize + frameHeaderSize)
@@ -38,7 +38,8 @@ struct LogInspection {
         let isBigEndian = word(header, 0) & 1 == 1
         var sum = LogChecksum(isBigEndian: isBigEndian)
         header.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<24])) }
-        let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == (word(header, 24), word(header, 28))
+        let told = LogChecksum(isBigEndian: isBigEndian, (word(header, 24), word(header, 28)))
+        let isSound = word(header, 0) & ~1 == 0x377F_0682 && sum == told
         // A damaged header ends the log before its first frame, whose own word about the round is as good.
         let salt = isSound ? (word(header, 16), word(header, 20)) : (word(header, 40), word(header, 44))
         return walk(file, pageSize: pageSize, salt: salt, sum: isSound ? sum : nil, isBigEndian: isSound && isBigEndian)
@@ -51,10 +52,12 @@ struct LogInspection {
         let size = frameHeaderSize + pageSize
         let perRead = max(1, (1 << 20) / size)
         var buffer = [UInt8](repeating: 0, count: size * perRead)
-        var firstBad: Int? = start == nil ? 0 : nil
-        // The sum that the next frame goes on from: of the frame before it, as that one says.
-        var before = start
-        var hasEndBehind = false
+        var firstBad: Int?
+        // Whether it, unless an earlier round has left it, or one behind it ends a transaction.
+        var hasEnd = false
+        // The sums that the next frame may go on from: that of the frame before it, as it is and as it says, for either may
+        // be damaged.
+        var before = start.map { [$0] } ?? []
         var frame = 0
         while true {
             let read = buffer.withUnsafeMutableBytes { bytes in
@@ -64,26 +67,28 @@ struct LogInspection {
             for place in 0..<read / size {
                 let offset = place * size
                 let isOfRound = (word(buffer, offset + 8), word(buffer, offset + 12)) == salt
-                let told = (word(buffer, offset + 16), word(buffer, offset + 20))
-                var fits = false
-                if isOfRound, var sum = before {
-                    buffer.withUnsafeBytes { bytes in
-                        sum.add(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + 8]))
-                        sum.add(UnsafeRawBufferPointer(rebasing: bytes[(offset + frameHeaderSize)..<(offset + size)]))
+                let told = LogChecksum(
+                    isBigEndian: isBigEndian, (word(buffer, offset + 16), word(buffer, offset + 20)))
+                let isEnd = word(buffer, offset + 4) != 0
+                var sums: [LogChecksum] = []
+                if isOfRound || firstBad == nil {
+                    sums = buffer.withUnsafeBytes { bytes in
+                        before.map { $0.adding(bytes, frame: offset..<offset + size) }
                     }
-                    fits = sum == told
                 }
-                if let firstBad, fits {
-                    if hasEndBehind { return .damaged(frame: firstBad) }
-                    hasEndBehind = word(buffer, offset + 4) != 0
-                } else if !fits, firstBad == nil {
+                let fits = sums.contains(told)
+                if let firstBad {
+                    if fits, hasEnd { return .damaged(frame: firstBad) }
+                    if fits { hasEnd = isEnd }
+                } else if !fits || !isOfRound {
                     firstBad = frame + place
+                    hasEnd = (fits || isOfRound) && isEnd
                 }
-                before = LogChecksum(isBigEndian: isBigEndian, told)
+                before = fits ? [told] : sums.prefix(1) + [told]
             }
             frame += read / size
         }
-        return hasEndBehind ? .torn : .sound
+        return hasEnd ? .torn : .sound
     }
 
     private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
@@ -114,18 +119,26 @@ struct LogInspection {
 }
 
 /// The checksum of the log: two sums over pairs of words.
-private struct LogChecksum {
+private struct LogChecksum: Equatable {
     private let isBigEndian: Bool
-    private var sums: (UInt32, UInt32)
+    private var first: UInt32
+    private var second: UInt32
 
     init(isBigEndian: Bool, _ sums: (UInt32, UInt32) = (0, 0)) {
         self.isBigEndian = isBigEndian
-        self.sums = sums
+        (first, second) = sums
+    }
+
+    /// That of a frame which follows: all of it but its salts and its own checksum.
+    func adding(_ bytes: UnsafeRawBufferPointer, frame: Range<Int>) -> LogChecksum {
+        var sum = self
+        sum.add(UnsafeRawBufferPointer(rebasing: bytes[frame.prefix(8)]))
+        sum.add(UnsafeRawBufferPointer(rebasing: bytes[frame.dropFirst(LogInspection.frameHeaderSize)]))
+        return sum
     }
 
     /// - Precondition: a multiple of eight bytes.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        var (first, second) = sums
         for offset in stride(from: 0, to: bytes.count, by: 8) {
             let (one, two) = (
                 bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self),
@@ -134,8 +147,5 @@ private struct LogChecksum {
             first = first &+ (isBigEndian ? one.bigEndian : one.littleEndian) &+ second
             second = second &+ (isBigEndian ? two.bigEndian : two.littleEndian) &+ first
         }
-        sums = (first, second)
     }
-
-    static func == (sum: Self, told: (UInt32, UInt32)) -> Bool { sum.sums == told }
 }

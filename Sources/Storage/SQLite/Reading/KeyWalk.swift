@@ -1,5 +1,9 @@
 import CSQLite
 
+#if PLANTED_BUGS
+    import Sessions
+#endif
+
 /// Goes through a table in the order of its keys, and steps over pages that cannot be read.
 struct KeyWalk {
     /// The last key; nil when nothing is behind it.
@@ -37,6 +41,9 @@ struct KeyWalk {
                 last = after
                 return
             } catch  where error.primaryCode == SQLITE_CORRUPT {
+                #if PLANTED_BUGS
+                    if PlantedBug.damageEndsPage.isActive { return }
+                #endif
                 skipped += 1
                 let next = Self.readableKey(after: after ?? .min) { Self.canRead(statement, after: $0) }
                 damage.note(
@@ -60,10 +67,10 @@ struct KeyWalk {
     /// The lowest key found after which rows can be read, behind `key` and the damage that follows it; nil when there is
     /// none. Looks further and further away, and then for the beginning of what can be read there: some 130 looks at most.
     private static func readableKey(after key: Int64, canRead: (_ after: Int64) -> Bool) -> Int64? {
-        var (damaged, distance) = (key, Int64(1))
+        var (damaged, distance) = (key, UInt64(1))
         while true {
-            let (sum, isOver) = key.addingReportingOverflow(distance)
-            var readable = isOver ? Int64.max : sum
+            // Most keys are negative: the last one may be further away than a number with a sign can say.
+            var readable = distance < UInt64(bitPattern: .max &- key) ? key &+ Int64(bitPattern: distance) : .max
             if canRead(readable) {
                 while UInt64(bitPattern: readable &- damaged) > 1 {
                     let middle = damaged &+ Int64(UInt64(bitPattern: readable &- damaged) / 2)

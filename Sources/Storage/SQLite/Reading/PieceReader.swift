@@ -1,5 +1,9 @@
 import CSQLite
 
+#if PLANTED_BUGS
+    import Sessions
+#endif
+
 /// Reads documents that may lie beside the row of their session.
 struct PieceReader {
     private let select: SQLiteStatement
@@ -26,6 +30,9 @@ struct PieceReader {
         } catch  where error.primaryCode == SQLITE_CORRUPT {
             return nil
         }
+        #if PLANTED_BUGS
+            if PlantedBug.piecesMixed.isActive { return document }
+        #endif
         return document.count == pieces.size && RowChecksum.of(document) == pieces.checksum ? document : nil
     }
 }

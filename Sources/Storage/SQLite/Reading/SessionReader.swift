@@ -47,6 +47,7 @@ struct SessionReader {
 
     /// Nil when it is not known of all sessions.
     func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
+        defer { noteDamagedPages() }
         guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
         let rows = try connection.prepare("SELECT flow, version, states FROM flows")
         var flows: [UsedFlow] = []
@@ -58,6 +59,7 @@ struct SessionReader {
 
     /// Each is read by itself: a damaged one keeps no other back.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
+        defer { noteDamagedPages() }
         var keys: [Int64] = []
         do throws(SQLiteError) {
             try selectUser.bind(1, userID)

@@ -2,6 +2,10 @@ import CPageSeals
 import CSQLite
 import Glibc
 
+#if PLANTED_BUGS
+    import Sessions
+#endif
+
 /// Copies what is in SQLite's log to the database, in slices between two groups of commits, so that none of these waits
 /// for more than one slice. On the writer's thread alone.
 ///
@@ -77,10 +81,19 @@ final class Checkpoints {
     /// False when some reader stood in the way.
     @discardableResult
     private func copy(_ mode: Int32) throws(SQLiteError) -> Bool {
+        #if PLANTED_BUGS
+            if PlantedBug.sliceSkippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
+            defer {
+                if PlantedBug.sliceSkippedSync.isActive { try? connection.execute("PRAGMA synchronous = FULL") }
+            }
+        #endif
         let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, nil, nil)
         // A full disk leaves the log as it is: there is room for its pages in the file, or nobody was told of them.
         if code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_FULL { return false }
-        guard code == SQLITE_OK else { throw connection.error(code, doing: "copying the log to the database") }
+        guard code == SQLITE_OK else {
+            connection.lock?.forgetCopies()
+            throw connection.error(code, doing: "copying the log to the database")
+        }
         return true
     }
 }

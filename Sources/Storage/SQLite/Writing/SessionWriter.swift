@@ -6,6 +6,7 @@ struct SessionWriter {
     let facts: StoreFacts
     let room: FileRoom
     private let names: ServiceNames
+    private let damage: DamageCount
     private let documents: DocumentTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
@@ -17,9 +18,12 @@ struct SessionWriter {
     private let writeFlow: SQLiteStatement
     private let writeFact: SQLiteStatement
 
-    init(_ connection: SQLiteConnection, names: ServiceNames, facts: StoreFacts) throws(SQLiteError) {
+    init(_ connection: SQLiteConnection, names: ServiceNames, facts: StoreFacts, damage: DamageCount)
+        throws(SQLiteError)
+    {
         self.connection = connection
         self.names = names
+        self.damage = damage
         self.facts = facts
         try facts.read(connection)
         room = try FileRoom(connection)
@@ -53,6 +57,8 @@ struct SessionWriter {
     /// Before a transaction is committed.
     func prepareCommit() throws(SQLiteError) {
         try facts.write(with: writeFact)
+        // A page that is written again gets a new checksum: nobody else comes to know.
+        for page in connection.takeDamagedPages() { damage.note(page) }
         try room.reserve()
     }
 

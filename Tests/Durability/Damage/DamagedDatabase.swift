@@ -1,0 +1,128 @@
+import Sessions
+import Storage
+import Support
+import Testing
+
+/// A damaged database, which a store opens, reads, writes to and opens again: all of it is compared with what was written.
+struct DamagedDatabase {
+    private var files: StoredFiles
+    private let context: Comment
+    /// What is to be there; of sessions that were ended nothing.
+    private var expected: [SessionID: StoredFiles.Commit]
+    private let reports = Reports()
+    private var isRefused = false
+
+    /// Whether anything said that something is wrong: also before the file was closed and opened again.
+    var isToldOf: Bool { isRefused || !reports.all.isEmpty }
+
+    /// Or writing finds what is damaged, before anything else has read it.
+    private let isReadFirst: Bool
+
+    init(_ files: StoredFiles, _ context: Comment, isReadFirst: Bool = true) {
+        self.files = files
+        self.isReadFirst = isReadFirst
+        self.context = context
+        expected = files.states(after: files.commits.count)
+    }
+
+    mutating func check() async throws {
+        let files = files
+        try await files.withStored { path, _ in
+            guard let store = open(path) else { return }
+            if isReadFirst {
+                await write(to: store, await look(at: store).map(\.record.id))
+            } else {
+                await write(to: store, Array(expected.keys))
+            }
+            await store.close()
+            guard let again = open(path) else { return }
+            _ = await look(at: again)
+            await again.close()
+        }
+    }
+
+    /// Nil when the store says why not.
+    private mutating func open(_ path: String) -> SQLiteStore? {
+        do {
+            return try StoredFiles.open(path, report: reports.add)
+        } catch {
+            isRefused = true
+            let sentence = (error as? StoreOpeningError)?.description ?? ""
+            #expect(sentence.hasSuffix("."), context)
+            return nil
+        }
+    }
+
+    /// All ways to a session.
+    ///
+    /// - Returns: those that are whole.
+    private mutating func look(at store: SQLiteStore) async -> [StoredSession] {
+        var whole: [StoredSession] = []
+        var isComplete = true
+        func check(_ session: StoredSession) -> Bool {
+            guard let commit = expected[session.record.id], files.isRight(session, after: commit) else {
+                Issue.record("\(session.record.id) is shown, and is not as it was written: \(context)")
+                return false
+            }
+            return files.isWhole(session, after: commit)
+        }
+        do {
+            // Page after page, each session once.
+            var (last, seen, rounds) = (SessionID?.none, Set<SessionID>(), 0)
+            repeat {
+                let page = try await store.page(after: last, limit: 20)
+                for session in page.sessions {
+                    if !check(session) { isComplete = false }
+                    #expect(seen.insert(session.record.id).inserted, context)
+                }
+                last = page.next
+                rounds += 1
+            } while last != nil && rounds < 200
+            #expect(last == nil, "it has no end: \(context)")
+            if seen.count < expected.count { isComplete = false }
+            for id in expected.keys {
+                guard let session = try await store.load(id), check(session) else {
+                    isComplete = false
+                    continue
+                }
+                whole.append(session)
+            }
+            for user in StoredFiles.users {
+                let found = try await store.sessions(ofUser: user)
+                for session in found where !check(session) || session.record.userID != user { isComplete = false }
+                let count = expected.values.count { StoredFiles.user(ofSession: $0.session) == user }
+                if found.count != count { isComplete = false }
+            }
+            let flows = try await store.usedFlows()
+            if flows.map({ Set($0) }) != Set(StoredFiles.flows) { isComplete = false }
+        } catch {
+            // Said to whoever asked.
+            isRefused = true
+        }
+        #expect(isComplete || isToldOf, "something is missing without a word: \(context)")
+        return whole
+    }
+
+    /// Commits, ends and makes sessions: what is acknowledged is there.
+    private mutating func write(to store: SQLiteStore, _ shown: [SessionID]) async {
+        var refused = 0
+        let some = shown.sorted().enumerated().filter { $0.offset.isMultiple(of: 4) }
+        for (number, id) in some {
+            guard let before = expected[id] else { continue }
+            do throws(StoreError) {
+                if number.isMultiple(of: 3) {
+                    if try await store.end(id) { expected[id] = nil }
+                    let left = try await store.load(id)
+                    #expect(left == nil, context)
+                } else {
+                    try await store.commit(files.goOn(before.session, from: before.revision + 1))
+                    expected[id] = files.commits.last
+                }
+            } catch {
+                refused += 1
+            }
+        }
+        // All of a page may be refused, and all below one.
+        if isReadFirst, shown.count * 5 > files.sessions.count * 4 { #expect(refused * 2 <= some.count, context) }
+    }
+}

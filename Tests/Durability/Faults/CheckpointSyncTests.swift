@@ -1,0 +1,100 @@
+import Glibc
+import HTTPTestClient
+import Support
+import Testing
+
+/// The log is copied to the database in slices, and nothing but a sync says that the disk has what was copied.
+@Suite("Copying the log to the database", .enabled(if: Strace.isUsable, Strace.missing))
+struct CheckpointSyncTests {
+    /// When a sync fails: of the log before a slice, of the database before the log begins anew, or at the end.
+    enum Moment: Sendable { case slice, restart, closing }
+
+    /// All of them in the long form; each takes seconds.
+    static let moments: [Moment] = Places.isLong ? [.slice, .restart, .closing] : [.restart]
+    static let policies = Places.isLong ? ["none", "commit"] : ["none"]
+
+    /// In which nothing fails.
+    private static let plain = Task { try await Run(durability: "none") }
+
+    @Test(
+        "the log is synced before it is copied, and begins anew only when all that was copied is", arguments: policies)
+    func order(durability: String) async throws {
+        let run = try await durability == "none" ? Self.plain.value : Run(durability: durability)
+        #expect(run.disk.violations == [])
+        // While it runs and when it ends.
+        #expect(run.disk.beginnings >= 2)
+        #expect(run.client.acknowledged == run.client.writes)
+    }
+
+    @Test(
+        "a sync that fails is told of; nothing is acknowledged until all of the log was copied again, and synced",
+        arguments: moments)
+    func failed(at moment: Moment) async throws {
+        let syncs = try await Self.plain.value.disk.syncs
+        // The first are of opening the file.
+        let late = syncs.indices.dropFirst(5)
+        let found =
+            switch moment {
+            case .slice: late.first { syncs[$0].isOfLog }
+            case .restart: late.first { !syncs[$0].isOfLog }
+            case .closing: late.last { !syncs[$0].isOfLog }
+            }
+        let place = try #require(found)
+        let run = try await Run(durability: "none", failing: place + 1)
+        #expect(run.disk.violations == [])
+        let syncsAfter = try #require(run.disk.syncsSinceFailure, "sync \(place + 1) of \(syncs.count) was to fail")
+        #expect(run.complaints.contains(#""event":"store""#), "\(run.complaints)")
+        #expect(run.complaints.contains("copying the log") || run.complaints.contains("syncing the log"))
+        // The next start reads the log that a failure at the end leaves.
+        guard moment != .closing else { return }
+        #expect(syncsAfter > 0)
+        // The log, and then the database.
+        #expect(run.disk.syncsBeforeAnswer ?? 0 >= 2)
+    }
+}
+
+/// A run of the program in which the log grows so long that it begins anew, then its end, and then another run.
+private struct Run: Sendable {
+    let disk: DiskModel
+    let client: OneSession
+    let complaints: String
+
+    /// Together longer than the log becomes before it begins anew: 17 MB.
+    private static let documents = 90
+    private static let size = 200_000
+
+    /// - Parameter number: of the writer's sync that fails.
+    init(durability: String, failing number: Int? = nil) async throws {
+        (disk, client, complaints) = try await withFolder(Server.files) { _, folder in
+            let path = "\(folder)/calls"
+            let calls = ["pwrite64", "fdatasync", "ftruncate", "unlink", "sendto", "sendmsg", "writev"]
+            let server = try await Server(
+                in: folder, settings: ["durability=\(durability)"],
+                through: Strace.recording(calls, to: path, failing: number.map { ("fdatasync", $0) }))
+            let port = server.port
+            let client = try await blocking {
+                let connection = try Connection(port: port)
+                let session = try connection.newSession()
+                var client = OneSession(session)
+                let text = String(repeating: "x", count: Self.size)
+                for _ in 0..<Self.documents {
+                    // Of a service that the model does not know.
+                    let status = try connection.send(
+                        "PATCH", "\(Connection.Session.path)/services/profile", #"{"attributes":{"a":"\#(text)"}}"#,
+                        token: session.token
+                    ).status
+                    #expect(status == 200 || (number != nil && status == 503))
+                    client.write(1, to: port)
+                }
+                return client
+            }
+            server.process.send(SIGTERM)
+            let complaints = try await server.process.result().complaints
+            let disk = DiskModel(try await SyncOrderTests.finishedLines(of: path))
+            let next = try await Server(in: folder)
+            #expect(try await blocking { try client.violation(at: next.port) } == nil)
+            try await next.kill()
+            return (disk, client, complaints)
+        }
+    }
+}
