@@ -147,7 +147,7 @@ package final class SQLiteStore: FileStore {
         "PRAGMA journal_mode = WAL",
         "PRAGMA journal_size_limit = 67108864",
         // In KiB. Room for the inner pages of tens of millions of sessions, and for those that are written now.
-        "PRAGMA cache_size = -65536",
+        "PRAGMA cache_size = -32768",
     ]
     /// In KiB, of each reader: the inner pages again.
     private static let readerCache = "PRAGMA cache_size = -8192"
