@@ -34,7 +34,7 @@ struct SessionWriter {
             VALUES (?1, ?2, ?7, ?8, ?5, ?3, ?4)
             """)
         // The user has an index: a commit that does not change it must not touch that.
-        let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4"
+        let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4, used_at = max(used_at, ?7)"
         // Two sessions never have one key, and what commits was in the table before.
         let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10"
         updateServices = try connection.prepare("\(change) \(condition)")
@@ -108,6 +108,7 @@ struct SessionWriter {
         if !commit.changesServicesOnly { try update.bind(5, commit.record.userID) }
         try update.bind(9, Int64(clamping: commit.replacedRevision))
         try update.bind(10, Int64(former?.large ?? 0))
+        try update.bind(7, commit.usedAt)
         try update.run()
         guard connection.changes == 1 else { return false }
         facts.note(revision: row.revision)
