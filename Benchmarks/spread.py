@@ -9,7 +9,7 @@ from load import PROFILE, fill, plain, request, write_tokens
 from measuring import compile_c, number, sides
 from webdis import Webdis
 
-RESIDENTS = 100_000  # max_resident_sessions as it is by default
+RESIDENTS = 200_000  # max_resident_sessions as it is by default
 # Marks of load.c: another session drawn at random, the next session of the list, another name each time.
 RANDOM, NEXT, NAME = "~", "*", "########"
 

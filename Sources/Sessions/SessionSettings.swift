@@ -18,7 +18,7 @@ package struct SessionSettings: Sendable {
     /// How many sessions there may be, in memory or not; bounds what they can take.
     package var maxSessions = 1_000_000
     /// How many sessions stay in memory where the store keeps them anyway; bounds the memory.
-    package var maxResidentSessions = 100_000
+    package var maxResidentSessions = 200_000
     package var maxLabels = 32
     /// In bytes of UTF-8, like the next. Labels are for looking at in lists, not for content.
     package var maxLabelName = 64

@@ -179,9 +179,15 @@ import Testing
         for _ in 0..<3_000 { _ = try await former.session() }
         let house = try House(store: store)
         let begin = house.clock.now()
+        // The clock goes on while the loop sleeps, so that it is read where the last one ends.
+        let (ends, ended) = AsyncStream.makeStream(of: Int64.self)
+        store.afterExpiry.withLock {
+            $0 = { [clock = house.clock] in if store.sessionCount == 0 { ended.yield(clock.now()) } }
+        }
+        defer { store.afterExpiry.withLock { $0 = nil } }
         let loop = Task { await house.sessions.run() }
-        while store.sessionCount > 0 { await Task.yield() }
-        let end = house.clock.now()
+        var iterator = ends.makeAsyncIterator()
+        let end = try #require(await iterator.next())
         loop.cancel()
         await loop.value
         #expect(end - begin < Self.idle + Self.hour + 3_000)

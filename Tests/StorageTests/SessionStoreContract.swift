@@ -193,6 +193,20 @@ import Testing
         #expect(try await store.sessions(ofUser: "nobody").isEmpty)
     }
 
+    @Test("a commit notes the use that it comes with, and never moves it backwards", arguments: stores)
+    func usesOfCommits(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        let id = SessionID(random: SystemRandom())
+        try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
+        for (revision, usedAt, expected) in [(2, 20, 20), (3, 15, 20), (4, Int64.min, 20)] as [(UInt64, Int64, Int64)] {
+            var commit = Self.commit(Self.record(id, revision: revision), replacing: revision - 1)
+            commit.usedAt = usedAt
+            try await store.commit(commit)
+            #expect(try await store.load(id)?.lastUsedAt == expected)
+        }
+    }
+
     @Test("pages go through all sessions, in an order of ids that stays", arguments: stores)
     func pages(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()

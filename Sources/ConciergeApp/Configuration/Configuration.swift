@@ -39,7 +39,7 @@ package struct Configuration: Sendable, Equatable {
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000
     /// So many stay in memory, where the store keeps all of them.
-    package var maxResidentSessions = 100_000
+    package var maxResidentSessions = 200_000
     package var admin = Admin()
     package var cookie = Cookie()
     package var limits = Limits()

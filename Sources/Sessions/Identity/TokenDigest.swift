@@ -30,7 +30,10 @@ package struct TokenDigest: Sendable, Equatable {
         return difference == 0
     }
 
-    /// The 32 bytes, for stores that write them.
+    /// Gives the 32 bytes to `body`, for stores that write them.
+    package func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) { withUnsafeBytes(of: words) { body($0) } }
+
+    /// The 32 bytes.
     package var bytes: [UInt8] {
         withUnsafeBytes(of: words) { Array($0) }
     }

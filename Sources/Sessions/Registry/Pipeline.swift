@@ -121,6 +121,7 @@ extension Session.State {
             }
             pipeline.failure = failure
             work.failure = failure
+            giveBackUse()
             guard case .conflict = failure, work.retries < session.environment.settings.maxConflictRetries else {
                 return (work, nil)
             }

@@ -34,6 +34,15 @@ extension Session {
 }
 
 extension Session.State {
+    /// The last use, of which a commit tells the store.
+    mutating func takeUse() -> Int64 {
+        unsavedUse = 0
+        return lastUsedAt
+    }
+
+    /// The store did not take the commit: it is told of the next use at once.
+    mutating func giveBackUse() { unsavedUse = .max }
+
     fileprivate mutating func use(now: Int64, _ settings: SessionSettings) -> Bool {
         guard now > lastUsedAt else { return false }
         unsavedUse = UInt32(clamping: Int64(unsavedUse) + now - lastUsedAt)

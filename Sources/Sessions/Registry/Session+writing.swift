@@ -87,7 +87,8 @@ extension Session {
         #if PLANTED_BUGS
             if PlantedBug.pendingShown.isActive, commit == nil { work.tell(nil) }
         #endif
-        guard isForStore, let commit else { return publish() }
+        guard isForStore, var commit else { return publish() }
+        commit.usedAt = state.withLock { $0.takeUse() }
         #if PLANTED_BUGS
             if PlantedBug.uncommittedShown.isActive {
                 if let result = work.result {

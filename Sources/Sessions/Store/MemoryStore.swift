@@ -46,7 +46,8 @@ package final class MemoryStore: PromptSessionStore {
             guard let place = sessions.index(forKey: id) else { return .gone }
             let current = sessions.values[place]
             guard current.record.revision == commit.replacedRevision else { return .conflict }
-            sessions.values[place] = StoredSession(record: commit.record, lastUsedAt: current.lastUsedAt)
+            sessions.values[place] = StoredSession(
+                record: commit.record, lastUsedAt: max(current.lastUsedAt, commit.usedAt))
             index(id, from: current.record.userID, to: commit.record.userID)
             return nil
         }

@@ -146,6 +146,9 @@ package struct SessionCommit: Sendable {
     package let changesServicesOnly: Bool
     /// Versions of flows that journeys of the session run and that the store may not have heard of.
     package var newFlows: [UsedFlow] = []
+    /// When the session was last used: the store notes it as ``SessionStore/touch(_:)`` does, so that a session that is
+    /// written to needs no other write for its uses.
+    package var usedAt = Int64.min
 
     package init(
         record: SessionRecord, replacedRevision: UInt64, changedServices: [UInt16], changesServicesOnly: Bool = false

@@ -9,6 +9,8 @@ final class StoreWrapper: SessionStore {
     private let commits = Mutex<[SessionID: Task<Void, Never>]>([:])
     /// Called before each commit.
     let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
+    /// Called when the store has ended expired sessions.
+    let afterExpiry = Mutex<(@Sendable () -> Void)?>(nil)
     /// Called when a session is in the store and its maker does not know yet.
     let afterCreate = Mutex<(@Sendable (SessionID) async -> Void)?>(nil)
     let endFailure = Mutex<StoreError?>(nil)
@@ -64,7 +66,9 @@ final class StoreWrapper: SessionStore {
     var sessionCount: Int { inner.sessionCount }
 
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        try await inner.endExpired(query)
+        let expired = try await inner.endExpired(query)
+        afterExpiry.withLock(\.self)?()
+        return expired
     }
 
     func touch(_ uses: [SessionUse]) async throws(StoreError) {

@@ -14,7 +14,11 @@ final class ReaderPool: Sendable {
         for _ in 0..<threads {
             let reader = Handed(try open())
             try StoreThread.start("store reader") { [queue] in
-                while let job = queue.take(atMost: 1).first { job(reader.value) }
+                while true {
+                    let jobs = queue.takeShare()
+                    guard !jobs.isEmpty else { return }
+                    for job in jobs { job(reader.value) }
+                }
             }
         }
     }

@@ -54,7 +54,7 @@ struct SessionRow {
         var state = StateWriter(reservingCapacity: length)
         state.add(Self.format)
         withUnsafeBytes(of: id.low.bigEndian) { state.add(raw: $0) }
-        token.bytes.withUnsafeBytes { state.add(raw: $0) }
+        token.withBytes { state.add(raw: $0) }
         state.add(epoch)
         state.add(difference: createdAt)
         var flags: UInt8 = 0
@@ -68,7 +68,7 @@ struct SessionRow {
         if !details.retiredTokens.isEmpty {
             state.add(UInt64(details.retiredTokens.count))
             for token in details.retiredTokens {
-                token.digest.bytes.withUnsafeBytes { state.add(raw: $0) }
+                token.digest.withBytes { state.add(raw: $0) }
                 for time in [token.givenAt, token.retiredAt, token.graceEndsAt] {
                     state.add(difference: time &- createdAt)
                 }

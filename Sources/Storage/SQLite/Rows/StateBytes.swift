@@ -30,8 +30,11 @@ struct StateWriter {
     }
 
     mutating func add(_ text: String) {
-        add(UInt64(text.utf8.count))
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 {
+            add(UInt64($0.count))
+            add(raw: UnsafeRawBufferPointer($0))
+        }
     }
 }
 

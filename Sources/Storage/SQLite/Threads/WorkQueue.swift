@@ -41,11 +41,20 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         return isOpen
     }
 
-    /// Waits for jobs and takes the first ones; none when the queue is closed and everything was taken.
-    func take(atMost limit: Int) -> [Job] { take(atMost: limit, before: nil) ?? [] }
+    /// Waits for jobs and takes the first ones, for one of several threads: a part of them, so that the others have some,
+    /// and few are behind one that takes long. None when the queue is closed and everything was taken.
+    func takeShare() -> [Job] { take(before: nil) { max(1, count / 4) } ?? [] }
 
-    /// As ``take(atMost:)``, but nil when nothing has come by then.
+    /// Waits for jobs and takes the first ones; none when the queue is closed and everything was taken, nil when nothing has
+    /// come by then.
     func take(atMost limit: Int, before end: SuspendingClock.Instant?) -> [Job]? {
+        take(before: end) {
+            if limit > 1 { letMoreCome() }
+            return limit
+        }
+    }
+
+    private func take(before end: SuspendingClock.Instant?, _ limit: () -> Int) -> [Job]? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
         while count == 0, !isClosed {
@@ -56,8 +65,7 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
             var time = Self.time(of: end)
             guard pthread_cond_timedwait(arrival, lock, &time) != ETIMEDOUT else { return nil }
         }
-        if limit > 1 { letMoreCome() }
-        let end = first + min(limit, count)
+        let end = first + min(limit(), count)
         let taken = jobs[first..<end].compactMap(\.self)
         for place in first..<end { jobs[place] = nil }
         first = end

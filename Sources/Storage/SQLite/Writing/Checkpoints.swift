@@ -48,10 +48,10 @@ final class Checkpoints {
         if length < Self.longestLog {
             try copy(SQLITE_CHECKPOINT_PASSIVE)
             try renewSnapshot()
+            lastSlice = length
         } else {
             try finish()
         }
-        lastSlice = connection.logPages
         writeback.start()
     }
 
@@ -63,6 +63,7 @@ final class Checkpoints {
         sqlite3_busy_timeout(connection.handle, 2)
         defer { sqlite3_busy_timeout(connection.handle, SQLiteConnection.patience) }
         if try copy(SQLITE_CHECKPOINT_RESTART) { connection.logPages = 0 }
+        lastSlice = connection.logPages
     }
 
     /// Cuts the log as well: a full disk has that room then.

@@ -34,8 +34,9 @@ struct SessionWriter {
             VALUES (?1, ?2, ?7, ?8, ?5, ?3, ?4)
             """)
         // The user has an index: a commit that does not change it must not touch that.
-        let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4"
-        let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10 AND \(Self.isOfID)"
+        let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4, used_at = max(used_at, ?7)"
+        // Two sessions never have one key, and what commits was in the table before.
+        let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10"
         updateServices = try connection.prepare("\(change) \(condition)")
         updateSession = try connection.prepare("\(change), user_id = ?5 \(condition)")
         selectSession = try connection.prepare(
@@ -107,6 +108,7 @@ struct SessionWriter {
         if !commit.changesServicesOnly { try update.bind(5, commit.record.userID) }
         try update.bind(9, Int64(clamping: commit.replacedRevision))
         try update.bind(10, Int64(former?.large ?? 0))
+        try update.bind(7, commit.usedAt)
         try update.run()
         guard connection.changes == 1 else { return false }
         facts.note(revision: row.revision)
@@ -196,24 +198,35 @@ struct SessionWriter {
     ) throws(SQLiteError) -> SessionRow {
         var rest = former?.services ?? []
         var services: [StoredDocument] = []
-        for (name, document) in record.documents(names) {
-            let place = rest.firstIndex { $0.name == name }
-            let old = place.map { rest.remove(at: $0) }
-            var pieces: DocumentPieces?
-            if case .beside(let found) = old?.content { pieces = found }
-            let content: StoredDocument.Content
-            if document.bytes.count <= DocumentPieces.longestInRow {
-                if let pieces { try documents.remove(pieces) }
-                content = .inRow(document.bytes)
-            } else if let pieces, old?.revision == document.revision {
-                content = .beside(pieces)
-            } else {
-                content = .beside(try documents.put(document.bytes, over: pieces))
-            }
-            services.append(StoredDocument(document, named: name, content))
+        services.reserveCapacity(record.services.count)
+        for document in record.services {
+            services.append(try stored(document, named: names[document.service], over: &rest))
+        }
+        for service in record.details.undeclared {
+            services.append(try stored(service.document, named: service.name, over: &rest))
         }
         for document in rest { try remove(document) }
         return SessionRow(record, usedAt: usedAt, epoch: UInt64(facts[.epoch]), services: services)
+    }
+
+    /// - Parameter former: what the row had; the document's own is taken out.
+    private func stored(
+        _ document: ServiceDocument, named name: String, over former: inout [StoredDocument]
+    ) throws(SQLiteError) -> StoredDocument {
+        let old = former.firstIndex { $0.name == name }.map { former.remove(at: $0) }
+        let isSmall = document.bytes.count <= DocumentPieces.longestInRow
+        guard case .beside(let pieces) = old?.content else {
+            return StoredDocument(
+                document, named: name,
+                isSmall ? .inRow(document.bytes) : .beside(try documents.put(document.bytes, over: nil)))
+        }
+        if isSmall {
+            try documents.remove(pieces)
+            return StoredDocument(document, named: name, .inRow(document.bytes))
+        }
+        let isSame = old?.revision == document.revision
+        return StoredDocument(
+            document, named: name, .beside(isSame ? pieces : try documents.put(document.bytes, over: pieces)))
     }
 
     private func remove(_ document: StoredDocument) throws(SQLiteError) {
@@ -230,7 +243,6 @@ struct SessionWriter {
         try statement.bind(2, Int64(clamping: row.revision))
         try statement.bind(3, Int64(row.large))
         try statement.bind(4, blob: row.state)
-        if statement !== insertSession { try statement.bind(6, blob: row.id.lowBytes) }
     }
 
     #if PLANTED_BUGS
@@ -270,10 +282,5 @@ extension SessionRecord {
     fileprivate var hasLargeDocuments: Bool {
         func isLarge(_ document: ServiceDocument) -> Bool { document.bytes.count > DocumentPieces.longestInRow }
         return services.contains(where: isLarge) || details.undeclared.contains { isLarge($0.document) }
-    }
-
-    /// All documents with their names, those of services that are not declared any more among them.
-    fileprivate func documents(_ names: ServiceNames) -> [(name: String, document: ServiceDocument)] {
-        services.map { (names[$0.service], $0) } + details.undeclared.map { ($0.name, $0.document) }
     }
 }
