@@ -88,7 +88,7 @@ struct DamagedDatabase {
                 whole.append(session)
             }
             // Damage concerns the sessions of its page. Of those that are right only what is beside it may be stepped over.
-            #expect(whole.count - seen.count <= 8, "pages end early: \(context)")
+            #expect(whole.count - seen.count <= 12, "pages end early: \(context)")
             for user in StoredFiles.users {
                 let found = try await store.sessions(ofUser: user)
                 for session in found where !check(session) || session.record.userID != user { isComplete = false }

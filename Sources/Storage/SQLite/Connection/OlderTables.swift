@@ -107,13 +107,13 @@ struct OlderTables {
     private func sessions(after key: Int64, limit: Int) throws(SQLiteError) -> ([StoredSession], last: Int64?) {
         var (sessions, bytes) = ([StoredSession](), 0)
         let walk = try KeyWalk(selectSessions, after: key, limit: limit, damage) { (row) throws(SQLiteError) in
-            if let session = try session(on: row) {
-                sessions.append(session)
-                bytes += session.record.services.reduce(0) { $0 + $1.bytes.count }
-            } else {
+            guard let session = try session(on: row) else {
                 damage.note("The row of the session with the key \(row.int64(0)) is damaged; it is not copied.")
+                return .damaged
             }
-            return bytes < Self.batchBytes
+            sessions.append(session)
+            bytes += session.record.services.reduce(0) { $0 + $1.bytes.count }
+            return bytes < Self.batchBytes ? .sound : .last
         }
         return (sessions, walk.last)
     }

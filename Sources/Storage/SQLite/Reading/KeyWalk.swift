@@ -12,16 +12,26 @@ struct KeyWalk {
     /// How many times something was stepped over.
     private(set) var skipped = 0
 
+    enum Row {
+        case sound
+        /// The last one that is wanted.
+        case last
+        /// Its key may be any.
+        case damaged
+    }
+
     /// - Parameters:
     ///   - statement: selects the rows with a key greater than parameter 1, in the order of keys; column 0 is the key.
     ///   - key: nil for the beginning.
     ///   - limit: at most so many rows.
-    ///   - body: is given each row, and returns false for the last that it wants.
+    ///   - body: is given each row.
     init(
         _ statement: SQLiteStatement, after key: Int64?, limit: Int, _ damage: DamageCount,
-        _ body: (SQLiteStatement) throws(SQLiteError) -> Bool
+        _ body: (SQLiteStatement) throws(SQLiteError) -> Row
     ) throws(SQLiteError) {
         var after = key
+        // The last key of a damaged row, and how many of these came one after the other.
+        var (doubtful, doubts) = (Int64?.none, 0)
         while true {
             do throws(SQLiteError) {
                 if let after { try statement.bind(1, after) } else { try statement.bindLowest(1) }
@@ -34,9 +44,16 @@ struct KeyWalk {
                     guard after.map({ key > $0 }) ?? true else {
                         throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order")
                     }
+                    let row = try body(statement)
+                    if row == .damaged, doubts < Self.mostDoubts {
+                        doubtful = key
+                        doubts += 1
+                        continue
+                    }
                     after = key
                     rows += 1
-                    guard try body(statement) else { break }
+                    (doubtful, doubts) = (nil, 0)
+                    if row == .last { break }
                 }
                 last = after
                 return
@@ -45,14 +62,18 @@ struct KeyWalk {
                     if PlantedBug.damageEndsPage.isActive { return }
                 #endif
                 skipped += 1
-                let next = Self.readableKey(after: after ?? .min) { Self.canRead(statement, after: $0) }
-                damage.note(
-                    "Pages of sessions are damaged between the keys \(after ?? .min) and \(next ?? .max) (\(error)).")
+                let last = doubtful ?? after ?? .min
+                let next = Self.readableKey(after: last) { Self.canRead(statement, after: $0) }
+                damage.note("Pages of sessions are damaged between the keys \(last) and \(next ?? .max) (\(error)).")
                 guard let next else { return }
                 after = next
+                (doubtful, doubts) = (nil, 0)
             }
         }
     }
+
+    /// More damaged rows one after the other are no matter of one page: then their keys say where to go on.
+    private static let mostDoubts = 256
 
     private static func canRead(_ statement: SQLiteStatement, after key: Int64) -> Bool {
         do {

@@ -84,7 +84,7 @@ struct SessionReader {
             let found = try session(on: row)
             if let session = found.session { sessions.append(session) }
             damaged += found.damaged
-            return true
+            return found.session == nil ? .damaged : .sound
         }
         return SessionPage(
             sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) }, skipped: walk.skipped + damaged)
@@ -105,10 +105,10 @@ struct SessionReader {
         let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
             let deadline = min(recovery.lastUse(usedAt) + query.idleTimeout, expiresAt)
-            guard deadline + query.retention <= query.now, low.count == 8 else { return true }
+            guard deadline + query.retention <= query.now, low.count == 8 else { return .sound }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
             if !query.isInUse(id) { overdue.sessions.append((key, usedAt)) }
-            return true
+            return .sound
         }
         overdue.looked = walk.rows
         overdue.last = walk.last
