@@ -132,13 +132,14 @@ int main(int count, char **arguments) {
     prepare();
     if (width < 1 || width > most_connections || message_length == 0) return 2;
     connection *connections = calloc((size_t)width, sizeof *connections);
+    // A ring, so that each is used in turn: one that is idle for long is closed by the server.
     connection **free_ones = calloc((size_t)width, sizeof *free_ones);
     uint32_t *samples = malloc(most_samples * sizeof *samples);
     int events = epoll_create1(0);
     if (connections == NULL || free_ones == NULL || samples == NULL || events < 0) fail("start");
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(arguments[0])),
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int free_count = 0;
+    int free_count = 0, first_free = 0;
     for (int i = 0; i < width; i++) {
         connection *c = &connections[i];
         c->fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -150,8 +151,11 @@ int main(int count, char **arguments) {
     uint64_t start = now(), end = start + strtoull(arguments[2], NULL, 10) * 1000000000u, time = start, due = start;
     uint64_t requests = 0, failed = 0;
     while ((time = now()) < end && requests < most_requests) {
-        for (; free_count > 0 && due <= time; due = interval > 0 ? due + interval : due)
-            send_next(free_ones[--free_count], interval > 0 ? due : now());
+        for (; free_count > 0 && due <= time; due = interval > 0 ? due + interval : due) {
+            send_next(free_ones[first_free], interval > 0 ? due : now());
+            first_free = (first_free + 1) % width;
+            free_count--;
+        }
         // Without a rate it never sleeps: to wake it would be the server's work, on the server's core, and all the more of
         // that the faster this load is.
         struct timespec wait = {.tv_nsec = interval > 0 ? 100000000 : 0};
@@ -168,7 +172,7 @@ int main(int count, char **arguments) {
             if (requests < most_samples) samples[requests] = (uint32_t)((now() - c->due_at) / 1000);
             requests++;
             if (interval > 0) {
-                free_ones[free_count++] = c;
+                free_ones[(first_free + free_count++) % width] = c;
             } else {
                 send_next(c, now());
             }

@@ -49,7 +49,9 @@ class Bench:
         command = [program or self.options.server, "serve", "--host", "127.0.0.1", "--port", str(port),
                    "--admin-port", "0", "--store", store, "--workers", "1",
                    *(word for s in settings for word in ("--set", s)), *words]
-        return Server(command, self.server_core, environment)
+        # Another program has a checkout of its own, and another configuration in it.
+        folder = os.path.join(os.path.dirname(os.path.realpath(program)), *[os.pardir] * 3) if program else None
+        return Server(command, self.server_core, environment, folder=folder)
 
     def bare(self, environment=None, port=0, words=()):
         command = [self.bare_program, "--port", str(port), "--memory", str(self.options.memory),

@@ -41,8 +41,9 @@ def free_port():
 class Server:
     """A running server. Used with `with`, so that it ends whatever happens."""
 
-    def __init__(self, command, core, environment=None, cores=None):
+    def __init__(self, command, core, environment=None, cores=None, folder=None):
         self.command = command
+        self.folder = folder
         self.core = core
         self.cores = cores or {core}
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith("CONCIERGE_")}
@@ -53,7 +54,7 @@ class Server:
         self.log = self.log or Log(self.command[0])
         self.process = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL, stdout=self.log.descriptor, stderr=self.log.descriptor,
-            env=self.environment, preexec_fn=on_core(*self.cores))
+            env=self.environment, cwd=self.folder, preexec_fn=on_core(*self.cores))
         self.pid = self.process.pid
 
     def __enter__(self):
