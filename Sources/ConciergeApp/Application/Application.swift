@@ -174,8 +174,7 @@ package actor Application {
             checkCaller: configuration.flowsPublic ? nil : checkCaller
         ).add(to: &routes)
         ServiceEndpoints(
-            catalog: sessions.catalog, caller: .client, session: caller.sessionInPath,
-            residentSession: caller.residentSessionInPath
+            catalog: sessions.catalog, caller: .client, session: caller.inPath
         ).add(to: &routes)
         return try routes.freeze()
     }
@@ -192,7 +191,7 @@ package actor Application {
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(
-                catalog: sessions.catalog, caller: .admin, session: endpoints.session, residentSession: { _ in nil }
+                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session)
             ).add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)

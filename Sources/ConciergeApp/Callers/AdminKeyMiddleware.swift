@@ -16,7 +16,7 @@ struct AdminKeyMiddleware: HTTPMiddleware {
         digest = key.map { Self.digest(of: ArraySlice($0.revealed.utf8)) }
     }
 
-    func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
+    func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         if let digest {
             guard let shown = try key(shownBy: request), Self.equal(Self.digest(of: shown), digest) else {
                 throw Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"])
@@ -24,7 +24,7 @@ struct AdminKeyMiddleware: HTTPMiddleware {
         } else if !Self.isLoopback(request.fields[.host] ?? "localhost") {
             throw Problem(.foreignHost)
         }
-        return try await next(request)
+        return try next(request)
     }
 
     private func key(shownBy request: HTTPRequest) throws(Problem) -> ArraySlice<UInt8>? {

@@ -28,19 +28,21 @@ struct SessionCaller: Sendable {
 
     /// The session that the path names, which can only be the caller's own: `current`, or its id.
     /// - Throws: as `session(of:)`; 404 for anybody else's id.
-    @Sendable func sessionInPath(of request: HTTPRequest) async throws -> Session {
+    func sessionInPath(of request: HTTPRequest) async throws -> Session {
         let session = try await session(of: request)
         try checkPath(of: request, names: session)
         return session
     }
 
-    /// The same without waiting; nil when more than a look into memory is needed.
-    @Sendable func residentSessionInPath(of request: HTTPRequest) throws -> Session? {
-        let token = try presentedToken(of: request)
-        guard let session = try sessions.authenticateResident(token) else { return nil }
-        request.note(token.sessionID)
-        try checkPath(of: request, names: session)
-        return session
+    /// How handlers find the session that the path names.
+    var inPath: SessionFinder {
+        SessionFinder(any: sessionInPath) { request in
+            let token = try presentedToken(of: request)
+            guard let session = try sessions.authenticateResident(token) else { return nil }
+            request.note(token.sessionID)
+            try checkPath(of: request, names: session)
+            return session
+        }
     }
 
     /// What the request names its session by, if it may be used from where the request comes.

@@ -7,12 +7,8 @@ import Sessions
 struct ServiceEndpoints: Sendable {
     let catalog: ServiceCatalog
     let caller: ServiceCaller
-    /// The session that the request's first parameter names, if the caller may see it.
-    let session: @Sendable (HTTPRequest) async throws -> Session
-    /// The same without waiting; nil when it has to be waited for.
-    let residentSession: PromptLookUp
-
-    typealias PromptLookUp = @Sendable (HTTPRequest) throws -> Session?
+    /// Of the session that the request's first parameter names.
+    let session: SessionFinder
 
     /// The place of `{name}` among the parameters of its routes.
     private static let nameParameter = 1
@@ -21,7 +17,8 @@ struct ServiceEndpoints: Sendable {
         let services = "/v1/sessions/{session}/services"
         routes.on(.get, services, list)
         routes.on(.delete, services, removeAll)
-        routes.on(.get, "\(services)/{name}", promptly: showPromptly, allow: methods(isState: false), show)
+        routes.on(
+            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.handler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
         addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
         addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)
@@ -49,66 +46,41 @@ struct ServiceEndpoints: Sendable {
         to routes: inout RouterBuilder
     ) {
         let allow = methods(isState: isState)
-        @Sendable func explained(_ error: any Error, _ request: HTTPRequest) -> any Error {
-            guard case SessionError.readOnly = error, let possible = try? allow(request) else { return error }
-            // The path is known, and this method is not possible on it, whoever calls.
-            return Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
-        }
-        let prompt: PromptHandler = { request, deferral in
-            guard let session = try residentSession(request) else { return nil }
-            do {
-                let outcome = try session.perform(operation(request), by: caller) {
-                    let late = deferral.begin()
-                    return { outcome in
-                        late.give {
-                            do {
-                                return answer(request, try outcome.get())
-                            } catch {
-                                throw explained(error, request)
-                            }
+        let handler = session.handler { request, session in
+            let operation = try operation(request)
+            return .deferred { responder in
+                session.perform(
+                    operation, by: caller,
+                    then: responder.completion { outcome in
+                        do {
+                            return answer(request, try outcome.get())
+                        } catch let error as SessionError {
+                            guard case .readOnly = error, let possible = try? allow(request) else { throw error }
+                            // The path is known, and this method is not possible on it, whoever calls.
+                            throw Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
                         }
-                    }
-                }
-                return outcome.map { answer(request, $0) }
-            } catch {
-                throw explained(error, request)
+                    })
             }
         }
-        let handler: HTTPHandler = { request in
-            let session = try await session(request)
-            do {
-                return answer(request, try await session.perform(operation(request), by: caller))
-            } catch {
-                throw explained(error, request)
-            }
-        }
-        routes.on(method, path, promptly: prompt, allow: allow, handler)
+        routes.on(method, path, allow: allow, handler: handler)
     }
 
-    private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try show(request, of: try await session(request))
-    }
-
-    private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
-        guard let session = try residentSession(request) else { return nil }
-        return try show(request, of: session)
-    }
-
-    private func show(_ request: HTTPRequest, of session: Session) throws -> HTTPResponse {
+    @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let service = try service(of: request)
         let (bytes, etag) = try session.document(of: service)
         if request.fields.contains(.ifMatch) { try Conditions.checkRead(request, service: service.name, etag) }
-        return try Conditions.isNotModified(request, etag)
-            ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag)
+        return .response(
+            try Conditions.isNotModified(request, etag)
+                ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag))
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let services = try await session(request).read(\.services)
+        let services = try await session.any(request).read(\.services)
         return .page(try ListPage(of: services, try PageRequest(request), named: \.name)) { $0.service($1) }
     }
 
     private func removeAll(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await session(request).removeAllServices(by: caller)
+        try await session.any(request).removeAllServices(by: caller)
         return .done
     }
 

@@ -8,25 +8,21 @@ struct SessionEndpoints: Sendable {
     let caller: SessionCaller
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.post, "/v1/sessions", promptly: createPromptly, create)
+        routes.on(.post, "/v1/sessions", handler: create)
         routes.on(.get, "/v1/sessions", listOfUser)
         routes.on(.delete, "/v1/sessions", endOthers)
-        routes.on(.get, "/v1/sessions/{session}", promptly: showPromptly, show)
+        routes.on(.get, "/v1/sessions/{session}", handler: caller.inPath.handler(show))
         routes.on(.patch, "/v1/sessions/{session}", update)
         routes.on(.delete, "/v1/sessions/{session}", end)
         routes.on(.post, "/v1/sessions/{session}/tokens", rotate)
     }
 
-    private func create(_ request: HTTPRequest) async throws -> HTTPResponse {
+    private func create(_ request: HTTPRequest) throws -> HTTPOutcome {
         let (labels, mode) = try Self.wishes(request)
-        let (session, token) = try await sessions.create(labels: labels, mode: mode)
-        return try created(session, token, mode, request)
-    }
-
-    private func createPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
-        let (labels, mode) = try Self.wishes(request)
-        guard let (session, token) = try sessions.createAtOnce(labels: labels, mode: mode) else { return nil }
-        return try created(session, token, mode, request)
+        return .deferred { responder in
+            sessions.create(
+                labels: labels, mode: mode, then: responder.completion { try created($0.get(), mode, request) })
+        }
     }
 
     /// What the new session is to be like.
@@ -36,8 +32,9 @@ struct SessionEndpoints: Sendable {
     }
 
     private func created(
-        _ session: Session, _ token: SessionToken, _ mode: SessionMode, _ request: HTTPRequest
+        _ new: (session: Session, token: SessionToken), _ mode: SessionMode, _ request: HTTPRequest
     ) throws -> HTTPResponse {
+        let (session, token) = new
         let summary = try session.summary()
         request.note(summary.id)
         var response = HTTPResponse.json(.created) { json in
@@ -63,19 +60,11 @@ struct SessionEndpoints: Sendable {
         }
     }
 
-    private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try show(try await caller.sessionInPath(of: request))
-    }
-
-    private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
-        try caller.residentSessionInPath(of: request).map(show)
-    }
-
-    private func show(_ session: Session) throws -> HTTPResponse {
+    @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let summary = try session.summary()
         var json = JSONWriter(reservingCapacity: 512)
         json.session(summary)
-        return .json(bytes: json.bytes)
+        return .response(.json(bytes: json.bytes))
     }
 
     private func update(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -34,37 +34,37 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         self.authorize = authorize
     }
 
-    package func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
-        guard Self.concerns(request) else { return try await next(request) }
-        let scope = try await authorize(request)
-        guard let key = try IdempotencyKey(of: request) else { return try await next(request) }
-        switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
-        case .proceed(let ticket):
-            let response: HTTPResponse
-            do {
-                response = try await next(request)
-            } catch is CancellationError {
-                store.abandon(ticket)
-                throw CancellationError()
-            } catch {
-                response = errors.response(to: error, of: request)
+    package func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
+        guard Self.concerns(request) else { return try next(request) }
+        return .task {
+            let scope = try await authorize(request)
+            guard let key = try IdempotencyKey(of: request) else { return try next(request) }
+            switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
+            case .proceed(let ticket): return try .transforming(request, next) { try remember($0, as: ticket, request) }
+            case .replay(var response):
+                response.nameInProblem(request.id.text)
+                response.fields[.idempotencyReplayed] = "true"
+                return .response(response)
+            case .mismatch: throw HTTPError.idempotencyKeyReused
+            case .inProgress: throw HTTPError.requestInProgress
             }
-            store.finish(ticket, response)
-            return response
-        case .replay(var response):
-            response.nameInProblem(request.id.text)
-            response.fields[.idempotencyReplayed] = "true"
-            return response
-        case .mismatch: throw HTTPError.idempotencyKeyReused
-        case .inProgress: throw HTTPError.requestInProgress
         }
     }
 
-    /// Of a request with a key, the same one may be under way, or its token may have to be asked for in the store.
-    package func respondPromptly(
-        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
-    ) throws -> HTTPResponse? {
-        Self.concerns(request) ? nil : try next(request, &deferral)
+    private func remember(
+        _ result: Result<HTTPResponse, any Error>, as ticket: IdempotencyStore.Ticket, _ request: HTTPRequest
+    ) throws -> HTTPResponse {
+        let response: HTTPResponse
+        do {
+            response = try result.get()
+        } catch is CancellationError {
+            store.abandon(ticket)
+            throw CancellationError()
+        } catch {
+            response = errors.response(to: error, of: request)
+        }
+        store.finish(ticket, response)
+        return response
     }
 
     private static func concerns(_ request: HTTPRequest) -> Bool {

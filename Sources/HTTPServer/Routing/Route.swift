@@ -1,39 +1,62 @@
-/// Answers a request. What it throws becomes an answer in the server's one place for that.
-public typealias HTTPHandler = @Sendable (HTTPRequest) async throws -> HTTPResponse
+/// Begins to handle a request, on the thread that read it, and must not block that thread. What it throws becomes a
+/// response in the server's one place for that.
+public typealias HTTPHandler = @Sendable (HTTPRequest) throws -> HTTPOutcome
 
-/// Answers a request without waiting for anything. Where something else has to do its part first, such as a disk, it
-/// may put the answer off (``HTTPDeferral``), and returns nil. Nil without that says that it would have to wait: then the
-/// route's `HTTPHandler` is asked, and whatever it has done before is done again. It saves the task that an asynchronous
-/// function runs in, for what is asked most.
-public typealias PromptHandler = @Sendable (HTTPRequest, inout HTTPDeferral) throws -> HTTPResponse?
+/// What a handler makes of a request.
+public enum HTTPOutcome: Sendable {
+    case response(HTTPResponse)
+    /// Something else has to do its part first, such as a disk, and calls back. The server calls the function at once.
+    case deferred(@Sendable (consuming HTTPResponder) -> Void)
+    /// Asynchronous work: a task runs it, which goes on on the thread that read the request.
+    case task(@Sendable () async throws -> HTTPOutcome)
+
+    /// Turns the response or the error of a handler into another response, or another error.
+    public typealias Transform = @Sendable (Result<HTTPResponse, any Error>) throws -> HTTPResponse
+
+    /// Calls a handler, and transforms what comes of it, whenever that comes.
+    public static func transforming(_ request: HTTPRequest, _ handler: HTTPHandler, _ transform: @escaping Transform)
+        throws -> HTTPOutcome
+    {
+        let outcome: HTTPOutcome
+        do {
+            outcome = try handler(request)
+        } catch {
+            return .response(try transform(.failure(error)))
+        }
+        return try outcome.map(transform)
+    }
+
+    private func map(_ transform: @escaping Transform) throws -> HTTPOutcome {
+        switch self {
+        case .response(let response): return .response(try transform(.success(response)))
+        case .deferred(let begin):
+            return .deferred { responder in
+                var responder = responder
+                responder.add(transform)
+                begin(responder)
+            }
+        case .task(let work):
+            return .task {
+                let outcome: HTTPOutcome
+                do {
+                    outcome = try await work()
+                } catch {
+                    return .response(try transform(.failure(error)))
+                }
+                return try outcome.map(transform)
+            }
+        }
+    }
+}
 
 /// Says what is possible on the path of a request, where that depends on more than its pattern: a value of `Allow`, or
 /// nil for the methods of all its routes. It throws when there is nothing at the path. No middleware is around it.
 public typealias AllowRule = @Sendable (HTTPRequest) throws -> String?
 
-/// Something around the handlers of a group of routes: it may answer by itself, change what goes in, or what
-/// comes out. Folded into the handlers when the router is frozen, so a request walks no list.
+/// Wraps the handlers of a group of routes: it may respond by itself, change the request, or transform the response
+/// (``HTTPOutcome/transforming(_:_:_:)``). The router is frozen with it, so a request walks no list.
 public protocol HTTPMiddleware: Sendable {
-    func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse
-
-    /// The same around a `PromptHandler`. Nil when this request has to wait, here or further inside: then
-    /// `respond(to:next:)` is asked. One that does not say how always gives nil. An answer that was put off does not come
-    /// by here again: who has something to do to it gives nil.
-    func respondPromptly(
-        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
-    ) throws -> HTTPResponse?
-}
-
-extension HTTPMiddleware {
-    public func respondPromptly(
-        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
-    ) throws -> HTTPResponse? { nil }
-}
-
-/// A `PromptHandler` where there may be none. An optional function is called through two more, which turn its arguments
-/// into the form that every type has, and back; an optional structure with a function in it is not.
-struct Prompt: Sendable {
-    let handler: PromptHandler
+    func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome
 }
 
 /// A method on a path, and what answers it.
@@ -43,19 +66,17 @@ public final class Route: Sendable {
     /// Its place in the order in which the routes were added: something to index counters by.
     public let index: Int
     let handler: HTTPHandler
-    let prompt: Prompt?
     let allow: AllowRule?
     /// Whether its handler takes the body piece by piece, from ``HTTPRequest/reader``.
     let takesPieces: Bool
 
     init(
-        method: HTTPMethod, pattern: RoutePattern, index: Int, prompt: Prompt?, allow: AllowRule?,
-        takesPieces: Bool = false, handler: @escaping HTTPHandler
+        method: HTTPMethod, pattern: RoutePattern, index: Int, allow: AllowRule?, takesPieces: Bool = false,
+        handler: @escaping HTTPHandler
     ) {
         self.method = method
         self.pattern = pattern
         self.index = index
-        self.prompt = prompt
         self.allow = allow
         self.takesPieces = takesPieces
         self.handler = handler

@@ -11,9 +11,8 @@ public struct RouterBuilder {
     private struct Entry {
         let method: HTTPMethod
         let pattern: String
-        let prompt: Prompt?
         let allow: AllowRule?
-        var takesPieces = false
+        let takesPieces: Bool
         let handler: HTTPHandler
     }
 
@@ -22,37 +21,51 @@ public struct RouterBuilder {
 
     public init() {}
 
-    /// Adds a route, inside the middleware of the groups around it.
+    /// Adds a route with an asynchronous handler.
     ///
     /// - Parameter allow: what `OPTIONS` and 405 list on this path; that of the path's first route counts.
     public mutating func on(
-        _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, _ handler: @escaping HTTPHandler
+        _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil,
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) {
-        entries.append(Entry(method: method, pattern: pattern, prompt: nil, allow: allow, handler: fold(handler)))
+        on(method, pattern, allow: allow, handler: Self.task(respond))
+    }
+
+    /// Adds a route whose handler says itself whether there is something to wait for: nothing runs faster than a handler
+    /// that responds at once.
+    public mutating func on(
+        _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, handler: @escaping HTTPHandler
+    ) {
+        add(method, pattern, allow, takesPieces: false, handler)
     }
 
     /// Adds a route whose handler takes the body piece by piece, as it comes, from ``HTTPRequest/reader``. Not
     /// `limits.bodyBytes` bounds it but `limits.streamedBodyBytes`, and its client has the time for a body for each few
     /// kilobytes.
-    public mutating func onPieces(_ method: HTTPMethod, _ pattern: String, _ handler: @escaping HTTPHandler) {
-        entries.append(
-            Entry(
-                method: method, pattern: pattern, prompt: nil, allow: nil, takesPieces: true, handler: fold(handler)))
+    public mutating func onPieces(
+        _ method: HTTPMethod, _ pattern: String,
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) {
+        add(method, pattern, nil, takesPieces: true, Self.task(respond))
     }
 
-    /// Adds a route that may be answered without waiting.
-    ///
-    /// - Parameters:
-    ///   - prompt: asked first, also through the middleware; see `HTTPMiddleware.respondPromptly(to:deferral:next:)`.
-    ///   - allow: as for any route.
-    public mutating func on(
-        _ method: HTTPMethod, _ pattern: String, promptly prompt: @escaping PromptHandler, allow: AllowRule? = nil,
-        _ handler: @escaping HTTPHandler
+    private static func task(
+        _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) -> HTTPHandler {
+        { request in .task { .response(try await respond(request)) } }
+    }
+
+    private mutating func add(
+        _ method: HTTPMethod, _ pattern: String, _ allow: AllowRule?, takesPieces: Bool, _ handler: @escaping HTTPHandler
     ) {
+        var handler = handler
+        // Not by `reduce`, which would call each function through two more.
+        for middleware in middleware.reversed() {
+            let next = handler
+            handler = { try middleware.respond(to: $0, next: next) }
+        }
         entries.append(
-            Entry(
-                method: method, pattern: pattern, prompt: Prompt(handler: fold(prompt)), allow: allow,
-                handler: fold(handler)))
+            Entry(method: method, pattern: pattern, allow: allow, takesPieces: takesPieces, handler: handler))
     }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -64,14 +77,6 @@ public struct RouterBuilder {
         try add(&self)
     }
 
-    /// The same where there may be none.
-    public mutating func on(
-        _ method: HTTPMethod, _ pattern: String, promptly prompt: PromptHandler?, _ handler: @escaping HTTPHandler
-    ) {
-        guard let prompt else { return on(method, pattern, handler) }
-        on(method, pattern, promptly: prompt, handler)
-    }
-
     /// The router that serves these routes.
     /// - Throws: `RouteError` when a pattern is malformed, when one path would fit two patterns, or when a method
     ///   stands twice on a path: whatever the order was, nobody could say what is served.
@@ -79,28 +84,10 @@ public struct RouterBuilder {
         var routes: [Route] = []
         for (index, entry) in entries.enumerated() {
             let route = Route(
-                method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, prompt: entry.prompt,
-                allow: entry.allow, takesPieces: entry.takesPieces, handler: entry.handler)
+                method: entry.method, pattern: try RoutePattern(entry.pattern), index: index, allow: entry.allow,
+                takesPieces: entry.takesPieces, handler: entry.handler)
             routes.append(route)
         }
         return Router(trie: try RouteTrie(routes), routes: routes)
-    }
-
-    private func fold(_ handler: @escaping HTTPHandler) -> HTTPHandler {
-        middleware.reversed().reduce(handler) { next, middleware in
-            { request in try await middleware.respond(to: request, next: next) }
-        }
-    }
-
-    private func fold(_ prompt: @escaping PromptHandler) -> PromptHandler {
-        var folded = prompt
-        // Not by `reduce`, which hands functions on in the form that every type has, see `Prompt`.
-        for middleware in middleware.reversed() {
-            let next = folded
-            folded = { request, deferral in
-                try middleware.respondPromptly(to: request, deferral: &deferral, next: next)
-            }
-        }
-        return folded
     }
 }

@@ -3,13 +3,14 @@ import Synchronization
 
 /// A request on its way through a handler, and the connection that waits for its answer.
 ///
-/// Owned by the task that runs the handler, or by what the answer was put off for, and, while the connection is
+/// Owned by the task that runs the handler, or by its responder, and, while the connection is
 /// suspended, by the bridge, which holds one retain from `request` until `resumed` or `abandoned`.
 ///
 /// `@unchecked Sendable`: `connection` is a pointer that C owns. It is used on two occasions only: on the
 /// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once. That is
 /// done under the lock: it stays until then, since ``abandoned()`` wants the lock as well. Everything else is immutable
 /// or under the lock.
+@usableFromInline
 final class Exchange: @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
@@ -24,42 +25,48 @@ final class Exchange: @unchecked Sendable {
         self.connection = connection
     }
 
-    /// Starts the handler right here: one that never waits is done when this returns, and its answer is
-    /// returned. Otherwise the answer comes later, and the connection is to be suspended.
-    func start(_ handler: @escaping HTTPHandler) -> HTTPResponse? {
+    /// Goes on with what the handler has begun. Work that never waits is done when this returns, and its response is
+    /// returned. Otherwise the response comes later, and the connection is to be suspended.
+    func start(_ outcome: consuming HTTPOutcome) -> HTTPResponse? {
         request.reader?.belongs(to: self)
-        run(handler)
-        return leave()
-    }
-
-    private func run(_ handler: @escaping HTTPHandler) {
-        task = Task.immediate(executorPreference: core.executors[request.worker]) { [self] in
-            let response = await core.respond(to: request, with: handler)
-            finish(response)
-        }
-    }
-
-    /// The handler has put the answer off; `error` is what it threw all the same.
-    func leave(with error: HTTPResponse? = nil) -> HTTPResponse? {
-        if let error { finish(error) }
+        if case .task(let work) = outcome { run(work) } else { proceed(with: outcome) }
         return state.withLock { $0.leave() }
     }
 
-    /// What the answer was put off for is done: has `make` called on the worker's thread.
-    func answer(by make: @escaping @Sendable () throws -> HTTPResponse?) {
-        core.executors[request.worker].run(.answer(self, make))
+    private func run(_ work: @escaping @Sendable () async throws -> HTTPOutcome) {
+        task = Task.immediate(executorPreference: core.executors[request.worker]) { [self] in
+            do {
+                var outcome = try await work()
+                while case .task(let more) = outcome { outcome = try await more() }
+                proceed(with: outcome)
+            } catch {
+                finish(core.errors.response(to: error, of: request))
+            }
+        }
     }
 
-    /// Nil from `make`: it comes to waiting after all.
-    func finish(by make: @Sendable () throws -> HTTPResponse?) {
-        do {
-            if let response = try make() { return finish(response) }
-        } catch {
-            return finish(core.errors.response(to: error, of: request))
+    private func proceed(with outcome: consuming HTTPOutcome) {
+        switch outcome {
+        case .response(let response): finish(response)
+        case .deferred(let begin): begin(HTTPResponder(self))
+        case .task: preconditionFailure("a task runs its own work to the end")
         }
-        // Nothing has been done yet, and somebody who has gone does not want it any more.
-        guard let route = request.match.route, !state.withLock(\.isOver) else { return }
-        run(route.handler)
+    }
+
+    /// Whether the call that handed the request over is under way.
+    var isRunning: Bool { state.withLock(\.isRunning) }
+
+    /// Has the response made on the worker's thread.
+    func finishLater(by make: @escaping @Sendable () throws -> HTTPResponse) {
+        core.executors[request.worker].run(.response(self, make))
+    }
+
+    func finish(by make: () throws -> HTTPResponse) {
+        do {
+            finish(try make())
+        } catch {
+            finish(core.errors.response(to: error, of: request))
+        }
     }
 
     private func finish(_ response: HTTPResponse) {

@@ -110,13 +110,9 @@ struct ExchangeState {
         return nil
     }
 
-    /// Whether there is nobody to answer, or there has been an answer.
-    var isOver: Bool {
-        switch state {
-        case .finishedAtOnce, .finishedWhileSuspending, .finishedWhileReading, .resuming, .over: true
-        case .running, .wantingAtOnce, .suspending, .wantingWhileSuspending, .suspended, .resumingForPiece, .reading:
-            false
-        }
+    /// Whether the call that handed the request over is under way.
+    var isRunning: Bool {
+        if case .running = state { true } else { false }
     }
 
     /// The connection broke: there is nobody to answer.

@@ -97,43 +97,30 @@ final class ServerCore: Sendable {
 
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
-        guard let connection, let lent = request.match.route.map(Unmanaged.passUnretained) else { return nil }
-        var deferral = HTTPDeferral(request, core: self, connection: connection)
-        // The request has its route for as long as it lives: nothing is counted once more.
-        let prompt = lent._withUnsafeGuaranteedRef { respondPromptly(to: request, on: $0, &deferral) }
-        if let begun = deferral.begun { return handleLater(request, on: connection, begun, consume prompt) }
-        // Handed on, not copied: counting references to all that is in an answer takes a while.
-        if let response = consume prompt {
-            send(consume response, to: request, on: connection)
-            return nil
+        guard let connection, let route = request.match.route else { return nil }
+        let outcome: HTTPOutcome
+        do {
+            outcome = try route.handler(request)
+        } catch {
+            outcome = .response(errors.response(to: error, of: request))
         }
-        return handleLater(request, on: connection, nil, nil)
-    }
-
-    /// - Parameters:
-    ///   - begun: nil when the route's handler that waits is to be asked.
-    ///   - error: what a handler threw that had put its answer off.
-    @inline(never)
-    private func handleLater(
-        _ request: HTTPRequest, on connection: OpaquePointer, _ begun: Unmanaged<Exchange>?,
-        _ error: consuming HTTPResponse?
-    ) -> UnsafeMutableRawPointer? {
-        guard let route = request.match.route else { return nil }
-        let exchange = begun?.takeRetainedValue() ?? Exchange(request: request, core: self, connection: connection)
-        let response = begun == nil ? exchange.start(route.handler) : exchange.leave(with: error)
-        if let response {
+        // Handed on, not copied: counting references to all that is in a response takes a while.
+        switch consume outcome {
+        case .response(let response):
             send(response, to: request, on: connection)
             return nil
+        case let outcome: return handleLater(request, outcome, on: connection)
         }
-        return Unmanaged.passRetained(exchange).toOpaque()
     }
 
-    func respond(to request: HTTPRequest, with handler: HTTPHandler) async -> HTTPResponse {
-        do {
-            return try await handler(request)
-        } catch {
-            return errors.response(to: error, of: request)
-        }
+    @inline(never)
+    private func handleLater(
+        _ request: HTTPRequest, _ outcome: consuming HTTPOutcome, on connection: OpaquePointer
+    ) -> UnsafeMutableRawPointer? {
+        let exchange = Exchange(request: request, core: self, connection: connection)
+        guard let response = exchange.start(outcome) else { return Unmanaged.passRetained(exchange).toOpaque() }
+        send(response, to: request, on: connection)
+        return nil
     }
 
     /// Read directly: the arithmetic of `Duration` is of 128 bits, and this is done for each request.
@@ -141,16 +128,6 @@ final class ServerCore: Sendable {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-    }
-
-    private func respondPromptly(
-        to request: HTTPRequest, on route: Route, _ deferral: inout HTTPDeferral
-    ) -> HTTPResponse? {
-        do {
-            return try route.prompt?.handler(request, &deferral)
-        } catch {
-            return errors.response(to: error, of: request)
-        }
     }
 
     /// Queues an answer. On the worker's thread.

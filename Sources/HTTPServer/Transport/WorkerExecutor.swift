@@ -2,8 +2,7 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// Runs what a handler does after it has waited, and gives answers that were put off, on the thread that read the
-/// request, where its connection lives: many that a store wakes at once are one call of that thread, and no other has to
+/// Runs what a handler does after it has waited, and makes deferred responses, on the thread that read the request, where its connection lives: many that a store wakes at once are one call of that thread, and no other has to
 /// be woken in between.
 final class WorkerExecutor: TaskExecutor {
     /// `@unchecked Sendable`: a pointer that C owns, which may be used on any thread until `ended` returns; so says
@@ -14,7 +13,7 @@ final class WorkerExecutor: TaskExecutor {
 
     enum Work {
         case job(UnownedJob)
-        case answer(Exchange, @Sendable () throws -> HTTPResponse?)
+        case response(Exchange, @Sendable () throws -> HTTPResponse)
     }
 
     private struct State {
@@ -62,7 +61,7 @@ final class WorkerExecutor: TaskExecutor {
         for work in work {
             switch work {
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-            case .answer(let exchange, let make): exchange.finish(by: make)
+            case .response(let exchange, let make): exchange.finish(by: make)
             }
         }
     }
@@ -83,7 +82,7 @@ final class WorkerExecutor: TaskExecutor {
     private func runElsewhere(_ work: Work) {
         switch work {
         case .job(let job): globalConcurrentExecutor.enqueue(job)
-        case .answer(let exchange, let make): exchange.finish(by: make)
+        case .response(let exchange, let make): exchange.finish(by: make)
         }
     }
 }

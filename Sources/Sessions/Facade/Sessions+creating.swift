@@ -1,50 +1,56 @@
 import JSONDocument
 
 extension Sessions {
-    /// Makes a session. Its token is in the answer and nowhere else.
+    /// Makes a session. Its token is in the result and nowhere else.
     ///
-    /// - Parameter labels: an object of strings; nil for none.
-    /// - Throws: ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with
-    ///   `/labels`, or what the store says.
+    /// - Parameters:
+    ///   - labels: an object of strings; nil for none.
+    ///   - done: called once, before this returns or later on a thread of the store, where it must take no time. It
+    ///     gets ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with `/labels`,
+    ///     or what the store says.
+    package func create(
+        labels: JSONDocument? = nil, mode: SessionMode = .bearer,
+        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+    ) {
+        do {
+            let labels = try labels.map { labels throws(SessionError) in try SessionLabels.none.merging(labels, settings) }
+            try create(labels ?? .none, mode, attempt: 1, then: done)
+        } catch {
+            done(.failure(error))
+        }
+    }
+
+    /// The same, waiting.
     package func create(
         labels: JSONDocument? = nil, mode: SessionMode = .bearer
-    ) async throws(SessionError) -> (Session, SessionToken) {
-        var attempts = 1
-        while true {
-            let new = try register(labels: labels, mode: mode)
-            do {
-                try await environment.store.create(new.stored)
-            } catch .conflict where attempts < Self.mostAttempts {
-                _ = withdraw(new, .conflict)
-                attempts += 1
-                continue
-            } catch {
-                throw withdraw(new, error)
-            }
-            announce(new)
-            return (new.session, new.token)
+    ) async throws -> (Session, SessionToken) {
+        try await withUnsafeThrowingContinuation { waiting in
+            create(labels: labels, mode: mode) { waiting.resume(with: $0) }
         }
     }
 
-    /// A store may take two ids for one (``SessionStore/create(_:)``); that this happens twice in a row is unheard of.
-    private static let mostAttempts = 4
-
-    /// The same without waiting.
-    ///
-    /// - Returns: nil when the store has to be waited for, and nothing has happened: ask the other one.
-    package func createAtOnce(
-        labels: JSONDocument? = nil, mode: SessionMode = .bearer
-    ) throws(SessionError) -> (Session, SessionToken)? {
-        guard let store = environment.promptStore else { return nil }
+    private func create(
+        _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
+        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+    ) throws(SessionError) {
         let new = try register(labels: labels, mode: mode)
-        do {
-            try store.createAtOnce(new.stored)
-        } catch {
-            throw withdraw(new, error)
+        environment.store.create(new.stored) { [self] failure in
+            guard let failure else {
+                announce(new)
+                return done(.success((new.session, new.token)))
+            }
+            let error = withdraw(new, failure)
+            guard case .conflict = failure, attempt < Self.mostAttempts else { return done(.failure(error)) }
+            do {
+                try create(labels, mode, attempt: attempt + 1, then: done)
+            } catch {
+                done(.failure(error))
+            }
         }
-        announce(new)
-        return (new.session, new.token)
     }
+
+    /// A store may take two ids for one (``SessionStore/create(_:then:)``); that this happens twice in a row is unheard of.
+    private static let mostAttempts = 4
 
     /// A session that is in memory, and not yet in the store.
     private struct NewSession {
@@ -55,9 +61,8 @@ extension Sessions {
 
     /// Makes the session and adds it to those in memory, before the store has it: whoever comes upon it in the store
     /// then finds it here and need not load a second one. Until then nobody knows its id.
-    private func register(labels: JSONDocument?, mode: SessionMode) throws(SessionError) -> NewSession {
+    private func register(labels: SessionLabels, mode: SessionMode) throws(SessionError) -> NewSession {
         let settings = environment.settings
-        let labels = if let labels { try SessionLabels.none.merging(labels, settings) } else { SessionLabels.none }
         guard registry.reserve(limit: settings.maxSessions) else { throw .tooManySessions }
         let now = environment.clock.now()
         let id = ids.next(at: now, random: environment.random)

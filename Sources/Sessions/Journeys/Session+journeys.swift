@@ -105,27 +105,21 @@ extension Session {
         }
     }
 
-    /// The same without a task that waits, and the text alone.
+    /// The same with a completion, and the text alone.
     ///
-    /// - Parameter later: see ``transact(orLater:_:)``.
-    /// - Returns: nil when `later` was asked.
+    /// - Parameter done: see ``transact(_:then:)``.
     package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        orLater later: () -> Completion<JourneyText>
-    ) throws -> JourneyText? {
-        @Sendable func step(_ pending: inout PendingState) throws -> Result<JourneyText, any Error> {
+        then done: @escaping Completion<JourneyText>
+    ) {
+        transact { [self] pending in
             try work(on: id, &pending) { work in
                 let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
                 return try work.text(of: moved)
             }
+        } then: {
+            done($0.flatMap(\.self))
         }
-        if let done = try transactAtOnce(step) { return try done.get() }
-        return try transact {
-            let tell = later()
-            return { tell($0.flatMap(\.self)) }
-        } _: {
-            try step(&$0)
-        }?.get()
     }
 
     /// Goes to a screen along the shortest way that the flow allows.

@@ -89,20 +89,20 @@ extension Session.State {
 extension Session.State {
     /// Appends it to those under way and moves the head on.
     ///
-    /// - Returns: whether its commit is to be handed to the store.
-    mutating func submit(_ work: QueuedWork) -> Bool {
+    /// - Returns: when the session was last used, for the commit; nil when there is nothing to hand to the store.
+    mutating func submit(_ work: QueuedWork) -> Int64? {
         let pipeline = neededPipeline
         pipeline.underWay.append(work)
         guard pipeline.failure == nil, let result = work.result else {
             work.isFinished = true
-            return false
+            return nil
         }
         var head = pipeline.head ?? Pipeline.Head(record: record, unwritten: unwritten, memory: memory)
         result.pending.apply(committed: result.record, to: &head.record, &head.unwritten)
         if let memory = result.pending.newMemory { head.memory = memory }
         pipeline.head = head
         work.isFinished = result.record == nil
-        return !work.isFinished
+        return work.isFinished ? nil : takeUse()
     }
 
     /// Publishes the first unit under way if the store has called back for it. It stays the first until its caller was

@@ -1,59 +1,44 @@
-import Synchronization
-
 /// An element of a session's ``Pipeline``: a unit of work, or a caller that needs the session to itself.
 ///
 /// `@unchecked Sendable`: the thread that has the session's turn writes to it until it is submitted; from then on the
 /// session's lock guards it.
-final class QueuedWork: @unchecked Sendable {
+class QueuedWork: @unchecked Sendable {
     let session: Session
-    /// Nil for a caller that needs the session to itself: it has it from the moment it is told until
-    /// ``Session/endTurn()``.
-    private let body: Body?
     /// The next element of its list.
-    fileprivate var next: QueuedWork?
-    /// What it has made of the state; nil when it has not run, or its body threw.
-    private(set) var result: WorkResult?
+    final fileprivate var next: QueuedWork?
+    /// What it has made of the state; nil when it has not run, or it threw.
+    final private(set) var result: WorkResult?
     /// Whether the store has done its part, or has none.
-    var isFinished = false
-    /// Why it failed.
-    var failure: StoreError?
+    final var isFinished = false
+    /// Why the store refused it.
+    final var failure: StoreError?
     /// Whether publishing it gave the session its first ``JourneyMemory``.
-    var isFirstMemory = false
+    final var isFirstMemory = false
     /// How often it lost against another process.
-    var retries = 0
-    private let end: Mutex<End>
+    final var retries = 0
+
+    init(in session: Session) { self.session = session }
+
+    /// Whether it waits until nothing is under way, and keeps the turn until ``Session/endTurn()``.
+    var isExclusive: Bool { false }
 
     /// Changes a copy of the state. May run again, on another copy.
     ///
     /// - Returns: false when it threw, and the copy does not count.
-    typealias Body = @Sendable (inout PendingState) -> Bool
-    /// Called once: with nil when the result of the body holds.
-    typealias Completion = @Sendable (SessionError?) -> Void
+    func change(_ pending: inout PendingState) -> Bool { true }
 
-    private enum End {
-        /// The caller does not wait yet.
-        case open
-        case awaited(Completion)
-        case reached(SessionError?)
-    }
+    /// Tells the caller. Called once.
+    ///
+    /// - Parameter refusal: nil when the result of ``change(_:)`` holds, or the caller has the turn.
+    func conclude(_ refusal: SessionError?) {}
 
-    init(in session: Session, _ body: Body?, then completion: Completion? = nil) {
-        self.session = session
-        self.body = body
-        let end: End = if let completion { .awaited(completion) } else { .open }
-        self.end = Mutex(end)
-    }
-
-    /// Whether it waits until nothing is under way, and keeps its turn then.
-    var isExclusive: Bool { body == nil }
-
-    /// Runs the body.
+    /// Runs the unit of work.
     ///
     /// - Returns: nil when there is nothing to store.
-    func run(on start: consuming PendingState) -> SessionCommit? {
+    final func run(on start: consuming PendingState) -> SessionCommit? {
         isFinished = false
         failure = nil
-        guard body?(&start) == true else {
+        guard change(&start) else {
             result = nil
             return nil
         }
@@ -61,38 +46,12 @@ final class QueuedWork: @unchecked Sendable {
         result = WorkResult(pending: start, record: commit?.record, newFlows: commit?.newFlows ?? [])
         return commit
     }
-
-    /// Ends it. The first call counts.
-    func tell(_ error: SessionError?) {
-        let former = end.withLock { end in
-            defer { if case .reached = end {} else { end = .reached(error) } }
-            return end
-        }
-        if case .awaited(let completion) = former { completion(error) }
-    }
-
-    /// Nil until it has ended.
-    var outcome: Result<Void, SessionError>? {
-        end.withLock { end in
-            guard case .reached(let error) = end else { return nil }
-            return error.map { .failure($0) } ?? .success(())
-        }
-    }
-
-    /// Has the end told when it comes, or at once if it has come.
-    func whenEnded(_ completion: @escaping Completion) {
-        let former = end.withLock { end in
-            defer { if case .open = end { end = .awaited(completion) } }
-            return end
-        }
-        if case .reached(let error) = former { completion(error) }
-    }
 }
 
-/// What a unit of work has made of a session's state.
+/// What a unit of work has made of a session's state. An object, because the state is large to copy.
 final class WorkResult: Sendable {
     let pending: PendingState
-    /// Nil when there is nothing to store.
+    /// The record to store; nil when there is nothing to store.
     let record: SessionRecord?
     let newFlows: [UsedFlow]
 
@@ -103,50 +62,58 @@ final class WorkResult: Sendable {
     }
 }
 
-extension SessionEnvironment {
-    /// Nil when there is nothing to store.
-    func commit(of pending: borrowing PendingState) -> SessionCommit? {
-        guard pending.isRecordChanged else { return nil }
-        var commit = pending.commit()
-        commit.newFlows = newFlows(in: commit, pending)
-        return commit
-    }
-}
-
-/// The body of a unit of work and the result of its last run.
-///
-/// `@unchecked Sendable`: it runs under the session's turn; its result is read after the end was told.
-final class Attempt<Value: Sendable>: @unchecked Sendable {
+/// A unit of work, and the caller that waits for its result.
+final class Transaction<Value: Sendable>: QueuedWork, @unchecked Sendable {
     private let body: @Sendable (inout PendingState) throws -> Value
-    private var value: Value?
-    private var error: (any Error)?
+    private let done: @Sendable (Result<Value, any Error>) -> Void
+    /// Of the last run.
+    private var value: Result<Value, any Error>?
 
-    init(_ body: @escaping @Sendable (inout PendingState) throws -> Value) { self.body = body }
+    init(
+        in session: Session, _ body: @escaping @Sendable (inout PendingState) throws -> Value,
+        then done: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        self.body = body
+        self.done = done
+        super.init(in: session)
+    }
 
-    func run(on pending: inout PendingState) -> Bool {
+    override func change(_ pending: inout PendingState) -> Bool {
         do {
-            value = try body(&pending)
-            error = nil
+            value = .success(try body(&pending))
             return true
         } catch {
-            self.error = error
+            value = .failure(error)
             return false
         }
     }
 
-    /// The result of the last run.
-    func get() throws -> Value {
-        if let error { throw error }
-        guard let value else { throw SessionError.ended }
-        return value
+    override func conclude(_ refusal: SessionError?) {
+        done(refusal.map { .failure($0) } ?? value ?? .failure(SessionError.ended))
+    }
+}
+
+/// A caller that needs the session to itself.
+final class ExclusiveTurn: QueuedWork, @unchecked Sendable {
+    private let begin: @Sendable (SessionError?) -> Void
+
+    /// - Parameter begin: called once, with nil when the caller has the turn.
+    init(in session: Session, _ begin: @escaping @Sendable (SessionError?) -> Void) {
+        self.begin = begin
+        super.init(in: session)
     }
 
-    /// - Parameter refusal: takes the place of the result.
-    func outcome(or refusal: SessionError?) -> Result<Value, any Error> {
-        Result {
-            if let refusal { throw refusal }
-            return try get()
-        }
+    override var isExclusive: Bool { true }
+    override func conclude(_ refusal: SessionError?) { begin(refusal) }
+}
+
+extension SessionEnvironment {
+    /// Nil when there is nothing to store.
+    fileprivate func commit(of pending: borrowing PendingState) -> SessionCommit? {
+        guard pending.isRecordChanged else { return nil }
+        var commit = pending.commit()
+        commit.newFlows = newFlows(in: commit, pending)
+        return commit
     }
 }
 

@@ -10,7 +10,7 @@ extension Session {
     /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many are waiting.
     nonisolated(nonsending) func takeTurn(isLast: Bool = false) async throws(SessionError) {
         let refusal = await withUnsafeContinuation { continuation in
-            begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast)
+            begin(ExclusiveTurn(in: self) { continuation.resume(returning: $0) }, isFirst: isLast)
         }
         if let refusal { throw refusal }
     }
@@ -29,7 +29,7 @@ extension Session {
             if isFirst { state.neededPipeline.waiting.prepend(work) } else { state.neededPipeline.waiting.append(work) }
             return (false, nil)
         }
-        if let refusal { return work.tell(refusal) }
+        if let refusal { return work.conclude(refusal) }
         if mayRun { proceed(with: work, atMost: Self.turnsAtOnce) }
     }
 
@@ -51,8 +51,8 @@ extension Session {
         var left = limit
         while let work = next {
             if work.isExclusive {
-                guard state.withLock(\.isEnded) else { return work.tell(nil) }
-                work.tell(.ended)
+                guard state.withLock(\.isEnded) else { return work.conclude(nil) }
+                work.conclude(.ended)
             } else if left > 0 {
                 left -= 1
                 run(work)

@@ -5,75 +5,25 @@ extension Session {
     /// visible when they are durable (``Pipeline``). Where processes share the store, a unit can lose against another
     /// process: then `body` runs again on the newer state.
     ///
-    /// - Parameter body: changes the copy it is given and nothing else. When it throws, nothing has happened.
-    nonisolated(nonsending) func transact<Value: Sendable>(
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value
-    ) async throws -> Value {
-        let attempt = Attempt(body)
-        return try await withUnsafeThrowingContinuation { continuation in
-            begin(
-                QueuedWork(in: self) {
-                    attempt.run(on: &$0)
-                } then: {
-                    continuation.resume(with: attempt.outcome(or: $0))
-                })
-        }
-    }
-
-    /// The same without the pipeline, for a store that has nothing to wait for.
-    ///
-    /// - Returns: nil when the store is none, another unit has the turn, or another process was faster. Then nothing has
-    ///   happened: call ``transact(orLater:_:)``.
-    func transactAtOnce<Value>(_ body: (inout PendingState) throws -> Value) throws -> Value? {
-        guard let store = environment.promptStore, var pending = try startAlone() else { return nil }
-        defer { endTurn() }
-        let value = try body(&pending)
-        let commit = environment.commit(of: pending)
-        do throws(StoreError) {
-            if let commit { try store.commitAtOnce(commit) }
-        } catch .conflict {
-            return nil
-        } catch {
-            throw failure(error)
-        }
-        let isFirstMemory = state.withLock { $0.adopt(pending, commit?.record, environment) }
-        announce(pending, commit?.record, commit?.newFlows ?? [], isFirstMemory)
-        return value
-    }
-
-    /// Takes the turn; nil when the session is busy.
-    private func startAlone() throws(SessionError) -> PendingState? {
-        let now = environment.clock.now()
-        return try state.withLock { state throws(SessionError) in
-            guard !state.isEnded else { throw .ended }
-            guard !state.isBusy else { return nil }
-            state.isWriting = true
-            return state.pending(environment.catalog, now: now)
-        }
-    }
-
-    /// The same without a task that waits.
-    ///
-    /// - Parameter later: called when the result has to wait. The completion that it returns is called with the result,
-    ///   as a rule on a thread of the store, and must take no time.
-    /// - Returns: nil when `later` was called.
+    /// - Parameters:
+    ///   - body: changes the copy it is given and nothing else. When it throws, nothing has happened.
+    ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take no
+    ///     time.
     func transact<Value: Sendable>(
-        orLater later: () -> Completion<Value>, _ body: @escaping @Sendable (inout PendingState) throws -> Value
-    ) throws -> Value? {
-        let attempt = Attempt(body)
-        let work = QueuedWork(in: self) { attempt.run(on: &$0) }
-        begin(work)
-        if let outcome = work.outcome {
-            try outcome.get()
-            return try attempt.get()
-        }
-        let completion = later()
-        work.whenEnded { completion(attempt.outcome(or: $0)) }
-        return nil
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
+    ) {
+        begin(Transaction(in: self, body, then: done))
     }
 
     /// Called with the result of a unit of work.
     package typealias Completion<Value> = @Sendable (Result<Value, any Error>) -> Void
+
+    /// The same, waiting.
+    nonisolated(nonsending) func transact<Value: Sendable>(
+        _ body: @escaping @Sendable (inout PendingState) throws -> Value
+    ) async throws -> Value {
+        try await withUnsafeThrowingContinuation { waiting in transact(body) { waiting.resume(with: $0) } }
+    }
 
     /// Runs a unit of work that has the turn, and hands its commit to the store.
     func run(_ work: QueuedWork) {
@@ -81,20 +31,18 @@ extension Session {
         do {
             commit = work.run(on: try pendingState(from: \.pipeline?.head))
         } catch {
-            return work.tell(error)
+            return work.conclude(error)
         }
-        let isForStore = state.withLock { $0.submit(work) }
+        let usedAt = state.withLock { $0.submit(work) }
         #if PLANTED_BUGS
-            if PlantedBug.pendingShown.isActive, commit == nil { work.tell(nil) }
+            if PlantedBug.pendingShown.isActive, commit == nil { work.conclude(nil) }
         #endif
-        guard isForStore, var commit else { return publish() }
-        commit.usedAt = state.withLock { $0.takeUse() }
+        guard let usedAt, var commit else { return publish() }
+        commit.usedAt = usedAt
         #if PLANTED_BUGS
-            if PlantedBug.uncommittedShown.isActive {
-                if let result = work.result {
-                    let isFirstMemory = state.withLock { $0.adopt(result.pending, commit.record, environment) }
-                    announce(result.pending, commit.record, commit.newFlows, isFirstMemory)
-                }
+            if PlantedBug.uncommittedShown.isActive, let result = work.result {
+                let isFirstMemory = state.withLock { $0.adopt(result.pending, commit.record, environment) }
+                announce(result.pending, commit.record, commit.newFlows, isFirstMemory)
             }
         #endif
         environment.store.commit(commit) { work.session.publish(work, $0) }
@@ -140,9 +88,9 @@ extension Session {
     }
 
     private func tell(_ work: QueuedWork) {
-        if let error = work.failure { return work.tell(failure(error)) }
+        if let error = work.failure { return work.conclude(failure(error)) }
         if let result = work.result { announce(result.pending, result.record, result.newFlows, work.isFirstMemory) }
-        work.tell(nil)
+        work.conclude(nil)
     }
 
     /// Tells observers what has become visible.
@@ -164,7 +112,7 @@ extension Session {
 
     /// Loads what another process has committed, then lets the units that lost against it run again.
     func reloading() -> QueuedWork {
-        QueuedWork(in: self, nil) { [self] refusal in
+        ExclusiveTurn(in: self) { [self] refusal in
             if let refusal { return retry(unless: refusal) }
             Task {
                 do throws(SessionError) {
@@ -187,7 +135,7 @@ extension Session {
             defer { pipeline.retrying = WorkList() }
             return pipeline.retrying
         }
-        while let work = refused.popFirst() { work.tell(refusal) }
+        while let work = refused.popFirst() { work.conclude(refusal) }
     }
 
     /// Takes over what somebody else committed.

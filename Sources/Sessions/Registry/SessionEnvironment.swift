@@ -7,8 +7,6 @@ final class SessionEnvironment: Sendable {
     let settings: SessionSettings
     let catalog: ServiceCatalog
     let store: any SessionStore
-    /// The store, if it need not be waited for.
-    let promptStore: (any PromptSessionStore)?
     /// Whether the store is told when sessions were last used.
     let savesUses: Bool
     let clock: any SessionClock
@@ -33,7 +31,6 @@ final class SessionEnvironment: Sendable {
         self.settings = settings
         self.catalog = catalog
         self.store = store
-        promptStore = store as? any PromptSessionStore
         savesUses = store.outlivesProcess
         self.clock = clock
         self.random = random

@@ -3,7 +3,7 @@ import Synchronization
 /// Keeps sessions in memory, for tests and trials: everything is gone when the process ends.
 ///
 /// It holds the very records that the resident sessions hold, so that a session costs one dictionary entry here.
-package final class MemoryStore: PromptSessionStore {
+package final class MemoryStore: SessionStore {
     /// One for each first byte of the second half of an id, which is random. So the order of this store is that of the
     /// second half, and then of the first.
     private let shards = Shards(count: 256) { [SessionID: StoredSession]() }
@@ -17,9 +17,11 @@ package final class MemoryStore: PromptSessionStore {
 
     package init() {}
 
-    package func createAtOnce(_ session: StoredSession) throws(StoreError) { try add(session) }
+    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        done(add(session))
+    }
 
-    private func add(_ session: StoredSession, isFromElsewhere: Bool = false) throws(StoreError) {
+    private func add(_ session: StoredSession, isFromElsewhere: Bool = false) -> StoreError? {
         let id = session.record.id
         let isNew = shards.withLock(place(of: id)) { sessions in
             // Under the lock: a session of this id has ended before or is still here.
@@ -33,14 +35,14 @@ package final class MemoryStore: PromptSessionStore {
             index(id, from: nil, to: session.record.userID)
             return true
         }
-        guard isNew else { throw .conflict }
+        return isNew ? nil : .conflict
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
         shards.withLock(place(of: id)) { $0[id] }
     }
 
-    package func commitAtOnce(_ commit: SessionCommit) throws(StoreError) {
+    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
         let id = commit.record.id
         let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
             guard let place = sessions.index(forKey: id) else { return .gone }
@@ -51,11 +53,14 @@ package final class MemoryStore: PromptSessionStore {
             index(id, from: current.record.userID, to: commit.record.userID)
             return nil
         }
-        if let failure { throw failure }
+        done(failure)
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
-        guard let revision = arrival.replacedRevision else { return try add(arrival.session, isFromElsewhere: true) }
+        guard let revision = arrival.replacedRevision else {
+            if let failure = add(arrival.session, isFromElsewhere: true) { throw failure }
+            return
+        }
         let id = arrival.session.record.id
         let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
             guard let former = sessions[id]?.record else { return .gone }

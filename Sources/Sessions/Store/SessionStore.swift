@@ -25,8 +25,9 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Adds a session that nobody knows yet.
     ///
-    /// - Throws: ``StoreError/conflict`` when its id is taken, or too like another one for the store.
-    func create(_ session: StoredSession) async throws(StoreError)
+    /// - Parameter done: as for ``commit(_:then:)``. ``StoreError/conflict`` when the id is taken, or too like another one
+    ///   for the store.
+    func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void)
 
     /// The session as last committed; nil when there is none, or no longer.
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession?
@@ -37,9 +38,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// order, and refuses a commit that was made from a refused one. Revisions see to that as long as one process has the
     /// store. Where several share it, another process may have committed the revision of the refused one.
     ///
-    /// - Parameter done: called once, before this returns or later on a thread of the store, with nil or the error:
-    ///   ``StoreError/conflict`` when the revision is another one, ``StoreError/gone`` when the session ended. It takes no
-    ///   time.
+    /// - Parameter done: called once, with nil or the error: ``StoreError/conflict`` when the revision is another one,
+    ///   ``StoreError/gone`` when the session ended. A store that has nothing to wait for calls it before this returns;
+    ///   others call it later, on a thread of theirs, where it must take no time.
     func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
 
     /// Adds a session that comes from elsewhere, or puts it in the place of the one of its id: everything of that one
@@ -85,36 +86,15 @@ extension SessionStore {
     package func close() async {}
 
     /// The same, waiting.
-    package func commit(_ commit: SessionCommit) async throws(StoreError) {
-        let error = await withUnsafeContinuation { continuation in
-            self.commit(commit) { continuation.resume(returning: $0) }
-        }
+    package func create(_ session: StoredSession) async throws(StoreError) {
+        let error = await withUnsafeContinuation { waiting in create(session) { waiting.resume(returning: $0) } }
         if let error { throw error }
     }
-}
 
-/// A store that has nothing to wait for: what is written to it is as durable as it gets when the call returns.
-///
-/// Units of work then need neither a task that waits nor the ``Pipeline``. A store that writes to a disk or a network is
-/// none.
-package protocol PromptSessionStore: SessionStore {
-    /// As ``SessionStore/create(_:)``.
-    func createAtOnce(_ session: StoredSession) throws(StoreError)
-
-    /// As ``SessionStore/commit(_:then:)``.
-    func commitAtOnce(_ commit: SessionCommit) throws(StoreError)
-}
-
-extension PromptSessionStore {
-    package func create(_ session: StoredSession) async throws(StoreError) { try createAtOnce(session) }
-
-    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
-        do throws(StoreError) {
-            try commitAtOnce(commit)
-            done(nil)
-        } catch {
-            done(error)
-        }
+    /// The same, waiting.
+    package func commit(_ commit: SessionCommit) async throws(StoreError) {
+        let error = await withUnsafeContinuation { waiting in self.commit(commit) { waiting.resume(returning: $0) } }
+        if let error { throw error }
     }
 }
 

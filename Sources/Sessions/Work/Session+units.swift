@@ -40,26 +40,22 @@ extension Session {
 
     /// Does one operation on one service, without a locator: what most writes are.
     ///
-    /// - Throws: ``SessionError``.
+    /// - Parameter done: see ``transact(_:then:)``. Fails with ``SessionError``.
+    package func perform(
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client,
+        then done: @escaping Completion<ServiceOperation.Outcome>
+    ) {
+        begin(OperationWork(operation, by: caller, in: self, then: done))
+    }
+
+    /// The same, waiting.
     nonisolated(nonsending) package func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller = .client
     ) async throws -> ServiceOperation.Outcome {
         try await transact { [self] in try outcome(of: operation, by: caller, on: &$0) }
     }
 
-    /// The same without a task that waits.
-    ///
-    /// - Parameter later: see ``transact(orLater:_:)``.
-    /// - Returns: nil when `later` was asked.
-    package func perform(
-        _ operation: ServiceOperation, by caller: ServiceCaller = .client,
-        orLater later: () -> Completion<ServiceOperation.Outcome>
-    ) throws -> ServiceOperation.Outcome? {
-        if let done = try transactAtOnce({ try outcome(of: operation, by: caller, on: &$0) }) { return done }
-        return try transact(orLater: later) { [self] in try outcome(of: operation, by: caller, on: &$0) }
-    }
-
-    private func outcome(
+    fileprivate func outcome(
         of operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
         try perform(operation, by: caller, on: &pending)
@@ -121,5 +117,37 @@ extension Session {
             let labels = try pending.details.labels.merging(patch, environment.settings)
             if labels != pending.details.labels { pending.details.labels = labels }
         }
+    }
+}
+
+/// One operation, and the caller that waits for its outcome: a ``Transaction`` with one object instead of four.
+private final class OperationWork: QueuedWork, @unchecked Sendable {
+    private let operation: ServiceOperation
+    private let caller: ServiceCaller
+    private let done: Session.Completion<ServiceOperation.Outcome>
+    private var outcome: Result<ServiceOperation.Outcome, any Error>?
+
+    init(
+        _ operation: ServiceOperation, by caller: ServiceCaller, in session: Session,
+        then done: @escaping Session.Completion<ServiceOperation.Outcome>
+    ) {
+        self.operation = operation
+        self.caller = caller
+        self.done = done
+        super.init(in: session)
+    }
+
+    override func change(_ pending: inout PendingState) -> Bool {
+        do {
+            outcome = .success(try session.outcome(of: operation, by: caller, on: &pending))
+            return true
+        } catch {
+            outcome = .failure(error)
+            return false
+        }
+    }
+
+    override func conclude(_ refusal: SessionError?) {
+        done(refusal.map { .failure($0) } ?? outcome ?? .failure(SessionError.ended))
     }
 }

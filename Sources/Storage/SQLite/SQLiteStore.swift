@@ -156,13 +156,14 @@ package final class SQLiteStore: FileStore {
 
     // MARK: SessionStore
 
-    package func create(_ session: StoredSession) async throws(StoreError) {
-        let isNew = try await write { writer throws(SQLiteError) in
-            try writer.room.isLow ? nil : writer.create(session)
+    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        write { writer throws(SQLiteError) in
+            if writer.room.isLow { return .diskIsFull }
+            return try writer.create(session) ? nil : .conflict
+        } then: { [self] failure in
+            if failure == nil { count.wrappingAdd(1, ordering: .relaxed) }
+            done(failure)
         }
-        guard let isNew else { throw .diskIsFull }
-        guard isNew else { throw .conflict }
-        count.wrappingAdd(1, ordering: .relaxed)
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
@@ -170,7 +171,7 @@ package final class SQLiteStore: FileStore {
     }
 
     package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
-        commits.append(CommitJob(commit, then: done))
+        write({ writer throws(SQLiteError) in try writer.room.isLow ? .diskIsFull : writer.commit(commit) }, then: done)
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
@@ -234,10 +235,26 @@ package final class SQLiteStore: FileStore {
         try await readers.read { reader throws(SQLiteError) in try reader.page(after: id, limit: limit) }
     }
 
-    nonisolated(nonsending) private func write<Result: Sendable>(
-        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Result
-    ) async throws(StoreError) -> Result {
-        let outcome = await withCheckedContinuation { continuation in commits.append(Write(body, continuation)) }
+    /// - Parameter body: its result is why this write cannot be done, while others of its group can.
+    private func write(
+        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> StoreError?,
+        then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        commits.append(
+            Write(body) { result in
+                switch result {
+                case .success(let failure): done(failure)
+                case .failure(let error): done(error)
+                }
+            })
+    }
+
+    nonisolated(nonsending) private func write<Value: Sendable>(
+        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Value
+    ) async throws(StoreError) -> Value {
+        let outcome = await withUnsafeContinuation { waiting in
+            commits.append(Write(body) { waiting.resume(returning: $0) })
+        }
         return try outcome.get()
     }
 }

@@ -22,12 +22,15 @@ struct FlowEndpoints: Sendable {
         _ path: String, to routes: inout RouterBuilder,
         _ page: @escaping @Sendable (HTTPRequest) throws -> Representation
     ) {
-        let answer: @Sendable (HTTPRequest) throws -> HTTPResponse = { try page($0).answer(to: $0) }
-        let prompt: PromptHandler = { request, _ in try answer(request) }
-        routes.on(.get, path, promptly: checkCaller == nil ? prompt : nil) { request in
-            try await checkCaller?(request)
-            return try answer(request)
-        }
+        routes.on(
+            .get, path,
+            handler: { request in
+                guard let checkCaller else { return .response(try page(request).answer(to: request)) }
+                return .task {
+                    try await checkCaller(request)
+                    return .response(try page(request).answer(to: request))
+                }
+            })
     }
 
     @Sendable private func page(_ request: HTTPRequest) throws -> Representation {

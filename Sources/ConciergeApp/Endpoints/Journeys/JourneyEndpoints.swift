@@ -14,10 +14,10 @@ struct JourneyEndpoints: Sendable {
         let journeys = "/v1/sessions/{session}/journeys"
         routes.on(.get, journeys, list)
         routes.on(.post, journeys, start)
-        routes.on(.get, "\(journeys)/{id}", promptly: showPromptly, show)
+        routes.on(.get, "\(journeys)/{id}", handler: caller.inPath.handler(show))
         routes.on(.put, "\(journeys)/{id}", restart)
         routes.on(.delete, "\(journeys)/{id}", abandon)
-        routes.on(.post, "\(journeys)/{id}/events", promptly: sendPromptly, send)
+        routes.on(.post, "\(journeys)/{id}/events", handler: caller.inPath.handler(send))
         routes.on(.post, "\(journeys)/{id}/navigation", navigate)
     }
 
@@ -36,17 +36,13 @@ struct JourneyEndpoints: Sendable {
         return created(shown, in: session)
     }
 
-    private func show(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
-        return try answer(request, try await session.journey(id(of: request)).text)
-    }
-
-    private func showPromptly(_ request: HTTPRequest, _: inout HTTPDeferral) throws -> HTTPResponse? {
-        guard let session = try caller.residentSessionInPath(of: request) else { return nil }
+    @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         var shown: JourneyText?
         request.lendParameter(Self.idParameter) { shown = session.shownJourney($0) }
-        if let shown { return try answer(request, shown) }
-        return try session.residentText(of: id(of: request)).map { try answer(request, $0) }
+        if let shown = try shown ?? session.residentText(of: id(of: request)) {
+            return .response(try answer(request, shown))
+        }
+        return .task { .response(try answer(request, try await session.journey(id(of: request)).text)) }
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -64,39 +60,19 @@ struct JourneyEndpoints: Sendable {
         return .done
     }
 
-    private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+    @Sendable private func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
-        do {
-            let shown = try await session.send(
-                event, data: data, toJourney: id(of: request), condition: condition)
-            return moved(request, shown.text)
-        } catch {
-            throw explained(error, request, session)
-        }
-    }
-
-    private func sendPromptly(_ request: HTTPRequest, _ deferral: inout HTTPDeferral) throws -> HTTPResponse? {
-        guard let session = try caller.residentSessionInPath(of: request) else { return nil }
-        let (event, data) = try event(of: request)
-        let condition = try Conditions.ofWrite(request)
-        do {
-            let text = try session.send(event, data: data, toJourney: id(of: request), condition: condition) {
-                let late = deferral.begin()
-                return { outcome in
-                    late.give {
-                        do {
-                            return moved(request, try outcome.get())
-                        } catch {
-                            throw explained(error, request, session)
-                        }
+        return .deferred { responder in
+            session.send(
+                event, data: data, toJourney: id(of: request), condition: condition,
+                then: responder.completion { text in
+                    do {
+                        return moved(request, try text.get())
+                    } catch {
+                        throw explained(error, request, session)
                     }
-                }
-            }
-            return text.map { moved(request, $0) }
-        } catch {
-            throw explained(error, request, session)
+                })
         }
     }
 

@@ -9,52 +9,31 @@ protocol WriteJob: AnyObject, Sendable {
     func finish(_ error: SQLiteError?)
 }
 
-/// A commit of a session, which nearly every write is: without a generic class and a continuation, which would cost
-/// two thousand instructions more.
-///
-/// `@unchecked Sendable`: `failure` is touched by the writer's thread alone, and nothing else changes.
-final class CommitJob: WriteJob, @unchecked Sendable {
-    private let commit: SessionCommit
-    private let done: @Sendable (StoreError?) -> Void
-    private var failure: StoreError?
-
-    init(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
-        self.commit = commit
-        self.done = done
-    }
-
-    func apply(to writer: SessionWriter) throws(SQLiteError) {
-        failure = try writer.room.isLow ? .diskIsFull : writer.commit(commit)
-    }
-
-    func finish(_ error: SQLiteError?) { done(error?.storeError ?? failure) }
-}
-
-/// Any other write, for which a task waits.
+/// A write, and what is called when it is durable or has failed.
 ///
 /// `@unchecked Sendable`: `result` is touched by the writer's thread alone, and nothing else changes.
-final class Write<Result: Sendable>: WriteJob, @unchecked Sendable {
-    private let body: @Sendable (SessionWriter) throws(SQLiteError) -> Result
-    private let continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>
-    private var result: Result?
+final class Write<Value: Sendable>: WriteJob, @unchecked Sendable {
+    private let body: @Sendable (SessionWriter) throws(SQLiteError) -> Value
+    private let done: @Sendable (Result<Value, StoreError>) -> Void
+    private var result: Value?
 
     init(
-        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Result,
-        _ continuation: CheckedContinuation<Swift.Result<Result, StoreError>, Never>
+        _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Value,
+        then done: @escaping @Sendable (Result<Value, StoreError>) -> Void
     ) {
         self.body = body
-        self.continuation = continuation
+        self.done = done
     }
 
     func apply(to writer: SessionWriter) throws(SQLiteError) { result = try body(writer) }
 
     func finish(_ error: SQLiteError?) {
         if let error {
-            continuation.resume(returning: .failure(error.storeError))
+            done(.failure(error.storeError))
         } else if let result {
-            continuation.resume(returning: .success(result))
+            done(.success(result))
         } else {
-            continuation.resume(returning: .failure(.unavailable("The store was closed.")))
+            done(.failure(.unavailable("The store was closed.")))
         }
     }
 }
