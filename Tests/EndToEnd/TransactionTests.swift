@@ -56,6 +56,29 @@ struct TransactionTests {
         }
     }
 
+    @Test("what a service is after all writes must be valid, and what it is between two of them need not be")
+    func checkedOnce() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let wrong = #"{"op":"patch","service":"profile","value":{"name":1,"email":"a@example.org"}}"#
+            let right = #"{"op":"patch","service":"profile","value":{"name":"Ada"}}"#
+            let other = #"{"op":"put","service":"quote","value":{"text":"t","author":"a"}}"#
+            #expect(try await Self.commit([wrong, other, right].joined(separator: ","), client).status == 200)
+            let profile = try await client.get(Paths.profile)
+            #expect(profile[member: "name"] == "Ada" && profile[member: "email"] == "a@example.org")
+            let refused = try await Self.commit([right, wrong, other].joined(separator: ","), client)
+            #expect(refused.status == 400)
+            #expect(String(decoding: refused.body, as: UTF8.self).contains("/operations/1/value/name"))
+            #expect(try await client.revision() == 2)
+            // A clear between two writes is done between them.
+            let clear = #"{"op":"clear","service":"profile"}"#
+            let cleared = try await Self.commit([clear, right].joined(separator: ","), client)
+            #expect(cleared.status == 200)
+            #expect(try await client.get(Paths.profile)[member: "email"] != "a@example.org")
+            #expect(try await Self.commit([wrong, clear].joined(separator: ","), client).status == 400)
+        }
+    }
+
     struct Failure: Sendable, CustomTestStringConvertible {
         let operation: String
         let status: Int

@@ -84,8 +84,8 @@ struct CreatingTests {
     @Test("there are never more than there may be, whichever way they are made")
     func limit() async throws {
         let house = try House { $0.maxSessions = 1 }
-        #expect(try house.sessions.createAtOnce() != nil)
-        #expect(throws: SessionError.tooManySessions) { try house.sessions.createAtOnce() }
+        #expect(try atOnce { house.sessions.create(then: $0) } != nil)
+        #expect(throws: SessionError.tooManySessions) { try atOnce { house.sessions.create(then: $0) } }
         await #expect(throws: SessionError.tooManySessions) { try await house.session() }
     }
 

@@ -224,10 +224,8 @@ import Testing
         let id = try await starting.value
         let told = Outcomes<JourneyText>()
         for number in 1...5 {
-            told.note(number) { later in
-                let condition = number == 4 ? WriteCondition.ifMatch(step: 2) : .none
-                return try session.send("again", toJourney: id, condition: condition, orLater: later)
-            }
+            let condition = number == 4 ? WriteCondition.ifMatch(step: 2) : .none
+            session.send("again", toJourney: id, condition: condition, then: told.note(number))
         }
         #expect(store.heldCount == 4 && told.numbers.isEmpty)
         #expect(try session.residentJourney(id)?.view.step == 1)

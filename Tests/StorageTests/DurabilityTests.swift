@@ -57,8 +57,11 @@ struct DurabilityTests {
         // With nothing to sync there is no time at which the file would be looked at in any case.
         let failed: Result<Void, StoreError> = await withCheckedContinuation { continuation in
             commits.append(
-                Write(
-                    { _ throws(SQLiteError) in throw SQLiteError(code: SQLITE_IOERR, doing: "writing") }, continuation))
+                Write { _ throws(SQLiteError) in
+                    throw SQLiteError(code: SQLITE_IOERR, doing: "writing")
+                } then: {
+                    continuation.resume(returning: $0)
+                })
         }
         #expect(throws: StoreError.self) { try failed.get() }
         _ = await opening.next()

@@ -72,8 +72,11 @@ struct FileLockTests {
         #expect(rename(other.path, file.path) == 0)
         let failed: Result<Void, StoreError> = await withCheckedContinuation { continuation in
             store.writing.append(
-                Write(
-                    { _ throws(SQLiteError) in throw SQLiteError(code: SQLITE_IOERR, doing: "writing") }, continuation))
+                Write { _ throws(SQLiteError) in
+                    throw SQLiteError(code: SQLITE_IOERR, doing: "writing")
+                } then: {
+                    continuation.resume(returning: $0)
+                })
         }
         #expect(throws: StoreError.self) { try failed.get() }
         await #expect(throws: StoreError.self) { try await Self.add(to: store) }

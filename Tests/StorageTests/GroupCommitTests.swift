@@ -28,7 +28,9 @@ struct GroupCommitTests {
         func write<Result: Sendable>(
             _ body: @escaping @Sendable (SessionWriter) throws(SQLiteError) -> Result
         ) async throws(StoreError) -> Result {
-            try await withCheckedContinuation { commits.append(Write(body, $0)) }.get()
+            try await withCheckedContinuation { waiting in
+                commits.append(Write(body) { waiting.resume(returning: $0) })
+            }.get()
         }
 
         func create(document: Int = 0) async throws(StoreError) -> SessionID {

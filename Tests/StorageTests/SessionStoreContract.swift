@@ -19,9 +19,6 @@ import Testing
         },
     ]
 
-    /// Stores that need not be waited for do the same when they are not.
-    static let promptStores: [any PromptSessionStore] = [MemoryStore()]
-
     private static func record(
         _ id: SessionID, revision: UInt64 = 1, services: [ServiceDocument] = [], user: String? = nil
     ) -> SessionRecord {
@@ -462,25 +459,6 @@ import Testing
         if let flows = try await store.usedFlows() { #expect(Set(flows.map(\.version)) == [7, 8]) }
         #expect(try await store.end(id))
         #expect(store.sessionCount == 0)
-    }
-
-    @Test("what is done at once is done, once, and from the revision that is there", arguments: promptStores)
-    func atOnce(_ store: any PromptSessionStore) async throws {
-        try store.createAtOnce(StoredSession(record: Self.record(id), lastUsedAt: 11))
-        #expect(try await store.load(id)?.record.revision == 1)
-        await expect(.conflict) { () async throws(StoreError) in
-            try store.createAtOnce(StoredSession(record: Self.record(id), lastUsedAt: 12))
-        }
-        try store.commitAtOnce(Self.commit(Self.record(id, revision: 2, user: "u"), replacing: 1))
-        await expect(.conflict) { () async throws(StoreError) in
-            try store.commitAtOnce(Self.commit(Self.record(id, revision: 2), replacing: 1))
-        }
-        let session = try #require(try await store.load(id))
-        #expect(session.lastUsedAt == 11 && session.record.revision == 2 && session.record.userID == "u")
-        #expect(try await store.end(id))
-        await expect(.gone) { () async throws(StoreError) in
-            try store.commitAtOnce(Self.commit(Self.record(id, revision: 3), replacing: 2))
-        }
     }
 
     private func expect(

@@ -29,9 +29,16 @@ package final class SteeredStore: SessionStore {
     /// What it says is wrong with it from now on; nil for nothing.
     package func fail(_ sentence: String?) { failure.withLock { $0 = sentence } }
 
-    package func create(_ session: StoredSession) async throws(StoreError) {
-        try await take(.create)
-        try await inner.create(session)
+    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        Task {
+            do throws(StoreError) {
+                try await take(.create)
+                try await inner.create(session)
+                done(nil)
+            } catch {
+                done(error)
+            }
+        }
     }
 
     package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {

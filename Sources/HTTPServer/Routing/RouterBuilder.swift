@@ -56,7 +56,8 @@ public struct RouterBuilder {
     }
 
     private mutating func add(
-        _ method: HTTPMethod, _ pattern: String, _ allow: AllowRule?, takesPieces: Bool, _ handler: @escaping HTTPHandler
+        _ method: HTTPMethod, _ pattern: String, _ allow: AllowRule?, takesPieces: Bool,
+        _ handler: @escaping HTTPHandler
     ) {
         var handler = handler
         // Not by `reduce`, which would call each function through two more.

@@ -13,7 +13,9 @@ extension Sessions {
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) {
         do {
-            let labels = try labels.map { labels throws(SessionError) in try SessionLabels.none.merging(labels, settings) }
+            let labels = try labels.map { labels throws(SessionError) in
+                try SessionLabels.none.merging(labels, settings)
+            }
             try create(labels ?? .none, mode, attempt: 1, then: done)
         } catch {
             done(.failure(error))

@@ -8,17 +8,39 @@ extension PendingState {
         _ operation: ServiceOperation, by caller: ServiceCaller, limit: Int
     ) throws(SessionError) {
         let service = operation.service
-        guard operation.isAllowed(to: caller) else { throw .readOnly(service: service.name) }
-        try check(operation)
+        try check(operation, by: caller)
         switch operation.action {
         case .put(let document):
             write(service, try service.bytes(of: document, limit: limit))
         case .mergePatch(let patch):
             write(service, try service.bytes(merging: patch, into: document(of: service)?.bytes, limit: limit))
         case .jsonPatch(let patch):
-            write(service, try service.bytes(of: try patched(service, patch, limit), limit: limit))
+            let current = try service.document(parsing: document(of: service)?.bytes)
+            write(service, try service.bytes(of: try service.patched(current, patch, limit), limit: limit))
         case .clear: clear(service)
         case .remove: remove(service)
+        }
+    }
+
+    /// What a write makes of a service's state, which is still to be checked and written.
+    ///
+    /// - Parameter tree: what an earlier write of the unit of work has made of it; nil when there was none.
+    mutating func tree(
+        after operation: ServiceOperation, on tree: JSONDocument?, by caller: ServiceCaller, limit: Int
+    ) throws(SessionError) -> JSONDocument {
+        let service = operation.service
+        try check(operation, by: caller)
+        create(service)
+        func current() throws(SessionError) -> JSONDocument {
+            // Not `??`: its nil would be the document `null`.
+            if let tree { return tree }
+            return try service.document(parsing: document(of: service)?.bytes)
+        }
+        switch operation.action {
+        case .put(let document): return document
+        case .mergePatch(let patch): return try current().merging(patch)
+        case .jsonPatch(let patch): return try service.patched(try current(), patch, limit)
+        case .clear, .remove: return try current()
         }
     }
 
@@ -30,14 +52,12 @@ extension PendingState {
             bytes: service.isKeptOtherwise ? service.defaultBytes : document?.bytes ?? service.defaultBytes)
     }
 
-    private func check(_ operation: ServiceOperation) throws(SessionError) {
+    private func check(_ operation: ServiceOperation, by caller: ServiceCaller) throws(SessionError) {
         let service = operation.service
+        guard operation.isAllowed(to: caller) else { throw .readOnly(service: service.name) }
         if operation.condition.isEmpty {
-            guard service.concurrency == .firstWrite else { return }
-            switch operation.action {
-            case .put, .mergePatch, .jsonPatch: throw .preconditionRequired(service: service.name)
-            case .clear, .remove: return
-            }
+            guard service.concurrency == .firstWrite, operation.action.isWrite else { return }
+            throw .preconditionRequired(service: service.name)
         }
         var before = ServiceETag.unwritten
         if let document = base.document(of: service.index),
@@ -49,11 +69,12 @@ extension PendingState {
             throw .preconditionFailed(service: service.name, current: before)
         }
     }
+}
 
-    private func patched(
-        _ service: RegisteredService, _ patch: JSONDocument, _ limit: Int
+extension RegisteredService {
+    fileprivate func patched(
+        _ current: JSONDocument, _ patch: JSONDocument, _ limit: Int
     ) throws(SessionError) -> JSONDocument {
-        let current = try service.document(parsing: document(of: service)?.bytes)
         do {
             return try current.applying(patch, maximumSize: limit)
         } catch {
@@ -61,13 +82,11 @@ extension PendingState {
             switch error.kind {
             case .malformed: throw .malformedPatch(input)
             case .conflict: throw .patchConflict(input)
-            case .tooLarge: throw .tooLarge(service: service.name, limit: limit)
+            case .tooLarge: throw .tooLarge(service: name, limit: limit)
             }
         }
     }
-}
 
-extension RegisteredService {
     /// Whether that caller may give it a state.
     package func isWritable(by caller: ServiceCaller) -> Bool {
         caller == .admin ? !isKeptOtherwise : !isReadOnly
@@ -79,9 +98,16 @@ extension RegisteredService {
 
 extension ServiceOperation {
     fileprivate func isAllowed(to caller: ServiceCaller) -> Bool {
-        switch action {
-        case .put, .mergePatch, .jsonPatch: service.isWritable(by: caller)
-        case .clear, .remove: service.isRemovable(by: caller)
+        action.isWrite ? service.isWritable(by: caller) : service.isRemovable(by: caller)
+    }
+}
+
+extension ServiceOperation.Action {
+    /// Whether it gives the service a state.
+    var isWrite: Bool {
+        switch self {
+        case .put, .mergePatch, .jsonPatch: true
+        case .clear, .remove: false
         }
     }
 }

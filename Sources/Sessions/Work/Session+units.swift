@@ -65,7 +65,7 @@ extension Session {
     private func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) {
-        let limit = environment.settings.maxDocumentSize
+        let limit = settings.maxDocumentSize
         if operation.service.isKeptOtherwise {
             // Looked at before journeys are given up for it.
             var trial = pending
@@ -78,22 +78,65 @@ extension Session {
 
     /// Does all of them or none, in their order.
     ///
+    /// The writes of one service change one tree, which is checked against the schema and written once, after the last of
+    /// them. So what a transaction leaves behind must be valid, and what lies between two of its writes need not be.
+    ///
     /// - Returns: one outcome for each operation: what the service is like after all of them.
-    /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done.
+    /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done. An invalid state is the fault of the
+    ///   last write.
     nonisolated(nonsending) package func perform(
         _ operations: [ServiceOperation], by caller: ServiceCaller = .client
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact { [self] pending in
+            var trees: [UInt16: WrittenTree] = [:]
             for (index, operation) in operations.enumerated() {
-                do throws(SessionError) {
-                    try perform(operation, by: caller, on: &pending)
-                } catch {
-                    throw SessionError.inOperation(index, error)
+                let service = operation.service
+                try Self.inOperation(index) { () throws(SessionError) in
+                    // What clients only read can decide what else lives, see `followUser`.
+                    if operation.action.isWrite, !service.isReadOnly {
+                        let tree = try pending.tree(
+                            after: operation, on: trees[service.index]?.tree, by: caller,
+                            limit: settings.maxDocumentSize)
+                        trees[service.index] = WrittenTree(tree: tree, service: service, lastWrite: index)
+                    } else {
+                        try write(&trees, to: &pending)
+                        try perform(operation, by: caller, on: &pending)
+                    }
                 }
             }
+            try write(&trees, to: &pending)
             return operations.map { pending.outcome(of: $0.service) }
         }
     }
+
+    /// What several writes have made of a service's state.
+    private struct WrittenTree {
+        let tree: JSONDocument
+        let service: RegisteredService
+        let lastWrite: Int
+    }
+
+    private func write(_ trees: inout [UInt16: WrittenTree], to pending: inout PendingState) throws(SessionError) {
+        for last in trees.values.sorted(by: { $0.lastWrite < $1.lastWrite }) {
+            try Self.inOperation(last.lastWrite) { () throws(SessionError) in
+                pending.write(last.service, try last.service.bytes(of: last.tree, limit: settings.maxDocumentSize))
+            }
+        }
+        trees = [:]
+    }
+
+    private static func inOperation(
+        _ index: Int, _ body: () throws(SessionError) -> Void
+    ) throws(SessionError) {
+        do throws(SessionError) {
+            try body()
+        } catch {
+            if case .inOperation = error { throw error }
+            throw .inOperation(index, error)
+        }
+    }
+
+    private var settings: SessionSettings { environment.settings }
 
     /// Removes every instance, newest first. What clients can only read and somebody wrote, the attached user and the
     /// journeys, stays unless an admin asks; then the journeys are given up before.

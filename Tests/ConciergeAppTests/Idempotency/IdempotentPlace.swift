@@ -7,7 +7,8 @@ import Synchronization
 final class IdempotentPlace: Sendable {
     let clock = StandingClock()
     let store: IdempotencyStore
-    private let handler: HTTPHandler
+    private let handler: Handler
+    typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
     private let middleware: IdempotencyMiddleware
     private let doneCount = Mutex(0)
 
@@ -17,7 +18,7 @@ final class IdempotentPlace: Sendable {
     /// The caller is whoever the field `Caller` names; "nobody" is refused.
     init(
         limits: IdempotencyStore.Limits = .init(),
-        handler: @escaping HTTPHandler = { HTTPResponse(.created, text: "made \($0.id)") }
+        handler: @escaping Handler = { HTTPResponse(.created, text: "made \($0.id)") }
     ) {
         store = IdempotencyStore(limits: limits, clock: clock)
         self.handler = handler
@@ -29,10 +30,15 @@ final class IdempotentPlace: Sendable {
     }
 
     func ask(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await middleware.respond(to: request) { request in
-            self.doneCount.withLock { $0 += 1 }
-            return try await self.handler(request)
+        var outcome = try middleware.respond(to: request) { [self] request in
+            .task {
+                self.doneCount.withLock { $0 += 1 }
+                return .response(try await self.handler(request))
+            }
         }
+        while case .task(let work) = outcome { outcome = try await work() }
+        guard case .response(let response) = outcome else { throw CancellationError() }
+        return response
     }
 
     func post(

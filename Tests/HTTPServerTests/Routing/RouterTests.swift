@@ -7,13 +7,13 @@ import Testing
 struct RouterTests {
     private static func router() throws -> Router {
         var routes = RouterBuilder()
-        let answer: HTTPHandler = { _ in HTTPResponse() }
+        let answer: HTTPHandler = { _ in .response(HTTPResponse()) }
         for (method, pattern) in [
             (HTTPMethod.get, "/"), (.get, "/things"), (.post, "/things"), (.get, "/things/{id}"),
             (.delete, "/things/{id}"), (.get, "/things/{id}/parts/{n:int}"), (.put, "/ä b"), (.options, "/own"),
             (.get, "/own"), (.head, "/head"), (.get, "/head"),
         ] {
-            routes.on(method, pattern, answer)
+            routes.on(method, pattern, handler: answer)
         }
         return try routes.freeze()
     }
@@ -100,12 +100,12 @@ struct RouterTests {
     @Test("tells literals of every length apart, wherever in a path they stand")
     func literals() throws {
         var routes = RouterBuilder()
-        let answer: HTTPHandler = { _ in HTTPResponse() }
+        let answer: HTTPHandler = { _ in .response(HTTPResponse()) }
         let names =
             (1...20).map { String(repeating: "s", count: $0) } + ["sssssssx", "ssssssssx", "sessions", "session"]
         for name in names {
-            routes.on(.get, "/\(name)", answer)
-            routes.on(.get, "/under/\(name)/{id}", answer)
+            routes.on(.get, "/\(name)", handler: answer)
+            routes.on(.get, "/under/\(name)/{id}", handler: answer)
         }
         let router = try routes.freeze()
         for name in names {

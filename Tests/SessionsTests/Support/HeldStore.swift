@@ -57,7 +57,9 @@ final class HeldStore: SessionStore {
         held.withLock { $0.append((commit, done)) }
     }
 
-    func create(_ session: StoredSession) async throws(StoreError) { try await inner.create(session) }
+    func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        inner.create(session, then: done)
+    }
     func receive(_ arrival: SessionArrival) async throws(StoreError) { try await inner.receive(arrival) }
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession? { try await inner.load(id) }
     var sessionCount: Int { inner.sessionCount }

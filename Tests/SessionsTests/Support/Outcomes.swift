@@ -27,18 +27,12 @@ final class Outcomes<Value: Sendable>: Sendable {
     func begin(
         _ number: Int, in session: Session, _ body: @escaping @Sendable (inout PendingState) throws -> Value
     ) {
-        note(number) { later in try session.transact(orLater: later, body) }
+        session.transact(body, then: note(number))
     }
 
-    func note(
-        _ number: Int, _ begin: (_ later: () -> Session.Completion<Value>) throws -> Value?
-    ) {
-        do {
-            let value = try begin { { outcome in self.told.withLock { $0.append((number, outcome)) } } }
-            if let value { told.withLock { $0.append((number, .success(value))) } }
-        } catch {
-            told.withLock { $0.append((number, .failure(error))) }
-        }
+    /// Notes what comes of a unit of work.
+    func note(_ number: Int) -> Session.Completion<Value> {
+        { outcome in self.told.withLock { $0.append((number, outcome)) } }
     }
 }
 
@@ -47,9 +41,11 @@ extension Outcomes where Value == ServiceOperation.Outcome {
         _ number: Int, _ action: ServiceOperation.Action, on name: String, if condition: WriteCondition = .none,
         in session: Session
     ) {
-        note(number) { later in
+        do {
             let service = try session.environment.catalog.service(named: name)
-            return try session.perform(.init(action, on: service, condition: condition), orLater: later)
+            session.perform(.init(action, on: service, condition: condition), then: note(number))
+        } catch {
+            note(number)(.failure(error))
         }
     }
 
@@ -63,7 +59,7 @@ extension Session {
 
     /// Nil when it is done later.
     func performAtOnce(_ operation: ServiceOperation) throws -> ServiceOperation.Outcome? {
-        try perform(operation) { { _ in } }
+        try atOnce { perform(operation, then: $0) }
     }
 
     /// Nil when it is done later.
@@ -71,6 +67,13 @@ extension Session {
     func sendAtOnce(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
     ) throws -> JourneyText? {
-        try send(event, data: data, toJourney: id, condition: condition) { { _ in } }
+        try atOnce { send(event, data: data, toJourney: id, condition: condition, then: $0) }
     }
+}
+
+/// What a function has called back with when it returns; nil when it has not yet.
+func atOnce<Value: Sendable>(_ begin: (@escaping Session.Completion<Value>) -> Void) throws -> Value? {
+    let result = Mutex<Result<Value, any Error>?>(nil)
+    begin { outcome in result.withLock { $0 = outcome } }
+    return try result.withLock { $0 }?.get()
 }

@@ -23,10 +23,17 @@ final class StoreWrapper: SessionStore {
     /// Called before each create.
     let beforeCreate = Mutex<(@Sendable (StoredSession) throws(StoreError) -> Void)?>(nil)
 
-    func create(_ session: StoredSession) async throws(StoreError) {
-        try beforeCreate.withLock { $0 }?(session)
-        try await inner.create(session)
-        await afterCreate.withLock { $0 }?(session.record.id)
+    func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        Task {
+            do throws(StoreError) {
+                try beforeCreate.withLock { $0 }?(session)
+                try await inner.create(session)
+                await afterCreate.withLock { $0 }?(session.record.id)
+                done(nil)
+            } catch {
+                done(error)
+            }
+        }
     }
 
     func receive(_ arrival: SessionArrival) async throws(StoreError) { try await inner.receive(arrival) }

@@ -3,16 +3,14 @@ import Testing
 
 @testable import Sessions
 
-@Suite("Writing without waiting")
-struct PromptWritingTests {
+@Suite("Writing with a completion")
+struct CompletionTests {
     private struct Mishap: Error {}
 
-    @Test("a store that has to be waited for is waited for: nothing is shown at once")
+    @Test("nothing is shown before the store has called back")
     func waitingStore() async throws {
         let store = HeldStore()
         let house = try House(store: store)
-        #expect(try house.sessions.createAtOnce() == nil)
-        #expect(house.sessions.statistics.live == 0)
         let session = try await house.session()
         #expect(try session.performAtOnce(.init(.put(["count": 1]), on: try house.service("counter"))) == nil)
         #expect(try session.view().summary.revision == 1)
@@ -29,7 +27,8 @@ struct PromptWritingTests {
             (.put(["a": 1]), "notes", .init(onlyIfNew: true)),
         ]
         let (prompt, patient) = (try House(), try House())
-        let (one, _) = try #require(try prompt.sessions.createAtOnce(labels: ["a": "b"], mode: .cookie))
+        let (one, _) = try #require(
+            try atOnce { prompt.sessions.create(labels: ["a": "b"], mode: .cookie, then: $0) })
         let (other, _) = try await patient.sessions.create(labels: ["a": "b"], mode: .cookie)
         for (action, name, condition) in actions {
             let atOnce = try one.performAtOnce(.init(action, on: try prompt.service(name), condition: condition))
@@ -71,11 +70,12 @@ struct PromptWritingTests {
             if let expected { #expect(error == expected) }
         }
         #expect(throws: Mishap.self) {
-            try session.transact {
-                { _ in }
-            } _: { pending in
-                pending.write(counter, Array(#"{"count":3}"#.utf8))
-                throw Mishap()
+            try atOnce { done in
+                session.transact(
+                    { pending in
+                        pending.write(counter, Array(#"{"count":3}"#.utf8))
+                        throw Mishap()
+                    }, then: done)
             }
         }
         #expect(try house.get("counter", session) == (["count": 1], ServiceETag(revision: 2)))
