@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What tests do to files.
+/// Reads and changes files.
 enum Files {
     static func read(_ path: String) throws -> [UInt8] {
         let file = open(path, O_RDONLY)

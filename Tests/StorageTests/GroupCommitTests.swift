@@ -6,9 +6,9 @@ import Testing
 
 @testable import Storage
 
-@Suite("Writing together")
+@Suite("Group commit")
 struct GroupCommitTests {
-    /// A writer on a fresh file, which counts how often the file is opened.
+    /// A writer on a new file. It counts how often the file is opened.
     private final class Place: Sendable {
         let file: SQLiteFile
         let commits: GroupCommit
@@ -58,7 +58,7 @@ struct GroupCommitTests {
     /// SQLITE_IOERR_FSYNC, a macro that Swift does not see.
     private static let failedSyncCode = SQLITE_IOERR | 4 << 8
 
-    @Test("after a failed sync nothing is acknowledged until the file was opened anew and the log written back")
+    @Test("after a failed sync nothing is acknowledged until the file is opened anew and its log copied to it")
     func failedSync() async throws {
         let place = try Place()
         _ = try await place.create()
@@ -77,7 +77,7 @@ struct GroupCommitTests {
         await place.commits.waitForEnd()
     }
 
-    @Test("a job that fails alone takes nobody with it")
+    @Test("a job that fails does not fail the others of its group")
     func oneJob() async throws {
         let place = try Place()
         let outcomes = await withTaskGroup(of: Bool.self) { group in
@@ -104,7 +104,7 @@ struct GroupCommitTests {
         #expect(place.commits.trouble == nil)
     }
 
-    @Test("a full disk refuses writes, harms nothing, and takes writes again when there is room")
+    @Test("on a full disk writes are refused and nothing is lost; with room there are writes again")
     func full() async throws {
         let place = try Place(settings: ["PRAGMA max_page_count = 64"])
         var made: [SessionID] = []
@@ -122,7 +122,7 @@ struct GroupCommitTests {
         #expect(place.openings.count.load(ordering: .relaxed) == 1)
     }
 
-    @Test("what comes after closing is refused, what came before is done")
+    @Test("calls after closing are refused, earlier ones are done")
     func closing() async throws {
         let place = try Place()
         _ = try await place.create()
@@ -132,7 +132,7 @@ struct GroupCommitTests {
         #expect(try place.sessionCount == 1)
     }
 
-    @Test("while another program holds a lock a group fails once, told in one line; then writing goes on")
+    @Test("while another program holds a lock a group fails once, with one report; then writes go on")
     func busy() async throws {
         let file = try SQLiteFile()
         let reports = Reports()
@@ -159,7 +159,7 @@ struct GroupCommitTests {
         await store.close()
     }
 
-    @Test("a database that is deleted is told of within two seconds, and nothing is acknowledged any more")
+    @Test("a deleted database is reported within seconds, and nothing is acknowledged any more")
     func deleted() async throws {
         let file = try SQLiteFile()
         let (reports, reported) = AsyncStream.makeStream(of: String.self)

@@ -26,8 +26,8 @@ struct FaultTests {
     /// For each call a number that a run did not come to, for two runs one after the other.
     private static let beyond = Mutex<[String: Int]>([:])
 
-    /// The load writes, makes sessions and ends them, and in the end asks the program to stop, so that the log is written
-    /// back to the file and cut. Each thread counts its own calls.
+    /// The load writes, makes sessions and ends them, and in the end asks the program to stop, so that the log is
+    /// written back to the file and cut. Each thread counts its own calls.
     @Test("killed at the Nth call, for each N that there is: nothing acknowledged is lost", arguments: kills)
     func kill(at fault: Fault) async throws {
         guard Self.beyond.withLock({ $0[fault.call, default: 0] }) < 2 else { return }

@@ -19,8 +19,8 @@ enum Strace {
     /// What the shell says of a command that there is none of.
     private static func isNotFound(_ status: Int32) -> Bool { status >> 8 & 0xFF == 127 }
 
-    /// The `number`th call kills the program before it is done. Without `--seccomp-bpf`: a signal is lost at the stops that
-    /// it makes.
+    /// The `number`th call kills the program before it is done. Without `--seccomp-bpf`: a signal is lost at the stops
+    /// that it makes.
     static func killing(at call: String, _ number: Int) -> [String] {
         slowCommand + ["-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)", "-o", "/dev/null"]
     }

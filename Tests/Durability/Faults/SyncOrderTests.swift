@@ -3,8 +3,8 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// A kill shows nothing of a sync that was left out: what the program wrote is in the kernel, and stays. So the order of
-/// its system calls is looked at.
+/// A kill shows nothing of a sync that was left out: what the program wrote is in the kernel, and stays. So the order
+/// of its system calls is looked at.
 @Suite("Each answer comes after the sync", .enabled(if: Strace.isUsable, Strace.missing))
 struct SyncOrderTests {
     @Test("between a write to the log and the answer there is a sync of the log")

@@ -22,7 +22,8 @@ struct History: Sendable {
         return false
     }
 
-    /// What need not have happened, and was seen by nobody, is left out: it can neither explain nor contradict anything.
+    /// What need not have happened, and was seen by nobody, is left out: it can neither explain nor contradict
+    /// anything.
     private func matters(_ request: SentRequest) -> Bool {
         guard request.isForgiven || request.outcome == .unknown else { return true }
         switch (request.action, request.outcome) {
@@ -40,8 +41,8 @@ struct History: Sendable {
             }
     }
 
-    /// The requests of each client in their order. One without an answer has a lane of its own: it can still happen while
-    /// the client goes on.
+    /// The requests of each client in their order. One without an answer has a lane of its own: it can still happen
+    /// while the client goes on.
     private func lanes(_ requests: [SentRequest]) -> [[SentRequest]] {
         let answered = Dictionary(grouping: requests.filter { $0.outcome != .unknown }, by: \.client)
         return answered.keys.sorted().map { answered[$0, default: []].sorted { $0.sentAt < $1.sentAt } }
@@ -93,8 +94,8 @@ struct History: Sendable {
             """
     }
 
-    /// The requests without which there would be an explanation. The others are forgiven, which only allows more: one that
-    /// need not have happened, and may have. So what is left is a proof by itself.
+    /// The requests without which there would be an explanation. The others are forgiven, which only allows more: one
+    /// that need not have happened, and may have. So what is left is a proof by itself.
     private func shortest() -> [SentRequest] {
         var history = self
         var size = max(1, requests.count / 2)

@@ -47,7 +47,8 @@ extension SentRequest: CustomStringConvertible {
 }
 
 extension SentRequest {
-    /// The states that a session can be in after this request came upon it in `state`; none when it cannot have done so.
+    /// The states that a session can be in after this request came upon it in `state`; none when it cannot have done
+    /// so.
     func results(on state: SessionState) -> [SessionState] {
         switch outcome {
         case .sessionEnded: return state.isEnded ? [state] : []

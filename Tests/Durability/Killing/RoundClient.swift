@@ -10,7 +10,8 @@ struct RoundClient: Sendable {
     let seed: UInt64
     /// Writes are numbered from here on: no other client comes that far.
     let firstWrite: Int
-    /// It has the session for itself: then it also does what others of the session could not go on after, or not explain.
+    /// It has the session for itself: then it also does what others of the session could not go on after, or not
+    /// explain.
     let isAlone: Bool
     /// So that a server that does not die, or does nothing, ends the round as well.
     var maxRequests = 2_000

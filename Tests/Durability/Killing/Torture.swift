@@ -5,9 +5,10 @@ import Support
 
 /// Rounds on one database: start the program, let clients write, kill it, start it again, look at every session.
 ///
-/// What is found is what the next round starts with. Sessions that no client wrote to in a round have to be as they were,
-/// and sessions that have ended stay ended. In some rounds a few sessions only stay in memory, so that what clients read
-/// comes from the database, and in some the kill comes as soon as somebody is told of an end. `durability` changes.
+/// What is found is what the next round starts with. Sessions that no client wrote to in a round have to be as they
+/// were, and sessions that have ended stay ended. In some rounds a few sessions only stay in memory, so that what
+/// clients read comes from the database, and in some the kill comes as soon as somebody is told of an end. `durability`
+/// changes.
 struct Torture {
     let folder: String
     let seed: UInt64

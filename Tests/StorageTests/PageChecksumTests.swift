@@ -6,8 +6,8 @@ import Testing
 
 @testable import Storage
 
-@Suite("Checksums of pages")
-struct PageSealTests {
+@Suite("Page checksums")
+struct PageChecksumTests {
     private final class Log: Sendable {
         let lines = Mutex<[String]>([])
     }
@@ -51,7 +51,7 @@ struct PageSealTests {
         try #require(pwrite(descriptor, bytes, bytes.count, place) == bytes.count)
     }
 
-    @Test("a bit that flips anywhere in any page is found by check, with the page")
+    @Test("check finds a flipped bit anywhere in any page, and names the page")
     func everyPage() async throws {
         let file = try SQLiteFile()
         _ = try await Self.fill(file, 60)
@@ -61,26 +61,26 @@ struct PageSealTests {
         _ = try StoreCheck.run(file.path) { clean.append($0) }
         #expect(clean == [])
         for page in 2...pages {
-            // Seldom the same place: header, cells, room between them, and the checksum itself.
+            // Varies the place: header, cells, the room between them, and the checksum itself.
             let place = (page - 1) * 4_096 + (page * 1_237) % 4_096
             let right = try Self.bytes(file.path, at: place, count: 1)
             try Self.write([right[0] ^ UInt8(1 << (page % 8))], to: file.path, at: place)
             var found: [String] = []
             _ = try StoreCheck.run(file.path) { found.append($0) }
-            let isTold = found.contains("page \(page): it does not fit its checksum")
-            // A page that says of the others where they are is not gone through by SQLite in every way.
+            let isTold = found.contains("page \(page): it does not match its checksum")
+            // SQLite does not follow every reference of a damaged page to other pages.
             #expect(isTold || found.contains { $0.hasPrefix("pages: ") }, "page \(page): \(found)")
             try Self.write(right, to: file.path, at: place)
         }
     }
 
-    @Test("a page that is none any more keeps from writing those who are on it, and nobody else; the store stays ready")
+    @Test("a page of an unknown kind refuses writes to its own sessions only; the store stays ready")
     func brokenPage() async throws {
         let file = try SQLiteFile()
         let ids = try await Self.fill(file, 60)
         let places = try stride(from: 4_096, to: file.pages * 4_096, by: 4_096)
         let leaf = try #require(try places.reversed().first { try Self.bytes(file.path, at: $0, count: 1) == [13] })
-        // A kind of page that there is not.
+        // Not a kind of page.
         try Self.write([0xFF], to: file.path, at: leaf)
         let store = try Self.open(file)
         let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -108,11 +108,11 @@ struct PageSealTests {
         await store.close()
     }
 
-    @Test("rows that a damaged count hides are trouble that is counted and told of once, whoever asks for them")
+    @Test("a page with a damaged row count is counted and reported once, however often its rows are read")
     func hiddenRows() async throws {
         let file = try SQLiteFile()
         let ids = try await Self.fill(file, 60)
-        // Leaves of tables are of kind 13, and have their number of cells at bytes 3 and 4.
+        // Leaves of tables have kind 13, and the number of their cells in bytes 3 and 4.
         var damaged = 0
         for place in try stride(from: 4_096, to: file.pages * 4_096, by: 4_096) {
             let head = try Self.bytes(file.path, at: place, count: 5)
@@ -129,12 +129,12 @@ struct PageSealTests {
         }
         #expect(missing > 0)
         #expect(store.damage.pages > 3 && store.damage.pages <= damaged)
-        let lines = log.lines.withLock(\.self).filter { $0.contains("does not fit its checksum; what was on it") }
+        let lines = log.lines.withLock(\.self).filter { $0.contains("does not match its checksum; rows on it") }
         #expect(lines.count == store.damage.pages)
         await store.close()
     }
 
-    @Test("a page in the place of another, and the rest of one that was cut, are found")
+    @Test("check finds a page in another page's place, and a page that is cut")
     func misplaced() async throws {
         let file = try SQLiteFile()
         _ = try await Self.fill(file, 60)
@@ -149,17 +149,17 @@ struct PageSealTests {
         var found: [String] = []
         _ = try StoreCheck.run(file.path) { found.append($0) }
         for page in [leaves[1] / 4_096 + 1, size / 4_096] {
-            #expect(found.contains("page \(page): it does not fit its checksum"), "\(page): \(found)")
+            #expect(found.contains("page \(page): it does not match its checksum"), "\(page): \(found)")
         }
     }
 
-    @Test("every page of a backup has its checksum, also those that are in the log only")
+    @Test("every page of a backup has a checksum, also a page that was only in the log")
     func backup() async throws {
         let file = try SQLiteFile()
-        // More than a connection keeps in memory, so that the copy's first page is not the first that is written.
+        // More than a connection caches, so that the copy's first page is not the first that is written.
         _ = try await Self.fill(file, 250, document: 6_000)
         let store = try Self.open(file)
-        // Changes pages that had been read from the file, with their checksums of then.
+        // Changes pages that were read from the file with their old checksums.
         for session in try await store.page(after: nil, limit: 100).sessions {
             #expect(try await store.end(session.record.id))
         }
@@ -169,27 +169,27 @@ struct PageSealTests {
         var found: [String] = []
         let check = try StoreCheck.run(target) { found.append($0) }
         #expect(found == [] && check.sessions == 150)
-        #expect(try StoreStatistics(target).isSealed)
+        #expect(try StoreStatistics(target).hasPageChecksums)
         await store.close()
     }
 
-    @Test("what another program writes in new pages is read without checksums, and gets them when it is written here")
+    @Test("pages that another program has made are read without checksums, and get them when the store writes them")
     func others() async throws {
         let file = try SQLiteFile()
         var handle: OpaquePointer?
         #expect(sqlite3_open_v2(file.path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "unix") == SQLITE_OK)
         #expect(sqlite3_exec(handle, SQLiteFile.plainTables, nil, nil, nil) == SQLITE_OK)
         sqlite3_close_v2(handle)
-        #expect(try !StoreStatistics(file.path).isSealed)
+        #expect(try !StoreStatistics(file.path).hasPageChecksums)
         let ids = try await Self.fill(file, 60)
-        #expect(try !StoreStatistics(file.path).isSealed)
+        #expect(try !StoreStatistics(file.path).hasPageChecksums)
         #expect(try StoreVacuum(file.path).isRewritten)
-        #expect(try StoreStatistics(file.path).isSealed)
+        #expect(try StoreStatistics(file.path).hasPageChecksums)
         var found: [String] = []
         #expect(try StoreCheck.run(file.path) { found.append($0) }.sessions == ids.count)
         #expect(found == [])
         try Self.write([255, 255], to: file.path, at: try file.pages * 4_096 - 300)
         _ = try StoreCheck.run(file.path) { found.append($0) }
-        #expect(found.contains { $0.hasSuffix("does not fit its checksum") }, "\(found)")
+        #expect(found.contains { $0.hasSuffix("does not match its checksum") }, "\(found)")
     }
 }
