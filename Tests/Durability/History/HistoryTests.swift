@@ -1,6 +1,6 @@
 import Testing
 
-/// The judge is judged first: small histories, of which everybody can see whether they are possible.
+/// Tests the judge with small histories, of which a reader can see whether they are possible.
 @Suite("The judge of histories")
 struct HistoryTests {
     private static func put(
@@ -152,7 +152,7 @@ struct HistoryTests {
         #expect((history.violation() == nil) == example.isPossible)
     }
 
-    @Test("of a long history shows the requests that cannot be explained, and no others")
+    @Test("shows only the requests of a long history that cannot be explained")
     func shortest() throws {
         var requests = (1...60).map {
             Self.put($0, .acknowledged($0), $0.isMultiple(of: 2) ? .left : .right, from: 2 * $0, to: 2 * $0 + 1)
