@@ -111,7 +111,7 @@ struct ProgramStoreTests {
             #expect(bad.status == 2)
             #expect(
                 bad.complaints
-                    == "flag --store: error: /store unusable_store: text cannot be used as a store: it is no "
+                    == "flag --store: error: /store unusable_store: text cannot be used as a store: it is not an "
                     + "SQLite database: name another file.\n")
             #expect(try await check(["--store", "memory"]).status == 0)
         }
