@@ -11,7 +11,7 @@ struct FileLockTests {
     func deletions() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
-        for name in try Self.names(in: file.folder) where name != "sessions.db" && !name.hasSuffix("-wal") {
+        for name in Files.names(in: file.folder) where name != "sessions.db" && !name.hasSuffix("-wal") {
             #expect(unlink("\(file.folder)/\(name)") == 0)
         }
         #expect(throws: StoreOpeningError.inUse(file.path)) { try file.store() }
@@ -23,7 +23,7 @@ struct FileLockTests {
         let file = try SQLiteFile()
         try SQLiteConnection(file.path, .write).execute("CREATE TABLE theirs (x)")
         #expect(throws: StoreOpeningError.foreign(file.path)) { try file.store() }
-        #expect(try Self.names(in: file.folder) == ["sessions.db"])
+        #expect(Files.names(in: file.folder) == ["sessions.db"])
     }
 
     @Test("an orderly end leaves no file beside the database")
@@ -32,7 +32,7 @@ struct FileLockTests {
         let store = try file.store()
         await store.close()
         let own = ["", "-shm", "-wal"].map { "sessions.db\($0)" }
-        #expect(try Self.names(in: file.folder).allSatisfy(own.contains))
+        #expect(Files.names(in: file.folder).allSatisfy(own.contains))
         let next = try file.store()
         await next.close()
     }
@@ -124,24 +124,8 @@ struct FileLockTests {
     }
 
     private static func add(to store: SQLiteStore) async throws -> SessionID {
-        let id = SessionID(random: SystemRandom())
-        let record = SessionRecord(
-            id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2, revision: 1, services: [],
-            details: .none)
-        try await store.create(StoredSession(record: record, lastUsedAt: 1))
-        return id
-    }
-
-    private static func names(in folder: String) throws -> [String] {
-        let directory = try #require(opendir(folder))
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        let session = Samples.session()
+        try await store.create(session)
+        return session.record.id
     }
 }

@@ -14,6 +14,14 @@ enum Files {
         return bytes
     }
 
+    static func read(_ path: String, at place: Int, count: Int) throws -> [UInt8] {
+        let file = open(path, O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        try #require(pread(file, &bytes, count, place) == count)
+        return bytes
+    }
+
     static func copy(_ path: String, to target: String) throws {
         let bytes = try read(path)
         let file = open(target, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
@@ -40,11 +48,9 @@ enum Files {
                     String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
                 })
         }
-        return names
+        return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
-}
 
-extension Files {
     static func write(_ bytes: [UInt8], to path: String, at place: Int, makes: Bool = false) throws {
         let file = open(path, O_WRONLY | (makes ? O_CREAT : 0), 0o600)
         defer { close(file) }

@@ -32,22 +32,10 @@ struct GroupCommitTests {
         }
 
         func create(document: Int = 0) async throws(StoreError) -> SessionID {
-            let id = SessionID(random: SystemRandom())
-            let services =
-                document == 0
-                ? []
-                : [
-                    ServiceDocument(
-                        service: 0, birth: 0, revision: 1, createdAt: 1, updatedAt: 1,
-                        bytes: [UInt8](repeating: UInt8(ascii: " "), count: document))
-                ]
-            let record = SessionRecord(
-                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2, revision: 1,
-                services: services, details: .none)
-            _ = try await write { writer throws(SQLiteError) in
-                try writer.create(StoredSession(record: record, lastUsedAt: 1))
-            }
-            return id
+            let session = Samples.session(
+                SessionID(random: SystemRandom()), document == 0 ? [] : [Samples.document(size: document)])
+            _ = try await write { writer throws(SQLiteError) in try writer.create(session) }
+            return session.record.id
         }
 
         var sessionCount: Int {

@@ -1,54 +1,21 @@
 import CSQLite
 import Glibc
 import Sessions
-import Synchronization
 import Testing
 
 @testable import Storage
 
 @Suite("Page checksums")
 struct PageChecksumTests {
-    private final class Log: Sendable {
-        let lines = Mutex<[String]>([])
-    }
-
-    private static func open(_ file: SQLiteFile, _ log: Log = Log()) throws -> SQLiteStore {
-        try file.store(report: { line in log.lines.withLock { $0.append(line) } })
-    }
-
-    private static func session(_ id: SessionID, document: Int) -> StoredSession {
-        let documents = (0..<2).map { service in
-            ServiceDocument(
-                service: UInt16(service), birth: UInt64(service), revision: 1, createdAt: 12, updatedAt: 13,
-                bytes: [UInt8](repeating: UInt8(ascii: " "), count: document))
-        }
-        return StoredSession(
-            record: SessionRecord(
-                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 10, expiresAt: 100_000, revision: 1,
-                services: documents, details: .none),
-            lastUsedAt: 11)
-    }
-
     private static func fill(_ file: SQLiteFile, _ count: Int, document: Int = 400) async throws -> [SessionID] {
-        let store = try open(file)
+        let store = try file.store()
         let ids = (0..<count).map { _ in SessionID(random: SystemRandom()) }
-        for id in ids { try await store.create(session(id, document: document)) }
+        for id in ids {
+            let documents = [0, 1].map { Samples.document($0, size: document) }
+            try await store.create(Samples.session(id, documents))
+        }
         await store.close()
         return ids
-    }
-
-    private static func bytes(_ path: String, at place: Int, count: Int) throws -> [UInt8] {
-        let descriptor = Glibc.open(path, O_RDONLY)
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: count)
-        try #require(pread(descriptor, &bytes, count, place) == count)
-        return bytes
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String, at place: Int) throws {
-        let descriptor = Glibc.open(path, O_WRONLY)
-        defer { close(descriptor) }
-        try #require(pwrite(descriptor, bytes, bytes.count, place) == bytes.count)
     }
 
     @Test("check finds a flipped bit anywhere in any page, and names the page")
@@ -63,14 +30,14 @@ struct PageChecksumTests {
         for page in 2...pages {
             // Varies the place: header, cells, the room between them, and the checksum itself.
             let place = (page - 1) * 4_096 + (page * 1_237) % 4_096
-            let right = try Self.bytes(file.path, at: place, count: 1)
-            try Self.write([right[0] ^ UInt8(1 << (page % 8))], to: file.path, at: place)
+            let right = try Files.read(file.path, at: place, count: 1)
+            try Files.write([right[0] ^ UInt8(1 << (page % 8))], to: file.path, at: place)
             var found: [String] = []
             _ = try StoreCheck.run(file.path) { found.append($0) }
             let isTold = found.contains("page \(page): it does not match its checksum")
             // SQLite does not follow every reference of a damaged page to other pages.
             #expect(isTold || found.contains { $0.hasPrefix("pages: ") }, "page \(page): \(found)")
-            try Self.write(right, to: file.path, at: place)
+            try Files.write(right, to: file.path, at: place)
         }
     }
 
@@ -79,21 +46,16 @@ struct PageChecksumTests {
         let file = try SQLiteFile()
         let ids = try await Self.fill(file, 60)
         let places = try stride(from: 4_096, to: file.pages * 4_096, by: 4_096)
-        let leaf = try #require(try places.reversed().first { try Self.bytes(file.path, at: $0, count: 1) == [13] })
+        let leaf = try #require(try places.reversed().first { try Files.read(file.path, at: $0, count: 1) == [13] })
         // Not a kind of page.
-        try Self.write([0xFF], to: file.path, at: leaf)
-        let store = try Self.open(file)
+        try Files.write([0xFF], to: file.path, at: leaf)
+        let store = try file.store()
         let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
             for id in ids {
-                let document = ServiceDocument(
-                    service: 0, birth: 0, revision: 2, createdAt: 12, updatedAt: 14, bytes: Array("{}".utf8))
-                let record = SessionRecord(
-                    id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 10, expiresAt: 100_000, revision: 2,
-                    services: [document], details: .none)
+                let record = Samples.record(id, revision: 2, [Samples.document(size: 2, revision: 2)])
                 group.addTask {
                     do {
-                        try await store.commit(
-                            SessionCommit(record: record, replacedRevision: 1, changedServices: [0]))
+                        try await store.commit(Samples.commit(record, over: 1))
                         return false
                     } catch StoreError.unavailable {
                         return true
@@ -115,21 +77,21 @@ struct PageChecksumTests {
         // Leaves of tables have kind 13, and the number of their cells in bytes 3 and 4.
         var damaged = 0
         for place in try stride(from: 4_096, to: file.pages * 4_096, by: 4_096) {
-            let head = try Self.bytes(file.path, at: place, count: 5)
+            let head = try Files.read(file.path, at: place, count: 5)
             guard head[0] == 13, head[4] > 1 else { continue }
-            try Self.write([head[3], head[4] - 1], to: file.path, at: place + 3)
+            try Files.write([head[3], head[4] - 1], to: file.path, at: place + 3)
             damaged += 1
         }
         #expect(damaged > 5)
-        let log = Log()
-        let store = try Self.open(file, log)
+        let reports = Reports()
+        let store = try file.store(report: reports.add)
         var missing = 0
         for _ in 0..<3 {
             for id in ids where try await store.load(id)?.record.services.count != 2 { missing += 1 }
         }
         #expect(missing > 0)
         #expect(store.damage.pages > 3 && store.damage.pages <= damaged)
-        let lines = log.lines.withLock(\.self).filter { $0.contains("does not match its checksum; rows on it") }
+        let lines = reports.all.filter { $0.contains("does not match its checksum; rows on it") }
         #expect(lines.count == store.damage.pages)
         await store.close()
     }
@@ -141,10 +103,10 @@ struct PageChecksumTests {
         let size = try file.pages * 4_096
         var leaves: [Int] = []
         for place in stride(from: 4_096, to: size, by: 4_096)
-        where try Self.bytes(file.path, at: place, count: 1) == [13] { leaves.append(place) }
+        where try Files.read(file.path, at: place, count: 1) == [13] { leaves.append(place) }
         try #require(leaves.count > 2)
-        let page = try Self.bytes(file.path, at: leaves[0], count: 4_096)
-        try Self.write(page, to: file.path, at: leaves[1])
+        let page = try Files.read(file.path, at: leaves[0], count: 4_096)
+        try Files.write(page, to: file.path, at: leaves[1])
         try #require(truncate(file.path, size - 1_000) == 0)
         var found: [String] = []
         _ = try StoreCheck.run(file.path) { found.append($0) }
@@ -158,7 +120,7 @@ struct PageChecksumTests {
         let file = try SQLiteFile()
         // More than a connection caches, so that the copy's first page is not the first that is written.
         _ = try await Self.fill(file, 250, document: 6_000)
-        let store = try Self.open(file)
+        let store = try file.store()
         // Changes pages that were read from the file with their old checksums.
         for session in try await store.page(after: nil, limit: 100).sessions {
             #expect(try await store.end(session.record.id))
@@ -188,7 +150,7 @@ struct PageChecksumTests {
         var found: [String] = []
         #expect(try StoreCheck.run(file.path) { found.append($0) }.sessions == ids.count)
         #expect(found == [])
-        try Self.write([255, 255], to: file.path, at: try file.pages * 4_096 - 300)
+        try Files.write([255, 255], to: file.path, at: try file.pages * 4_096 - 300)
         _ = try StoreCheck.run(file.path) { found.append($0) }
         #expect(found.contains { $0.hasSuffix("does not match its checksum") }, "\(found)")
     }

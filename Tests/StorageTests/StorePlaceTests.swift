@@ -74,10 +74,7 @@ struct StorePlaceTests {
             rmdir(folder)
         }
         let store = try SQLiteStore(path: path, services: [])
-        let record = SessionRecord(
-            id: SessionID(random: SystemRandom()), token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2,
-            revision: 1, services: [], details: .none)
-        try await store.create(StoredSession(record: record, lastUsedAt: 1))
+        try await store.create(Samples.session())
         #expect(try Self.permissions(of: folder) == 0o700)
         for ending in ["", "-wal", "-shm"] {
             #expect(try Self.permissions(of: path + ending) == 0o600, "\(ending)")

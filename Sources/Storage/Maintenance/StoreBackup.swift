@@ -13,27 +13,17 @@ package struct StoreBackup {
     /// - Parameter replaces: whether to replace an existing file. The store itself is never replaced.
     /// - Throws: ``StoreOpeningError``, ``StoreBackupError``.
     package init(of path: String, to target: String, replaces: Bool) throws {
-        try self.init(of: path, to: target, replaces: replaces, pagesAtOnce: 1_024) {}
-    }
-
-    /// - Parameter afterStep: called after each step of the copy, for tests.
-    init(
-        of path: String, to target: String, replaces: Bool, pagesAtOnce: Int32, afterStep: () -> Void
-    ) throws {
         let source = try StoreFile(path, isCurrent: false)
         try Self.checkTarget(target, of: path, replaces: replaces)
         let draft = try Draft(of: target)
         do throws(SQLiteError) {
-            // The transaction begins with the first read. One that a step begins would end with the step.
-            try source.connection.execute("BEGIN; SELECT 1 FROM sqlite_schema")
             let copy = try SQLiteConnection(draft.path, .write)
             // After an interruption the copy begins anew: there is nothing to undo, and one sync at the end is enough.
             try copy.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
             if try source.connection.hasPageChecksums {
                 copy.expectPageChecksums(pageSize: Int(try source.connection.number("PRAGMA page_size") ?? 0))
             }
-            pages = try Self.copy(source.connection, to: copy, pagesAtOnce, afterStep)
-            try? source.connection.execute("ROLLBACK")
+            pages = try Self.copy(source.connection, to: copy)
             // A server that starts on this copy has lost all writes since.
             if source.version == SQLiteSchema.version {
                 try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1)")
@@ -45,18 +35,14 @@ package struct StoreBackup {
         try draft.publish(replaces: replaces)
     }
 
-    /// The source's transaction keeps all of the copy in one state, however many steps it takes.
+    /// Copies all pages in one step, which is one transaction of the source.
     private static func copy(
-        _ source: SQLiteConnection, to copy: SQLiteConnection, _ pagesAtOnce: Int32, _ afterStep: () -> Void
+        _ source: SQLiteConnection, to copy: SQLiteConnection
     ) throws(SQLiteError) -> Int {
         guard let backup = sqlite3_backup_init(copy.handle, "main", source.handle, "main") else {
             throw copy.error(sqlite3_errcode(copy.handle), doing: "beginning a copy")
         }
-        var code = SQLITE_OK
-        while code == SQLITE_OK {
-            code = sqlite3_backup_step(backup, pagesAtOnce)
-            afterStep()
-        }
+        let code = sqlite3_backup_step(backup, -1)
         let pages = Int(sqlite3_backup_pagecount(backup))
         let end = sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, end == SQLITE_OK else {

@@ -53,21 +53,17 @@ final class Checkpoints {
     }
 
     /// Copies everything that no other reader needs, and restarts the log if no reader needs any of it.
-    func restartLog() throws(SQLiteError) {
+    ///
+    /// - Parameter truncates: whether to truncate the log's file as well, which makes room on a full disk.
+    func restartLog(truncates: Bool = false) throws(SQLiteError) {
         snapshot.reset()
         hasSnapshot = false
         // Our own readers are done in a moment. Readers of other processes are not waited for.
         sqlite3_busy_timeout(connection.handle, 2)
         defer { sqlite3_busy_timeout(connection.handle, SQLiteConnection.busyTimeout) }
-        if try checkpoint(SQLITE_CHECKPOINT_RESTART) { connection.logPages = 0 }
+        let mode = truncates ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_RESTART
+        if try checkpoint(mode) { connection.logPages = 0 }
         lastSlice = connection.logPages
-    }
-
-    /// Restarts the log and truncates its file, which makes room on a full disk.
-    func emptyLog() throws(SQLiteError) {
-        try restartLog()
-        if try checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { connection.logPages = 0 }
-        lastSlice = 0
     }
 
     private func renewSnapshot() throws(SQLiteError) {

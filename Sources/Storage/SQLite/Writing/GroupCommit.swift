@@ -151,7 +151,7 @@ final class GroupCommit: @unchecked Sendable {
             #endif
             // The spare room and the room of the log are for jobs that make room.
             current?.writer.room.releaseSpare()
-            try current?.checkpoints.emptyLog()
+            try current?.checkpoints.restartLog(truncates: true)
             try write(jobs)
         }
     }
@@ -214,7 +214,7 @@ final class GroupCommit: @unchecked Sendable {
         #endif
         // A full disk has harmed no earlier write.
         if error.primaryCode == SQLITE_FULL {
-            checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.emptyLog() }
+            checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.restartLog(truncates: true) }
         } else {
             note(error)
         }
@@ -293,7 +293,7 @@ final class GroupCommit: @unchecked Sendable {
             writer.facts[.running] = 0
             try writer.commitFacts()
             try writer.connection.syncLog()
-            try checkpoints.emptyLog()
+            try checkpoints.restartLog(truncates: true)
         } catch {
             report("\(error.description), when the store was closed")
         }
