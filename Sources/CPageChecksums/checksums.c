@@ -82,7 +82,7 @@ static int read_database(sqlite3_file *file, void *bytes, int count, sqlite3_int
     if (number == 0) return code;
     if (code == SQLITE_OK) {
         uint32_t stored = stored_checksum(bytes, database->page_size);
-        // 0: another program wrote the page, or nobody did and it is free.
+        // 0: another program wrote the page, or it was never written because it is free.
         if (stored != 0 && stored != checksum(bytes, database->page_size, number)) note(database, number);
     } else if (code == SQLITE_IOERR_SHORT_READ) {
         // SQLite reads zeros behind the end of the file. That is right for a page that is wholly behind it.

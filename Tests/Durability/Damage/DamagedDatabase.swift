@@ -62,7 +62,7 @@ struct DamagedDatabase {
         var isComplete = true
         func check(_ session: StoredSession) -> Bool {
             guard let commit = expected[session.record.id], files.isRight(session, after: commit) else {
-                Issue.record("\(session.record.id) is shown, and is not as it was written: \(context)")
+                Issue.record("\(session.record.id) differs from what was written: \(context)")
                 return false
             }
             return files.isWhole(session, after: commit)

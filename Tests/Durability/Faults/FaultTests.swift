@@ -81,7 +81,7 @@ struct FaultTests {
                     client.write(1, to: port)
                     wasRefused = client.requests.last?.outcome == .unknown
                 }
-                #expect(wasRefused, "sync \(number) was to fail, and nobody was told so")
+                #expect(wasRefused, "sync \(number) failed, and no write was refused")
                 // The first request makes the store try again.
                 #expect(try health.send("GET", "/health/ready").status == 503)
                 let end = ContinuousClock.now + .seconds(10)

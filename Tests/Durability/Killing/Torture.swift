@@ -5,10 +5,9 @@ import Support
 
 /// Rounds on one database: start the program, let clients write, kill it, start it again, read every session.
 ///
-/// What is found is what the next round starts with. Sessions that no client wrote to in a round have to be as they
-/// were, and sessions that have ended stay ended. In some rounds a few sessions only stay in memory, so that what
-/// clients read comes from the database, and in some the kill comes as soon as somebody is told of an end. `durability`
-/// changes.
+/// The next round starts with the state that this one has found. Sessions without a write in a round must not change,
+/// and ended sessions must stay ended. In some rounds only a few sessions stay in memory, so that reads come from the
+/// database, and in some the kill comes as soon as a client learns of an end. `durability` changes.
 struct Torture {
     let folder: String
     let seed: UInt64
