@@ -36,8 +36,8 @@ test: ## format check, build without warnings, all tests
 	@# All at once, each would wait for its turn longer than the times that some of them watch.
 	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT)
 
-# ARGS is for how many seconds it is killed; TORTURE_SEED=… begins with the same choices again.
-torture: ## kill the program over and over and look for what it lost: ten minutes (ARGS='60': one)
+# ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.
+torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)
 	@scripts/setup test
 	@swift build --build-tests $(STRICT)
 	@TORTURE_SECONDS=$(or $(ARGS),500) swift test --skip-build --disable-xctest --filter '^Durability\.' \

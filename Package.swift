@@ -35,7 +35,7 @@ let package = Package(
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         .target(name: "CPrefetch"),
-        .target(name: "CPageSeals", dependencies: ["CSQLite", "CDeflate"]),
+        .target(name: "CPageChecksums", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev and libvalijson-dev, which are headers only, and libpcre2-dev.
         .target(
             name: "CJSON",
@@ -53,7 +53,7 @@ let package = Package(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
-            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageSeals", "CSQLite", "CDeflate"],
+            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageChecksums", "CSQLite", "CDeflate"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",
@@ -80,7 +80,7 @@ let package = Package(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
         .testTarget(
-            name: "StorageTests", dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageSeals"],
+            name: "StorageTests", dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageChecksums"],
             exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(

@@ -1,22 +1,20 @@
-/// When what was answered is on the disk: what a power cut may take back. What ends the process alone takes nothing,
-/// whatever the policy.
+/// When a write is on the disk: what a power cut may take back. The end of the process alone takes nothing back under
+/// any policy.
 package enum Durability: Sendable, Equatable {
-    /// Before the answer.
+    /// Before the response.
     case commit
-    /// At most so long after the answer.
+    /// At most this long after the response.
     case interval(Duration)
-    /// When the operating system gets to it, or the log is written back to the file.
+    /// When the operating system writes it, or a checkpoint copies the log to the database.
     case none
-}
 
-extension Durability {
-    /// What the writer's connection is told.
+    /// The setting of the connection that writes (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
     var setting: String {
         switch self {
-        // Syncs the log before a commit returns (<https://www.sqlite.org/pragma.html#pragma_synchronous>).
+        // A commit syncs the log before it returns.
         case .commit: "PRAGMA synchronous = FULL"
-        // Checkpoints still sync the log before they write to the file, and the file before the log begins anew: a power
-        // cut takes the last commits, never the database.
+        // A checkpoint still syncs the log before it writes to the database, and the database before the log restarts.
+        // So a power cut takes the last commits, never the database.
         case .interval, .none: "PRAGMA synchronous = NORMAL"
         }
     }

@@ -2,30 +2,30 @@ import CSQLite
 
 /// Why a store cannot be used, in a sentence that says what to do.
 package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
-    /// Some other program's database.
+    /// The database belongs to another program.
     case foreign(String)
     /// There is no such file.
     case missing(String)
-    /// Being made, or its making was interrupted.
+    /// The database is being made, or its making was interrupted.
     case unfinished(String)
-    /// Written by an older version of this program, and not brought up to date yet.
+    /// An older version of this program wrote the database, and no server has upgraded it.
     case older(String, version: Int, known: Int)
-    /// Written by a newer version of this program.
+    /// A newer version of this program wrote the database.
     case newer(String, version: Int, known: Int)
-    /// Another process has it.
+    /// Another process uses the database.
     case inUse(String)
-    /// The system has no thread left for it.
+    /// The system has no thread left for the store.
     case noThread
-    /// The path cannot be opened or written, or is no database.
+    /// The path cannot be opened or written, or is not a database.
     case unusable(String, reason: String)
 
-    /// What SQLite said of a file that it was to open.
+    /// Translates SQLite's error for a file that it was to open.
     init(_ error: SQLiteError, _ path: String) {
         self =
             switch error.primaryCode {
-            // Whoever has it is no server of ours: that would hold the lock.
+            // Another program has it: a server would hold the lock.
             case SQLITE_BUSY, SQLITE_LOCKED: .inUse(path)
-            case SQLITE_NOTADB: .unusable(path, reason: "it is no SQLite database: name another file")
+            case SQLITE_NOTADB: .unusable(path, reason: "it is not an SQLite database: name another file")
             case SQLITE_FULL: .unusable(path, reason: "its disk is full: make room, or name another file")
             case SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM:
                 .unusable(path, reason: "\(error): \(StorePlace.advice)")
@@ -38,18 +38,18 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
         case .foreign(let path):
             "\(path) is a database of another program: name another file, or one that does not exist yet."
         case .missing(let path):
-            "\(path) is not there: nothing was ever stored in it, or another file is meant."
+            "\(path) does not exist: either nothing was ever stored in it, or you meant another file."
         case .unfinished(let path):
             "\(path) is being made, or its making was interrupted, and nothing is stored in it: start the server on it once."
         case .older(let path, let version, let known):
-            "\(path) has version \(version) of the tables, and this program wants \(known): start the server on it once, "
-                + "which brings it up to date."
+            "\(path) has version \(version) of the tables, and this program needs \(known): start the server on it once, "
+                + "which upgrades it."
         case .newer(let path, let version, let known):
             "\(path) has version \(version) of the tables, and this program knows up to \(known): use a newer program, "
                 + "or another file."
         case .inUse(let path):
-            "\(path) is in use by another process: end that one, or name another file."
-        case .noThread: "The system has no thread left for the store: raise its limit, or end something else."
+            "\(path) is in use by another process: end that process, or name another file."
+        case .noThread: "The system has no thread left for the store: raise its limit, or end another process."
         case .unusable(let path, let reason):
             "\(path) cannot be used as a store: \(reason)."
         }

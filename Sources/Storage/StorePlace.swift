@@ -1,22 +1,20 @@
 import Glibc
 
-/// Where a database is, or is to be: whether it can be there, and the making of its place.
+/// The place of a database: whether a database can be there, and the making of its directory.
 package struct StorePlace {
     private let path: String
 
     package init(_ path: String) { self.path = path }
 
-    /// What is in the way of using it, found without making or changing anything; nil when nothing is.
-    ///
-    /// Not for a file that this process has open: to close a file gives up all locks that the process has on it.
+    /// The first obstacle to using the place, found without making or changing anything; nil when there is none.
     package var problem: StoreOpeningError? {
         problemOfDirectory ?? problemOfFile ?? problemOfLog ?? problemOfContent
     }
 
-    /// A log without its database: SQLite would delete it.
+    /// A log without its database: SQLite would delete the log.
     var problemOfLog: StoreOpeningError? {
         var (database, log) = (stat(), stat())
-        // Its header alone has nothing in it.
+        // A log of 32 bytes is a header without writes.
         guard stat(path + "-wal", &log) == 0, log.st_size > 32, stat(path, &database) != 0 || database.st_size == 0
         else { return nil }
         return unusable(
@@ -24,23 +22,24 @@ package struct StorePlace {
                 + "back; or move both away to begin anew, or to restore a backup")
     }
 
-    /// Makes the directory when it is not there, for this user alone: there will be people's data in it.
+    /// Makes the directory if it does not exist, for this user alone: it will hold people's data.
     func makeDirectory() throws(StoreOpeningError) {
         if let problem = problemOfDirectory ?? problemOfFile { throw problem }
         guard mkdir(directory, 0o700) != 0 else {
-            // The directory has to be there after a power cut, as has what it will hold.
-            return sync(Self.directory(of: directory))
+            // The directory has to survive a power cut, like the files in it. Without that the store works as well.
+            _ = Self.sync(Self.directory(of: directory))
+            return
         }
         let code = errno
         guard code == EEXIST else { throw unusable("\(directory) cannot be made (\(Self.text(code))): \(Self.advice)") }
     }
 
-    // MARK: What is in the way
+    // MARK: Obstacles
 
     private var problemOfDirectory: StoreOpeningError? {
         switch Self.kind(of: directory) {
         case .success(S_IFDIR): return problemOfWriting(to: directory)
-        case .success: return unusable("\(directory) is no directory: name another file")
+        case .success: return unusable("\(directory) is not a directory: name another file")
         case .failure(let failure) where failure.code == ENOENT:
             let parent = Self.directory(of: directory)
             guard case .success(S_IFDIR) = Self.kind(of: parent) else {
@@ -57,13 +56,13 @@ package struct StorePlace {
         return problemOfWriting(to: path)
     }
 
-    /// What is there and can be no database, whoever opens it. Not asked before opening it, some of it would be waited
-    /// for, or change something.
+    /// A file that cannot be a database. It has to be checked before anything opens the file: to open a pipe waits, and
+    /// to open a device may change something.
     var problemOfKind: StoreOpeningError? {
         switch Self.kind(of: path) {
         case .success(S_IFREG): nil
         case .success(S_IFDIR): unusable("it is a directory: \(adviceInDirectory)")
-        case .success: unusable("it is no ordinary file: name another one")
+        case .success: unusable("it is not an ordinary file: name another one")
         case .failure: path.last == "/" ? unusable("this is the name of a directory: \(adviceInDirectory)") : nil
         }
     }
@@ -73,29 +72,17 @@ package struct StorePlace {
         return "name a file in it, such as \(stem == "/" ? "" : stem)/concierge.db"
     }
 
-    /// What an operator has to be told before the program would find it out while it starts. Not asked there: SQLite
-    /// knows of its log, which may say otherwise.
+    /// A database of another program, or of a newer version. A start asks SQLite, which also reads the log.
     private var problemOfContent: StoreOpeningError? {
-        guard let header, !header.isEmpty else { return nil }
-        // https://www.sqlite.org/fileformat2.html#the_database_header
-        guard header.count == 105, header.starts(with: "SQLite format 3\0".utf8) else {
-            return unusable("it is no SQLite database: name another file")
+        guard access(path, F_OK) == 0 else { return nil }
+        do {
+            _ = try SQLiteSchema.version(of: try SQLiteConnection(path, .fileOnly), path)
+            return nil
+        } catch let error as SQLiteError {
+            return StoreOpeningError(error, path)
+        } catch {
+            return error as? StoreOpeningError
         }
-        func number(at place: Int) -> Int64 { header[place..<place + 4].reduce(0) { $0 << 8 | Int64($1) } }
-        let isEmpty = header[103] == 0 && header[104] == 0
-        guard number(at: 68) == SQLiteSchema.applicationID else { return isEmpty ? nil : .foreign(path) }
-        let (version, known) = (Int(number(at: 60)), Int(SQLiteSchema.version))
-        return version > known ? .newer(path, version: version, known: known) : nil
-    }
-
-    /// The header of the database and that of its first page: fewer bytes when there are not as many, nil when there is
-    /// no file.
-    private var header: [UInt8]? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 105)
-        return Array(bytes[..<max(0, read(descriptor, &bytes, bytes.count))])
     }
 
     private func problemOfWriting(to place: String) -> StoreOpeningError? {
@@ -110,8 +97,8 @@ package struct StorePlace {
 
     private var directory: String { Self.directory(of: path) }
 
-    /// `.` for a name alone.
-    private static func directory(of path: String) -> String {
+    /// The directory of a file or directory; `.` for a name alone.
+    static func directory(of path: String) -> String {
         let name = path.last == "/" ? path.dropLast() : path[...]
         guard let slash = name.lastIndex(of: "/") else { return "." }
         return slash == name.startIndex ? "/" : String(name[..<slash])
@@ -124,11 +111,12 @@ package struct StorePlace {
         return stat(path, &status) == 0 ? .success(status.st_mode & S_IFMT) : .failure(Failure(code: errno))
     }
 
-    private func sync(_ directory: String) {
+    /// Writes the names in a directory to the disk; false when that fails.
+    static func sync(_ directory: String) -> Bool {
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
     }
 
     private func unusable(_ reason: String) -> StoreOpeningError { .unusable(path, reason: reason) }

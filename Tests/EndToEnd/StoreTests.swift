@@ -323,7 +323,7 @@ struct StoreTests {
                     metrics.split(separator: "\n").first { $0.hasPrefix("concierge_store_damaged_pages_total ") })
                 #expect(!line.hasSuffix(" 0"))
             }
-            #expect(log.lines().contains { $0.contains(#""event":"store""#) && $0.contains("fit its checksum") })
+            #expect(log.lines().contains { $0.contains(#""event":"store""#) && $0.contains("match its checksum") })
         }
     }
 

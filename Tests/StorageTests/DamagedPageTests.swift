@@ -4,8 +4,8 @@ import Testing
 
 @testable import Storage
 
-/// Whatever page is damaged, and how: what is shown is as it was written, the rest is missing and told of, and everything
-/// comes to an end.
+/// Whatever page is damaged, and however: sessions that are shown are as they were written, missing ones are reported,
+/// and every call returns.
 @Suite("Damage to any page")
 struct DamagedPageTests {
     private static let count = 150
@@ -29,14 +29,14 @@ struct DamagedPageTests {
             }
     }
 
-    @Test("all sessions are right, or missing and told of; pages of them end, writes of others go on")
+    @Test("each session is right, or missing and reported; pages of sessions end; writes to other sessions go on")
     func everyPage() async throws {
         let file = try SQLiteFile()
         let sessions = (0..<Self.count).map(Self.session)
         let model = Dictionary(uniqueKeysWithValues: sessions.map { ($0.record.id, $0) })
         let made = try file.store()
         for session in sessions { try await made.create(session) }
-        // Free pages among the others.
+        // Makes free pages among the others.
         for session in sessions.suffix(20) { #expect(try await made.end(session.record.id)) }
         await made.close()
         let there = sessions.dropLast(20)
@@ -48,7 +48,7 @@ struct DamagedPageTests {
             let start = (page - 1) * 4_096
             switch page % 4 {
             case 0:
-                // As another page was: exchanged with its neighbour.
+                // Exchanges the page with its neighbour.
                 let bytes = try Files.read(image.path)
                 let other = (page == pages ? page - 2 : page) * 4_096
                 guard page > 1, other > 0 else { continue }
@@ -70,7 +70,7 @@ struct DamagedPageTests {
         do {
             store = try image.store(report: reports.add)
         } catch {
-            // One that holds the tables themselves: the start says so.
+            // A page that describes the tables: the start reports it.
             let isSaid = "\(error)".contains("cannot be used") || "\(error)".contains("another program")
             #expect(isSaid, "page \(page): \(error)")
             return
@@ -81,7 +81,7 @@ struct DamagedPageTests {
             if let found { #expect(Self.isSound(found, model), "page \(page)") }
             missing += found?.record.services.count == 2 ? 0 : 1
         }
-        // Page after page to the end, each session once at the most.
+        // Reads all pages of sessions, each session at most once.
         var (last, seen, skipped, rounds) = (SessionID?.none, Set<SessionID>(), 0, 0)
         repeat {
             let part = try await store.page(after: last, limit: 50)
@@ -98,7 +98,7 @@ struct DamagedPageTests {
             #expect(store.damage.pages + store.damage.rows > 0, "page \(page): \(missing) missing without a word")
         }
         _ = try await store.sessions(ofUser: "ada")
-        // Expiry goes round, and others are written.
+        // Expiry looks at all sessions, and other sessions are written to.
         let query = ExpiryQuery(now: 1_000, idleTimeout: 60_000, retention: 0, limit: 100) { _ in false }
         for _ in 0..<8 { _ = try? await store.endExpired(query) }
         var refused = 0
@@ -113,7 +113,7 @@ struct DamagedPageTests {
                 #expect(found == nil || found?.record.revision == record.revision, "page \(page)")
             } catch { refused += 1 }
         }
-        // A page of the table has some ten sessions, the one above it all that follow.
+        // A leaf has some ten sessions, its parent all that follow.
         if missing < 30 { #expect(refused < 50, "page \(page)") }
         await store.close()
     }

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Storage
 
-@Suite("Documents in rows and beside them")
+@Suite("Documents in rows and beside rows")
 struct DocumentTests {
     private let id = SessionID(random: SystemRandom())
 
     @Test(
-        "a document of any size comes back as it was, also when it grows, shrinks, stays and goes",
+        "a document of any size is read as it was written, also after it grows, shrinks, stays the same or goes",
         arguments: [[60, 511, 512, 513, 664, 665, 4_056, 4_057, 4_058, 70_000, 600, 0, 3_000, 3_000, 1_328, 60]])
     func sizes(_ sizes: [Int]) async throws {
         let file = try SQLiteFile()
@@ -17,7 +17,7 @@ struct DocumentTests {
         var revision: UInt64 = 1
         for size in sizes {
             revision += 1
-            // The other service is large, and stays as it is.
+            // The other service is large and does not change.
             let services = [
                 Samples.document(0, size: size, revision: revision, letter: "a"),
                 Samples.document(1, size: 2_000, revision: 2, letter: "b"),
@@ -34,7 +34,7 @@ struct DocumentTests {
         #expect(try StoreCheck.run(file.path) { _ in }.findings == 0)
     }
 
-    @Test("a small write of a session leaves its large documents alone")
+    @Test("a small write to a session does not rewrite its large documents")
     func smallWrite() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -47,12 +47,12 @@ struct DocumentTests {
             let services = [Samples.document(0, revision: revision), large]
             try await store.commit(Samples.commit(Samples.record(id, revision: revision, services), over: revision - 1))
         }
-        // A page for each commit, and one more for the first that raises the ceiling.
+        // A page for each commit, and one more for the first commit, which raises the ceiling.
         #expect(StoreFile.size(of: file.path + "-wal") - before < 23 * 4_200)
         await store.close()
     }
 
-    @Test("a commit that fails leaves large documents as they were; an end takes them along")
+    @Test("a commit that fails does not change large documents; the end of a session removes them")
     func rollback() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -70,7 +70,7 @@ struct DocumentTests {
         await store.close()
     }
 
-    @Test("a page of sessions counts damaged documents as passed over; their sessions are on it without them")
+    @Test("a page of sessions counts damaged documents as skipped, and has their sessions without them")
     func damaged() async throws {
         let file = try SQLiteFile()
         let made = try file.store()
@@ -85,7 +85,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "a document of 1 to 4 KB takes at most one and a half times its size in the file, session and all",
+        "a document of 1 to 4 KB takes at most one and a half times its size in the file, session included",
         arguments: [1_000, 1_060, 1_350, 2_060, 2_700, 3_300, 4_060])
     func room(_ size: Int) async throws {
         let file = try SQLiteFile()
@@ -93,7 +93,7 @@ struct DocumentTests {
         let count = 2_000
         var sessions: [StoredSession] = []
         for number in 0..<count {
-            // In the order of time, as sessions are made.
+            // In the order of their ids, as a server creates them.
             let id = SessionID(high: UInt64(1_700_000_000_000 + number) << 16, low: UInt64.random(in: 0 ... .max))
             sessions.append(Samples.session(id, usedAt: 1_700_000_000_000))
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Answering before the sync")
+@Suite("Responding before the sync")
 struct DurabilityTests {
     static let policies: [Durability] = [.commit, .interval(.milliseconds(20)), .none]
 
@@ -19,7 +19,7 @@ struct DurabilityTests {
         return StoredSession(record: record, lastUsedAt: 1)
     }
 
-    @Test("what was answered is there after closing, and in the one file", arguments: policies)
+    @Test("after closing every acknowledged write is in the database file", arguments: policies)
     func closing(policy: Durability) async throws {
         let file = try SQLiteFile()
         let sessions = (0..<20).map { _ in Self.session() }
@@ -33,18 +33,18 @@ struct DurabilityTests {
         await next.close()
     }
 
-    @Test("the log is written back when it is long, and begins anew", arguments: policies)
+    @Test("a long log is copied to the database and restarts", arguments: policies)
     func checkpoints(policy: Durability) async throws {
         let file = try SQLiteFile()
         let store = try file.store(durability: policy)
         for _ in 0..<40 { try await store.create(Self.session(document: 1_000_000)) }
-        // As much as makes a checkpoint, and a little more; what was written is 40 MB.
+        // A little more than the length of a checkpoint. The writes were 40 MB.
         #expect(Self.size(of: file.path + "-wal") < 25_000_000)
         await store.close()
     }
 
     @Test(
-        "after an error the file is opened anew within the interval, though nobody asks for anything",
+        "after an error the file is opened anew within the interval, even without a call",
         .timeLimit(.minutes(1)))
     func mending() async throws {
         let file = try SQLiteFile()
@@ -54,7 +54,7 @@ struct DurabilityTests {
             durability: .interval(.milliseconds(20)), report: { reported.yield($0) }, opened: { opened.yield() })
         var opening = openings.makeAsyncIterator()
         _ = await opening.next()
-        // With nothing to sync there is no time at which the file would be looked at in any case.
+        // With nothing to sync no other event would reopen the file.
         let failed: Result<Void, StoreError> = await withCheckedContinuation { continuation in
             commits.append(
                 Write { _ throws(SQLiteError) in
@@ -71,7 +71,7 @@ struct DurabilityTests {
         await commits.waitForEnd()
     }
 
-    @Test("a queue gives up waiting when it is time, and not before")
+    @Test("a queue waits until the given time, and not longer")
     func timeToTake() {
         let queue = WorkQueue<Int>()
         let end = SuspendingClock.now + .milliseconds(30)

@@ -7,38 +7,38 @@ import Testing
 
 @Suite("Keeping a second server out")
 struct FileLockTests {
-    @Test("nothing beside the database that could be deleted lets a second one in")
+    @Test("to delete a file beside the database does not admit a second server")
     func deletions() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
-        for name in try Self.names(in: file.folder) where name != "sessions.db" && !name.hasSuffix("-wal") {
+        for name in Files.names(in: file.folder) where name != "sessions.db" && !name.hasSuffix("-wal") {
             #expect(unlink("\(file.folder)/\(name)") == 0)
         }
         #expect(throws: StoreOpeningError.inUse(file.path)) { try file.store() }
         await store.close()
     }
 
-    @Test("a start that is refused leaves nothing beside the file")
+    @Test("a refused start leaves no file beside the database")
     func leavings() throws {
         let file = try SQLiteFile()
         try SQLiteConnection(file.path, .write).execute("CREATE TABLE theirs (x)")
         #expect(throws: StoreOpeningError.foreign(file.path)) { try file.store() }
-        #expect(try Self.names(in: file.folder) == ["sessions.db"])
+        #expect(Files.names(in: file.folder) == ["sessions.db"])
     }
 
-    @Test("nor does an orderly end")
+    @Test("an orderly end leaves no file beside the database")
     func orderlyEnd() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
         await store.close()
         let own = ["", "-shm", "-wal"].map { "sessions.db\($0)" }
-        #expect(try Self.names(in: file.folder).allSatisfy(own.contains))
+        #expect(Files.names(in: file.folder).allSatisfy(own.contains))
         let next = try file.store()
         await next.close()
     }
 
     @Test(
-        "a database that is taken away under a server, or replaced by another, leads to no second one on its log",
+        "a database that is moved away from a server, or replaced, admits no second server to the log",
         arguments: [false, true])
     func takenAway(isReplaced: Bool) async throws {
         let file = try SQLiteFile()
@@ -52,7 +52,7 @@ struct FileLockTests {
         #expect(throws: StoreOpeningError.inUse(file.path)) { try file.store() }
         #expect((access(file.path, F_OK) == 0) == isReplaced)
         #expect(try #require(store.trouble).contains("was moved, replaced or deleted"))
-        // What was there is served on.
+        // The server still serves its sessions.
         let later = try await Self.add(to: store)
         #expect(try await store.load(session) != nil)
         await store.close()
@@ -63,7 +63,7 @@ struct FileLockTests {
         await next.close()
     }
 
-    @Test("a file that was put in the place of the database is not taken for it after an error")
+    @Test("after an error the store does not open a file that has replaced the database")
     func reopening() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -86,19 +86,19 @@ struct FileLockTests {
         await next.close()
     }
 
-    @Test("refusing others costs the first one none of SQLite's own locks, which belong to the process")
+    @Test("to refuse a second store drops none of the locks that SQLite holds for the first")
     func locksOfSQLite() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
         for _ in 0..<2 { #expect(throws: StoreOpeningError.inUse(file.path)) { try file.store() } }
         #expect(throws: StoreOpeningError.inUse(file.path)) { try StoreVacuum(file.path) }
-        // Shared locks that SQLite has on a database and on the index of its log while they are open.
+        // Shared locks that SQLite holds on an open database and on the index of its log.
         #expect(try Self.isLocked(file.path, at: 0x4000_0002, 510))
         #expect(try Self.isLocked(file.path + "-shm", at: 128, 1))
         withExtendedLifetime(store) {}
     }
 
-    @Test("nor does a lock that goes when another was taken on the file meanwhile, or before its connections")
+    @Test("nor does a lock that ends after another one was taken on the file, or before its connections")
     func order() throws {
         let file = try SQLiteFile()
         var first: FileLock? = try FileLock(on: file.path)
@@ -114,8 +114,7 @@ struct FileLockTests {
         withExtendedLifetime(connection) {}
     }
 
-    /// Whether a lock for writing would meet one. The descriptor stays open: to close it would give up the locks that are
-    /// asked for.
+    /// Whether there is a shared lock. The descriptor stays open: to close it would drop the locks in question.
     private static func isLocked(_ path: String, at place: off_t, _ length: off_t) throws -> Bool {
         let probe = open(path, O_RDWR | O_CLOEXEC)
         var range = flock()
@@ -128,24 +127,8 @@ struct FileLockTests {
     }
 
     private static func add(to store: SQLiteStore) async throws -> SessionID {
-        let id = SessionID(random: SystemRandom())
-        let record = SessionRecord(
-            id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2, revision: 1, services: [],
-            details: .none)
-        try await store.create(StoredSession(record: record, lastUsedAt: 1))
-        return id
-    }
-
-    private static func names(in folder: String) throws -> [String] {
-        let directory = try #require(opendir(folder))
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
+        let session = Samples.session()
+        try await store.create(session)
+        return session.record.id
     }
 }

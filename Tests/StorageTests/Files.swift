@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What tests do to files.
+/// Reads and changes files.
 enum Files {
     static func read(_ path: String) throws -> [UInt8] {
         let file = open(path, O_RDONLY)
@@ -11,6 +11,14 @@ enum Files {
         fstat(file, &status)
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         try #require(pread(file, &bytes, bytes.count, 0) == bytes.count)
+        return bytes
+    }
+
+    static func read(_ path: String, at place: Int, count: Int) throws -> [UInt8] {
+        let file = open(path, O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: count)
+        try #require(pread(file, &bytes, count, place) == count)
         return bytes
     }
 
@@ -40,11 +48,9 @@ enum Files {
                     String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
                 })
         }
-        return names
+        return names.filter { $0 != "." && $0 != ".." }.sorted()
     }
-}
 
-extension Files {
     static func write(_ bytes: [UInt8], to path: String, at place: Int, makes: Bool = false) throws {
         let file = open(path, O_WRONLY | (makes ? O_CREAT : 0), 0o600)
         defer { close(file) }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Storage
 
-@Suite("Writing together")
+@Suite("Group commit")
 struct GroupCommitTests {
-    /// A writer on a fresh file, which counts how often the file is opened.
+    /// A writer on a new file. It counts how often the file is opened.
     private final class Place: Sendable {
         let file: SQLiteFile
         let commits: GroupCommit
@@ -34,22 +34,10 @@ struct GroupCommitTests {
         }
 
         func create(document: Int = 0) async throws(StoreError) -> SessionID {
-            let id = SessionID(random: SystemRandom())
-            let services =
-                document == 0
-                ? []
-                : [
-                    ServiceDocument(
-                        service: 0, birth: 0, revision: 1, createdAt: 1, updatedAt: 1,
-                        bytes: [UInt8](repeating: UInt8(ascii: " "), count: document))
-                ]
-            let record = SessionRecord(
-                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2, revision: 1,
-                services: services, details: .none)
-            _ = try await write { writer throws(SQLiteError) in
-                try writer.create(StoredSession(record: record, lastUsedAt: 1))
-            }
-            return id
+            let session = Samples.session(
+                SessionID(random: SystemRandom()), document == 0 ? [] : [Samples.document(size: document)])
+            _ = try await write { writer throws(SQLiteError) in try writer.create(session) }
+            return session.record.id
         }
 
         var sessionCount: Int {
@@ -60,7 +48,7 @@ struct GroupCommitTests {
     /// SQLITE_IOERR_FSYNC, a macro that Swift does not see.
     private static let failedSyncCode = SQLITE_IOERR | 4 << 8
 
-    @Test("after a failed sync nothing is acknowledged until the file was opened anew and the log written back")
+    @Test("after a failed sync nothing is acknowledged until the file is opened anew and its log copied to it")
     func failedSync() async throws {
         let place = try Place()
         _ = try await place.create()
@@ -79,7 +67,7 @@ struct GroupCommitTests {
         await place.commits.waitForEnd()
     }
 
-    @Test("a job that fails alone takes nobody with it")
+    @Test("a job that fails does not fail the others of its group")
     func oneJob() async throws {
         let place = try Place()
         let outcomes = await withTaskGroup(of: Bool.self) { group in
@@ -106,7 +94,7 @@ struct GroupCommitTests {
         #expect(place.commits.trouble == nil)
     }
 
-    @Test("a full disk refuses writes, harms nothing, and takes writes again when there is room")
+    @Test("on a full disk writes are refused and nothing is lost; with room there are writes again")
     func full() async throws {
         let place = try Place(settings: ["PRAGMA max_page_count = 64"])
         var made: [SessionID] = []
@@ -124,7 +112,7 @@ struct GroupCommitTests {
         #expect(place.openings.count.load(ordering: .relaxed) == 1)
     }
 
-    @Test("what comes after closing is refused, what came before is done")
+    @Test("calls after closing are refused, earlier ones are done")
     func closing() async throws {
         let place = try Place()
         _ = try await place.create()
@@ -134,7 +122,7 @@ struct GroupCommitTests {
         #expect(try place.sessionCount == 1)
     }
 
-    @Test("while another program holds a lock a group fails once, told in one line; then writing goes on")
+    @Test("while another program holds a lock a group fails once, with one report; then writes go on")
     func busy() async throws {
         let file = try SQLiteFile()
         let reports = Reports()
@@ -161,7 +149,7 @@ struct GroupCommitTests {
         await store.close()
     }
 
-    @Test("a database that is deleted is told of within two seconds, and nothing is acknowledged any more")
+    @Test("a deleted database is reported within seconds, and nothing is acknowledged any more")
     func deleted() async throws {
         let file = try SQLiteFile()
         let (reports, reported) = AsyncStream.makeStream(of: String.self)

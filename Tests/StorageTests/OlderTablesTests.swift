@@ -4,8 +4,8 @@ import Testing
 
 @testable import Storage
 
-/// `Fixtures/version-3.db` was made by the program of version 3, which was killed while some writes were among its recent
-/// ones: twelve sessions, with labels, a user, cookie mode, an earlier token, a removed service, journeys and 3,000 bytes of
+/// The program of version 3 made `Fixtures/version-3.db` and was killed while writes were in its delta logs: twelve
+/// sessions with labels, a user, cookie mode, an earlier token, a removed service, journeys and 3,000 bytes of
 /// attributes.
 @Suite("Databases of older versions")
 struct OlderTablesTests {
@@ -37,7 +37,7 @@ struct OlderTablesTests {
         }
         let never = try await load("3BABB81B4B8E4297E058C58059FE7D94")
         #expect(never.record.revision == 1 && never.record.services.isEmpty)
-        // Written again after it was copied to its row.
+        // Written again after the delta log was compacted.
         let recent = try await load("8625D7232F587DE159A6EF230B281D24")
         #expect(recent.record.revision == 4)
         #expect(
@@ -61,14 +61,14 @@ struct OlderTablesTests {
         #expect(removed.record.revision == 4 && removed.record.services.map(\.service) == [2])
     }
 
-    @Test("every session is taken over as it was, its newest writes among them, and the old tables are gone")
+    @Test("every session is copied with its newest writes, and the old tables are gone")
     func taken() async throws {
         let file = try Self.fixture()
         let reports = Reports()
         let store = try file.store(services: Self.services, progress: reports.add)
         try await Self.check(store)
         #expect(store.damage == StoreDamage())
-        #expect(reports.all.last == "12 sessions are copied; the database is of the new version.")
+        #expect(reports.all.last == "12 sessions have been copied; the database has the new version.")
         await store.close()
         #expect(try StoreCheck.run(file.path) { _ in }.findings == 0)
         let connection = try SQLiteConnection(file.path, .read)
@@ -76,7 +76,7 @@ struct OlderTablesTests {
         #expect(try connection.number("PRAGMA user_version") == SQLiteSchema.version)
     }
 
-    @Test("one that is interrupted goes on where it was", arguments: 1...4)
+    @Test("an interrupted copy continues at the next start", arguments: 1...4)
     func interrupted(_ rounds: Int) async throws {
         let file = try Self.fixture()
         for _ in 0..<rounds {
@@ -95,7 +95,7 @@ struct OlderTablesTests {
         await store.close()
     }
 
-    @Test("a damaged row is told of and left out, and the others are taken over")
+    @Test("a damaged row is reported and left out, and the others are copied")
     func damaged() async throws {
         let file = try Self.fixture()
         try SQLiteConnection(file.path, .write).execute(
@@ -110,7 +110,7 @@ struct OlderTablesTests {
         await store.close()
     }
 
-    @Test("a file of version 1, without facts, is counted, and of its flows nothing is known")
+    @Test("the sessions of a file of version 1, which has no facts, are counted; its flows are unknown")
     func firstVersion() async throws {
         let file = try Self.fixture()
         try SQLiteConnection(file.path, .write).execute(

@@ -4,19 +4,19 @@ import Testing
 
 @testable import Storage
 
-/// A process that was killed is played by a copy of its files.
-@Suite("After an end that was not orderly")
+/// A copy of a store's files stands for the files of a killed process.
+@Suite("After a crash")
 struct RecoveryTests {
     private let id = SessionID(random: SystemRandom())
 
-    /// The files of a store as they are now, in another folder.
+    /// Copies the current files of a store to another folder.
     private static func image(of file: SQLiteFile) throws -> SQLiteFile {
         let copy = try SQLiteFile()
         for ending in ["", "-wal"] { try Files.copy(file.path + ending, to: copy.path + ending) }
         return copy
     }
 
-    /// A store with a session of so many revisions, which goes on when `body` has looked at its files.
+    /// Makes a store with a session of this many revisions, and closes it after `body` has copied its files.
     private func written(
         _ revisions: UInt64, durability: Durability = .commit, _ body: (SQLiteFile) async throws -> Void
     ) async throws {
@@ -31,7 +31,7 @@ struct RecoveryTests {
         await store.close()
     }
 
-    @Test("nothing is lost, and uses count as late as the store may not have heard of them")
+    @Test("nothing is lost, and uses count as late as they may have been")
     func killed() async throws {
         try await written(5) { file in
             let store = try Self.image(of: file).store()
@@ -42,7 +42,28 @@ struct RecoveryTests {
         }
     }
 
-    @Test("after an orderly end uses are what they were told")
+    @Test("a use that the store never heard of counts up to the moment of the next start, to the millisecond")
+    func lastMoment() async throws {
+        func now() -> Int64 {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+        }
+        let file = try SQLiteFile()
+        let killed = try file.store(touchInterval: 90_000)
+        try await killed.create(Samples.session(id, usedAt: now() - 60_000))
+        // Rounding to seconds would go unnoticed in the first milliseconds of a second.
+        for _ in 0..<3 {
+            let before = now()
+            let store = try Self.image(of: file).store()
+            let lastUse = try #require(try await store.load(id)).lastUsedAt
+            #expect(lastUse >= before && lastUse <= now() + 1)
+            await store.close()
+        }
+        await killed.close()
+    }
+
+    @Test("after an orderly end uses are as they were written")
     func orderly() async throws {
         let file = try SQLiteFile()
         var store = try file.store(touchInterval: 90_000)
@@ -54,12 +75,12 @@ struct RecoveryTests {
     }
 
     @Test(
-        "where answers come before the sync no revision is given twice after a power cut, and it is written again as above",
+        "when responses come before the sync, no revision is given twice after a power cut, and writes go on",
         arguments: [Durability.interval(.seconds(60)), .none])
     func powerCut(_ policy: Durability) async throws {
         try await written(40, durability: policy) { file in
             let image = try Self.image(of: file)
-            // Of the log nothing is left but what was synced: the ceiling.
+            // The copy has only the synced part of the log: the ceiling.
             let store = try image.store(durability: policy)
             let session = try #require(try await store.load(id))
             let floor = session.record.highestRevision
@@ -68,12 +89,12 @@ struct RecoveryTests {
                 id, revision: floor + 1, [Samples.document(revision: floor + 1)], details: session.record.details)
             try await store.commit(Samples.commit(record, over: session.record.revision))
             #expect(try await store.load(id)?.record.highestRevision == floor + 1)
-            // One that was made since has nothing to do with it.
+            // The floor does not concern a later session.
             let other = Samples.session()
             try await store.create(other)
             #expect(try await store.load(other.record.id)?.record.highestRevision == 1)
             await store.close()
-            // Nor has an orderly end.
+            // An orderly end does not raise the floor.
             let next = try image.store(durability: policy)
             #expect(try await next.load(id)?.record.highestRevision == floor + 1)
             await next.close()
@@ -94,7 +115,7 @@ struct RecoveryTests {
         await store.close()
     }
 
-    @Test("a log that is damaged in its middle is told of, kept, and the floor is raised; its torn end is not told of")
+    @Test("damage in the middle of a log is reported, the log kept and the floor raised; a torn end is not reported")
     func damagedLog() async throws {
         try await written(40) { file in
             let log = file.path + "-wal"
@@ -124,7 +145,7 @@ struct RecoveryTests {
                     unlink(image.folder + "/" + copy)
                 }
             }
-            // Its header: SQLite takes the log for empty.
+            // With a damaged header SQLite takes the log for empty.
             for place in [0, 3, 9, 17, 25] {
                 let image = try Self.image(of: file)
                 try Files.flip(image.path + "-wal", at: place)
@@ -133,7 +154,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("a copy that a backup made goes on above all that was given since")
+    @Test("a restored backup continues above all revisions that were given since")
     func restored() async throws {
         let file = try SQLiteFile()
         var store = try file.store()
@@ -149,7 +170,7 @@ struct RecoveryTests {
         await store.close()
     }
 
-    @Test("a missing or empty database beside a log that has writes is refused, and nothing is made or removed")
+    @Test("a missing or empty database beside a log with writes is refused, and no file is made or removed")
     func lostDatabase() async throws {
         try await written(3) { file in
             for isEmpty in [false, true] {

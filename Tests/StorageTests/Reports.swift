@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a store has told.
+/// The reports of a store.
 final class Reports: Sendable {
     private let sentences = Mutex<[String]>([])
 

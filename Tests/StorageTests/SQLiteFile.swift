@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-/// A database in a folder of its own, which goes when nobody needs it any more.
+/// A database in a folder of its own, which is removed with this object.
 final class SQLiteFile: Sendable {
     let folder: String
     var path: String { folder + "/sessions.db" }
@@ -29,18 +29,18 @@ final class SQLiteFile: Sendable {
             report: report)
     }
 
-    /// The tables as somebody makes them who asks SQLite for nothing else.
+    /// The tables as another program makes them, without our settings.
     static let plainTables = """
         \(SQLiteSchema.tables)
         PRAGMA application_id = \(SQLiteSchema.applicationID); PRAGMA user_version = \(SQLiteSchema.version);
         """
 
-    /// Those that the database has: behind them is room to spare.
+    /// The number of pages. The file is longer: it has spare room.
     var pages: Int {
         get throws { Int(try SQLiteConnection(path, .read).number("PRAGMA page_count") ?? 0) }
     }
 
-    /// Starts a writer as a store does.
+    /// Starts a writer, as a store does.
     func writer(
         durability: Durability = .commit, settings: [String] = [],
         report: @escaping @Sendable (String) -> Void = { _ in }, opened: @escaping @Sendable () -> Void = {}

@@ -30,7 +30,7 @@ struct SQLiteStoreTests {
             replacedRevision: 1, changedServices: changed)
     }
 
-    @Test("what was written is there when the file is opened again, under the names of the services")
+    @Test("writes are there when the file is opened again, under the names of the services")
     func reopening() async throws {
         let file = try SQLiteFile()
         do {
@@ -47,7 +47,7 @@ struct SQLiteStoreTests {
         #expect(loaded.record.document(of: 0) == nil)
     }
 
-    @Test("a service that is not declared any more is left in the file")
+    @Test("a service that is not declared any more stays in the file")
     func undeclared() async throws {
         let file = try SQLiteFile()
         do {
@@ -69,7 +69,7 @@ struct SQLiteStoreTests {
         #expect(services.map { String(decoding: $0.bytes, as: UTF8.self) }.sorted() == ["null", "{}"])
     }
 
-    @Test("commits that wait while another is written go into one transaction")
+    @Test("commits that wait while another one is written share a transaction")
     func groups() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -82,7 +82,7 @@ struct SQLiteStoreTests {
         await store.close()
     }
 
-    @Test("a damaged row is counted, told of and as if it were not there; the others are not harmed")
+    @Test("a damaged row is counted, reported and left out; other rows are not affected")
     func damage() async throws {
         let file = try SQLiteFile()
         let other = SessionID(random: SystemRandom())
@@ -106,7 +106,7 @@ struct SQLiteStoreTests {
         #expect(store.damage.rows == 2)
     }
 
-    @Test("how many sessions there are, and which flows were used, is known when the file is opened again")
+    @Test("the number of sessions and the used flows are known when the file is opened again")
     func facts() async throws {
         let file = try SQLiteFile()
         let flow = UsedFlow(flow: "a", version: 1, states: "x ")
@@ -123,7 +123,7 @@ struct SQLiteStoreTests {
         #expect(try await store.usedFlows() == [flow])
     }
 
-    @Test("an id that begins like another one's is another one's: its session cannot be there as well")
+    @Test("two ids that begin alike share a key: only one of them can have a session")
     func sameKey() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -135,7 +135,7 @@ struct SQLiteStoreTests {
         #expect(try await store.load(id)?.record.services.count == 1)
     }
 
-    @Test("a damaged session is ended when its time is over")
+    @Test("a damaged session expires")
     func damagedExpiry() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -148,7 +148,7 @@ struct SQLiteStoreTests {
         #expect(store.sessionCount == 0)
     }
 
-    @Test("a file that is not ours is refused in a sentence that says what to do, and stays as it is")
+    @Test("another program's file is refused in a sentence that says what to do, and does not change")
     func refused() throws {
         let file = try SQLiteFile()
         try SQLiteConnection(file.path, .write).execute("CREATE TABLE theirs (x)")
@@ -160,7 +160,7 @@ struct SQLiteStoreTests {
         #expect(throws: StoreOpeningError.newer(file.path, version: 99, known: known)) { try file.store() }
     }
 
-    @Test("a second store on the same file is refused until the first is gone")
+    @Test("a second store on the same file is refused until the first is closed")
     func second() throws {
         let file = try SQLiteFile()
         let first = try file.store()
@@ -168,7 +168,7 @@ struct SQLiteStoreTests {
         withExtendedLifetime(first) {}
     }
 
-    @Test("nor is it by another name: a symbolic link leads to the same lock, and hard links are refused")
+    @Test("other names do not admit a second store: symbolic links share the lock, hard links are refused")
     func otherNames() async throws {
         let file = try SQLiteFile()
         let (soft, hard) = (file.folder + "/soft", file.folder + "/hard")
@@ -189,7 +189,7 @@ struct SQLiteStoreTests {
         await first.close()
     }
 
-    @Test("what is no database, or cannot be opened, is refused")
+    @Test("a path that is not a database, or cannot be opened, is refused")
     func unusable() throws {
         let file = try SQLiteFile()
         let descriptor = open(file.path, O_WRONLY | O_CREAT, 0o600)

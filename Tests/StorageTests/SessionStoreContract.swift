@@ -3,11 +3,11 @@ import Sessions
 import Storage
 import Testing
 
-/// What every store does. A new store is one line in `stores`.
+/// The behaviour of every store. A new store is one line in `stores`.
 @Suite struct SessionStoreContract {
     struct Candidate: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        /// A new, empty store, and what has to stay as long as it is used.
+        /// A new, empty store, and an object that it needs.
         let make: @Sendable () async throws -> (store: any SessionStore, owner: AnyObject?)
     }
 
@@ -40,7 +40,7 @@ import Testing
 
     private let id = SessionID(random: SystemRandom())
 
-    @Test("what was created and committed is loaded, all of it", arguments: stores)
+    @Test("sessions are loaded as they were created and committed", arguments: stores)
     func roundTrip(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -87,7 +87,7 @@ import Testing
         #expect(try await store.sessions(ofUser: "late").isEmpty)
     }
 
-    @Test("of many commits from one revision exactly one is done", arguments: stores)
+    @Test("of several commits from one revision exactly one succeeds", arguments: stores)
     func race(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -109,13 +109,13 @@ import Testing
         }
     }
 
-    @Test("commits that are made from ones under way are done in their order, and called back in it", arguments: stores)
+    @Test("commits that follow pending ones are done and called back in their order", arguments: stores)
     func chain(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
         try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11))
         let (done, continuation) = AsyncStream.makeStream(of: (revision: UInt64, error: StoreError?).self)
-        // One of them is made from a revision that was never there.
+        // One of them is made from a revision that never existed.
         for revision in (2...100).map(UInt64.init) {
             let replaced = revision == 51 ? 1 : revision - 1
             store.commit(Self.commit(Self.record(id, revision: revision), replacing: replaced)) { error in
@@ -132,7 +132,7 @@ import Testing
         #expect(try await store.load(id)?.record.revision == 50)
     }
 
-    @Test("an ended session is gone, and no commit brings it back", arguments: stores)
+    @Test("an ended session is gone, and no commit revives it", arguments: stores)
     func end(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -150,7 +150,7 @@ import Testing
         #expect(page.sessions.isEmpty && page.next == nil && page.skipped == 0)
     }
 
-    /// All sessions, and how many pages they are on.
+    /// All sessions, and the number of pages that they fill.
     private static func all(_ store: any SessionStore, limit: Int) async throws -> (ids: [SessionID], pages: Int) {
         var ids: [SessionID] = []
         var next: SessionID?
@@ -165,7 +165,7 @@ import Testing
         return (ids, pages)
     }
 
-    @Test("uses move the time of the last use forwards only, and a commit leaves it", arguments: stores)
+    @Test("uses only move the time of the last use forward, and a commit without a use keeps it", arguments: stores)
     func touch(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -176,7 +176,7 @@ import Testing
         #expect(try await store.load(id)?.lastUsedAt == 20)
     }
 
-    @Test("sessions are found by their user, who may change", arguments: stores)
+    @Test("sessions are found by their user, which may change", arguments: stores)
     func users(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -190,7 +190,7 @@ import Testing
         #expect(try await store.sessions(ofUser: "nobody").isEmpty)
     }
 
-    @Test("a commit notes the use that it comes with, and never moves it backwards", arguments: stores)
+    @Test("a commit notes its own use, and never moves the last use back", arguments: stores)
     func usesOfCommits(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -204,12 +204,12 @@ import Testing
         }
     }
 
-    @Test("pages go through all sessions, in an order of ids that stays", arguments: stores)
+    @Test("pages go through all sessions in a fixed order of ids", arguments: stores)
     func pages(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
         #expect(try await Self.all(store, limit: 3).pages == 1)
-        // Some share the first byte of a half; the first and the last that there can be are among them.
+        // Some share the first byte of a half. The lowest and the highest possible id are among them.
         var ids = (0..<40 as Range<UInt64>).map { number in
             let (high, low) = (number % 7, number % 5)
             return SessionID(high: high << 56 | number, low: low << 56 | number)
@@ -219,10 +219,10 @@ import Testing
         for id in ids { try await store.create(StoredSession(record: Self.record(id), lastUsedAt: 11)) }
         let (found, pages) = try await Self.all(store, limit: 11)
         #expect(found.sorted() == ids.sorted())
-        // Nothing is behind the last one.
+        // The page after the last id is empty.
         #expect(pages == 4)
         for limit in [1, 3, 43, 44, 1_000] { #expect(try await Self.all(store, limit: limit).ids == found) }
-        // One that ends is no longer a place to begin at, and one that comes moves no other.
+        // A page may begin after an id that has ended, and a new session moves no other.
         let place = found[20]
         #expect(try await store.end(place))
         try await store.create(StoredSession(record: Self.record(SessionID(high: 99, low: 99)), lastUsedAt: 11))
@@ -230,7 +230,7 @@ import Testing
         #expect(rest.filter(found.contains) == Array(found[21...]))
     }
 
-    @Test("it knows how many sessions there are", arguments: stores)
+    @Test("the store counts its sessions", arguments: stores)
     func count(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -244,7 +244,7 @@ import Testing
         #expect(store.sessionCount == 2)
     }
 
-    /// Goes round often enough that each session was looked at, and gives how many ended.
+    /// Looks at every session, and returns how many were ended.
     private static func ended(_ store: any SessionStore, _ query: ExpiryQuery) async throws -> Int {
         var count = 0
         for _ in 0..<16 {
@@ -255,14 +255,14 @@ import Testing
         return count
     }
 
-    @Test("what is over is ended some time after that, so many looked at in a step; the others stay", arguments: stores)
+    @Test("expired sessions are ended after the retention, in bounded steps; the others stay", arguments: stores)
     func expiry(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
         let minute: Int64 = 60_000
         let ids = (0..<6).map { _ in SessionID(random: SystemRandom()) }
         for (number, id) in ids.enumerated() {
-            // Their times are over minute by minute; that of the last one is over long after.
+            // They expire minute by minute, the last one long after the others.
             let record = SessionRecord(
                 id: id, token: TokenDigest(words: (1, 2, 3, id.low)), createdAt: 10,
                 expiresAt: number == 5 ? 100 * minute : Int64(number + 1) * minute, revision: 1,
@@ -280,20 +280,20 @@ import Testing
         #expect(try await ended(4 * minute - 1) == 0)
         #expect(try await ended(4 * minute) == 1)
         #expect(try await store.load(ids[0]) == nil)
-        // The second is in use and does not keep the others from their ends.
+        // The second is in use, and does not prevent the ends of the others.
         #expect(try await ended(8 * minute, limit: 1) == 3)
         for id in ids[2...4] { #expect(try await store.load(id) == nil) }
         #expect(try await Self.all(store, limit: 10).ids.sorted() == [ids[1], ids[5]].sorted())
         #expect(try await store.sessions(ofUser: "u").count == 2)
         #expect(store.sessionCount == 2)
-        // Used again, and by a longer timeout of today not over when it was to be looked at.
+        // Used again; a longer timeout applies to it now, so it has not expired.
         try await store.touch([SessionUse(id: ids[5], usedAt: 29 * minute)])
         #expect(try await ended(60 * minute, idleTimeout: 60 * minute) == 0)
         #expect(try await ended(92 * minute - 1, idleTimeout: 60 * minute) == 0)
         #expect(try await ended(92 * minute, idleTimeout: 60 * minute) == 1)
     }
 
-    @Test("a timeout that is shorter today holds for sessions that were written under a longer one", arguments: stores)
+    @Test("a timeout that has become shorter holds for sessions that were written before", arguments: stores)
     func shorterTimeout(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -303,7 +303,7 @@ import Testing
             let record = SessionRecord(
                 id: id, token: TokenDigest(words: (1, 2, 3, id.low)), createdAt: 10,
                 expiresAt: index == 4 ? 4 * minute : 600 * minute, revision: 1, services: [], details: .none)
-            // Written when it was half an hour.
+            // Written when the timeout was half an hour.
             try await store.create(StoredSession(record: record, lastUsedAt: Int64(10 + index) * minute))
         }
         func query(_ now: Int64) -> ExpiryQuery {
@@ -316,7 +316,8 @@ import Testing
     }
 
     @Test(
-        "a session that comes back after its end has a floor under its revisions, and keeps its own", arguments: stores)
+        "a session that is imported after its end gets a revision floor, and keeps its own if that is higher",
+        arguments: stores)
     func revisionFloor(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -326,7 +327,7 @@ import Testing
                 SessionArrival(session: StoredSession(record: record, lastUsedAt: 11), replacedRevision: nil))
             return try #require(try await store.load(id)).record
         }
-        // Nothing has ended here.
+        // No session has ended yet.
         let first = try await received(id, revision: 7)
         #expect(first.revision == 7 && first.details.revisionFloor == 0)
         try await store.commit(Self.commit(Self.record(id, revision: 9), replacing: 7))
@@ -338,7 +339,7 @@ import Testing
         #expect(third.highestRevision >= 50)
         #expect(try await store.end(third.id))
         #expect(try await received(third.id, revision: 3).highestRevision >= 50)
-        // One that expires is no other.
+        // The same for a session that expires.
         let query = ExpiryQuery(now: 120_000, idleTimeout: 1_000, retention: 0, limit: 10) { _ in false }
         let expired = Self.record(SessionID(high: 1, low: 1), revision: 70)
         try await store.create(StoredSession(record: expired, lastUsedAt: 1))
@@ -347,7 +348,7 @@ import Testing
     }
 
     @Test(
-        "one that is imported again after its end gives no entity tag, and no step of a journey, twice",
+        "a session that is imported again after its end gives no entity tag and no journey step twice",
         arguments: stores)
     func importedAgain(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
@@ -372,7 +373,7 @@ import Testing
         }
         let (session, _) = try await sessions.create()
         var tags = [try await write(session)]
-        // The first makes two steps at once: the journey begins, and goes on.
+        // The first event makes two steps: the journey begins, and continues.
         var steps = [try await step(session)]
         let export = SessionExport(of: sessions, program: "test")
         var archive: [UInt8] = []
@@ -396,7 +397,7 @@ import Testing
         #expect(tags.map(\.revision) == tags.map(\.revision).sorted() && Set(tags).count == tags.count)
     }
 
-    @Test("it remembers which versions of flows were used, or says that it does not", arguments: stores)
+    @Test("the store remembers the used versions of flows, or says that it cannot", arguments: stores)
     func usedFlows(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
         defer { withExtendedLifetime(owner) {} }
@@ -409,7 +410,7 @@ import Testing
         commit.newFlows = [old, new]
         try await store.commit(commit)
         #expect(Set(try await store.usedFlows() ?? []) == [old, new])
-        // A commit that is not done says nothing.
+        // A refused commit notes no flows.
         commit.newFlows = [UsedFlow(flow: "b", version: 1, states: "")]
         try? await store.commit(commit)
         #expect(try await store.usedFlows()?.count == 2)
@@ -418,7 +419,7 @@ import Testing
     }
 
     @Test(
-        "what comes from elsewhere is added where nothing is, and where it replaces all of that is gone",
+        "an imported session is added, or replaces the existing one completely",
         arguments: stores)
     func receive(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
@@ -441,7 +442,7 @@ import Testing
         await expect(.conflict) { () async throws(StoreError) in try await store.receive(arrival(first, replacing: nil))
         }
         await expect(.conflict) { () async throws(StoreError) in try await store.receive(arrival(first, replacing: 6)) }
-        // Also what a commit never changes.
+        // Also the parts that a commit never changes.
         let second = SessionRecord(
             id: id, token: TokenDigest(words: (9, 9, 9, 9)), createdAt: 20, expiresAt: 2_000, revision: 8,
             services: [document(1, 8)], details: SessionDetails(userID: "b"))
@@ -454,7 +455,7 @@ import Testing
         #expect(try await store.sessions(ofUser: "a").isEmpty)
         #expect(try await store.sessions(ofUser: "b").map(\.record.id) == [id])
         #expect(store.sessionCount == 1)
-        // Commits go on from it.
+        // Commits continue from it.
         try await store.commit(Self.commit(Self.record(id, revision: 9), replacing: 8))
         if let flows = try await store.usedFlows() { #expect(Set(flows.map(\.version)) == [7, 8]) }
         #expect(try await store.end(id))

@@ -1,4 +1,4 @@
-import CPageSeals
+import CPageChecksums
 import Glibc
 import Sessions
 import Synchronization
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Room in the file")
 struct SpaceTests {
-    /// SQLite's own size of a page.
+    /// SQLite's default page size.
     private static let page = 4_096
 
     private final class End: Sendable {
@@ -32,7 +32,7 @@ struct SpaceTests {
         }
     }
 
-    /// As the sweeper does it, every second: batch after batch, until there is nothing left to look at.
+    /// Works as the sweeper does every second: batch after batch, until it has looked at everything.
     private static func sweep(_ store: SQLiteStore, at now: Int64) async throws {
         let query = ExpiryQuery(now: now, idleTimeout: 60_000, retention: 0, limit: 128) { _ in false }
         while try await store.endExpired(query).looked == 128 {}
@@ -43,7 +43,7 @@ struct SpaceTests {
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    @Test("sessions that come and expire again and again take no more room than once; readers do not let the log grow")
+    @Test("many rounds of sessions that expire take no more room than one; readers do not make the log grow")
     func cycles() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -61,7 +61,7 @@ struct SpaceTests {
                 try await Self.create(800, in: store, at: now)
                 peaks.append(try #require(try reader.number("PRAGMA page_count")))
                 now += 120_000
-                // The sessions' time is over, and seconds go by in which nothing else happens.
+                // The sessions expire, and for some seconds nothing else happens.
                 for _ in 0..<10 { try await Self.sweep(store, at: now) }
                 #expect(store.sessionCount == 0)
                 let left = try #require(try reader.number("PRAGMA page_count"))
@@ -69,7 +69,7 @@ struct SpaceTests {
             }
             let peak = try #require(peaks.max())
             #expect(peaks[0] > 600 && peak * 10 <= peaks[0] * 12, "\(peaks)")
-            // What was written is several times that.
+            // The writes are several times that.
             let log = Self.size(file.path + "-wal") / Self.page
             #expect(log < 2 * 4_096, "\(log) pages")
             end.isReached.store(true, ordering: .relaxed)
@@ -79,7 +79,7 @@ struct SpaceTests {
         #expect(Self.size(file.path) / Self.page < 400)
     }
 
-    @Test("who wants all free pages given back gets it, in steps, and the file is smaller then")
+    @Test("a caller can give back all free pages in steps; then the file is smaller")
     func all() async throws {
         let file = try SQLiteFile()
         let store = try file.store()
@@ -93,13 +93,13 @@ struct SpaceTests {
             if space.left == 0 { break }
         }
         #expect(given > 120)
-        // Behind the last step, and the log with it.
+        // Waits for the last step and its copy of the log.
         try await store.touch([])
-        #expect(Self.size(file.path) / Self.page < 50 + Int(CPAGESEALS_SPARE) / Self.page)
+        #expect(Self.size(file.path) / Self.page < 50 + Int(CPAGECHECKSUMS_SPARE) / Self.page)
         await store.close()
     }
 
-    @Test("a file of an earlier making keeps its pages, says so, and takes sessions as before")
+    @Test("a file without auto_vacuum keeps its pages, says so, and accepts sessions")
     func earlier() async throws {
         let file = try SQLiteFile()
         let connection = try SQLiteConnection(file.path, .write)

@@ -5,17 +5,17 @@ import Testing
 
 @Suite("The place of a database")
 struct StorePlaceTests {
-    /// What is in the way, as the part of a sentence; nil when nothing is.
+    /// The obstacle, as a part of its sentence; nil when there is none.
     static let places: [(path: String, says: String?)] = [
         ("new.db", nil), ("data/new.db", nil), ("a/b/new.db", "neither F/a/b nor F/a exists"),
         ("folder", "it is a directory: name a file in it, such as F/folder/concierge.db."),
         ("folder//", "it is a directory: name a file in it, such as F/folder/concierge.db."),
         ("missing/", "this is the name of a directory: name a file in it, such as F/missing/concierge.db."),
-        ("text", "it is no SQLite database: name another file"),
-        ("text/new.db", "F/text is no directory"), ("empty", nil), ("pipe", "it is no ordinary file"),
+        ("text", "it is not an SQLite database: name another file"),
+        ("text/new.db", "F/text is not a directory"), ("empty", nil), ("pipe", "it is not an ordinary file"),
     ]
 
-    @Test("what is in the way is said in a sentence, and nothing is made to find out", arguments: places)
+    @Test("an obstacle is described in a sentence, and the check makes no file", arguments: places)
     func problem(path: String, says: String?) throws {
         let file = try SQLiteFile()
         let things = ["folder", "text", "empty", "pipe"].map { "\(file.folder)/\($0)" }
@@ -44,7 +44,7 @@ struct StorePlaceTests {
     }
 
     @Test(
-        "who looks after what is no file is told so, and nothing is waited for",
+        "the maintenance commands refuse paths that are not files, and wait for none",
         arguments: ["/dev/null", "/dev/full", "/", "/tmp/", "F/pipe", "F/missing/"])
     func upkeep(place: String) throws {
         let file = try SQLiteFile()
@@ -55,7 +55,7 @@ struct StorePlaceTests {
         func isSaid(_ error: any Error) -> Bool {
             let sentence = "\(error)"
             return sentence.hasPrefix("\(path) cannot be used as a store: ") && sentence.contains("name a")
-                || sentence.hasPrefix("\(path) is not there")
+                || sentence.hasPrefix("\(path) does not exist")
         }
         #expect { try StoreVacuum(path) } throws: { isSaid($0) }
         #expect { try StoreStatistics(path) } throws: { isSaid($0) }
@@ -64,7 +64,7 @@ struct StorePlaceTests {
         #expect(access(file.path, F_OK) != 0)
     }
 
-    @Test("a missing directory is made, and like the files in it is for its user alone")
+    @Test("a missing directory is made for its user alone, like the files in it")
     func making() async throws {
         let file = try SQLiteFile()
         let folder = "\(file.folder)/data"
@@ -74,10 +74,7 @@ struct StorePlaceTests {
             rmdir(folder)
         }
         let store = try SQLiteStore(path: path, services: [])
-        let record = SessionRecord(
-            id: SessionID(random: SystemRandom()), token: TokenDigest(words: (1, 2, 3, 4)), createdAt: 1, expiresAt: 2,
-            revision: 1, services: [], details: .none)
-        try await store.create(StoredSession(record: record, lastUsedAt: 1))
+        try await store.create(Samples.session())
         #expect(try Self.permissions(of: folder) == 0o700)
         for ending in ["", "-wal", "-shm"] {
             #expect(try Self.permissions(of: path + ending) == 0o600, "\(ending)")

@@ -3,30 +3,31 @@ import Glibc
 import Sessions
 import Synchronization
 
-/// Sessions in an SQLite database in one file: they outlive the process.
+/// Sessions in one SQLite database file, which outlive the process.
 ///
-/// What returns is on the disk, unless ``Durability`` says otherwise. Commits that wait together are written in one
-/// transaction with one sync (``GroupCommit``); a caller that waits is suspended, and holds no thread. Reading has threads
-/// of its own.
+/// A write that returns is on the disk, unless ``Durability`` says otherwise. Commits that wait together are written in
+/// one transaction with one sync (``GroupCommit``); a waiting caller is suspended and holds no thread. Reads have
+/// threads of their own.
 package final class SQLiteStore: FileStore {
     private let commits: GroupCommit
     private let readers: ReaderPool
     private let writeback: Writeback
     private let damaged: DamageCount
     private let lock: FileLock
-    /// As in the database when it was opened; then counted along.
+    /// Read from the database when it is opened, and kept up to date from then on.
     private let count: Atomic<Int>
-    /// The last key that was looked at for sessions whose time is over.
-    private let lastLook = Mutex<Int64?>(nil)
+    /// Where the search for expired sessions continues.
+    private let lastSearched = Mutex<Int64?>(nil)
 
     /// Opens the database, or makes it.
     ///
     /// - Parameters:
-    ///   - path: of the file; `-wal` and `-shm` are put beside it. Its directory is made when it is not there.
+    ///   - path: the database file. SQLite puts `-wal` and `-shm` beside it. Its directory is made if it does not
+    ///     exist.
     ///   - services: the names of all services, in the order of the catalogue.
-    ///   - touchInterval: by how many milliseconds it may be behind the uses of sessions; see `SessionSettings`.
-    ///   - progress: is told how the copying of an older version's tables goes on.
-    ///   - report: is told of damaged rows and other trouble, in sentences for the log.
+    ///   - touchInterval: by how many milliseconds the store may be behind the uses of sessions; see `SessionSettings`.
+    ///   - progress: is called with sentences while the tables of an older version are copied.
+    ///   - report: is called with a sentence for the log about damage and other trouble.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
@@ -45,22 +46,17 @@ package final class SQLiteStore: FileStore {
             let first = try Self.opened(path, under: lock)
             let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged)
             try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
-            let mayBeTorn = facts[.running] > 0 && facts[.answersFirst] == 1
+            let mayBeTorn = facts.mayHaveLostResponses
             facts.beginRun(
                 isLogSuspect: log != .sound, touchInterval: touchInterval, answersFirst: durability != .commit)
-            do {
-                try first.transaction { try writer.prepareCommit() }
-                facts.noteCommit()
-            } catch let error as SQLiteError where error.primaryCode == SQLITE_FULL {
-                // It is written with the first commit that there is room for.
-            }
+            try writer.commitFacts()
             if case .damaged(let frame) = log, !mayBeTorn {
                 report(
-                    "The log of the database is damaged at frame \(frame): writes that were acknowledged are lost. "
-                        + (copy.map { "A copy of it is \($0). " } ?? "No copy of it could be made. ")
-                        + "Entity tags go on above all that can have been given.")
+                    "The log of the database is damaged at frame \(frame): acknowledged writes are lost. "
+                        + (copy.map { "A copy of the log is \($0). " } ?? "The log could not be copied. ")
+                        + "Entity tags continue above all that may have been given.")
             } else if let copy {
-                // Where answers come before the sync, a power cut tears more than the last transaction.
+                // When responses come before the sync, a power cut may damage more than the last transaction.
                 unlink(copy)
             }
             count = Atomic(Int(facts[.sessions]))
@@ -70,11 +66,8 @@ package final class SQLiteStore: FileStore {
             commits = try GroupCommit(
                 lock: lock, durability: durability, report: report,
                 open: { () throws(SQLiteError) in
-                    // Another file in its place is not ours, and may be another server's.
-                    guard !lock.hasMoved else {
-                        // SQLITE_READONLY_DBMOVED
-                        throw SQLiteError(code: SQLITE_READONLY | 4 << 8, doing: "opening \(path)")
-                    }
+                    // Another file in its place is not ours, and may belong to another server.
+                    guard !lock.hasMoved else { throw .moved(doing: "opening \(path)") }
                     let connection = try SQLiteConnection(path, .write, under: lock)
                     for setting in Self.writerSettings + [durability.setting] { try connection.execute(setting) }
                     #if PLANTED_BUGS
@@ -90,7 +83,7 @@ package final class SQLiteStore: FileStore {
                 return try SessionReader(connection, names: names, recovery: recovery, damage: damaged)
             }
             try lock.holdIndex()
-            // Until now: the last connection to close would copy the whole log.
+            // The last connection to close would copy the whole log, so this one lives until there are others.
             withExtendedLifetime(first) {}
         } catch let error as SQLiteError {
             throw StoreOpeningError(error, path)
@@ -98,22 +91,22 @@ package final class SQLiteStore: FileStore {
         try StoreThread.start("store writer", commits.run)
     }
 
-    /// The database as this program wants it. On a full disk there may be no room for SQLite's index of the log, but for
-    /// what the database has to spare.
+    /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the
+    /// database's spare room is released for it.
     private static func opened(_ path: String, under lock: FileLock) throws -> SQLiteConnection {
         func open() throws -> SQLiteConnection {
             let connection = try SQLiteConnection(path, .write, under: lock)
-            // Tables that are made before there is a log need none.
+            // Before the switch to WAL: so new tables go to the database without a log.
             try SQLiteSchema.prepare(connection, path: path)
             for setting in writerSettings { try connection.execute(setting) }
-            // For the copying of older tables.
+            // For the copy of older tables.
             try connection.execute("PRAGMA wal_autocheckpoint = 1000; PRAGMA synchronous = FULL")
             return connection
         }
         do {
             return try open()
         } catch is SQLiteError {
-            FileRoom.giveUpSpare(of: lock.descriptor)
+            FileRoom.releaseSpare(of: lock.descriptor)
             return try open()
         }
     }
@@ -123,13 +116,13 @@ package final class SQLiteStore: FileStore {
         readers.close()
     }
 
-    /// What tests have go wrong.
+    /// For tests, which make it fail.
     var writing: GroupCommit { commits }
 
-    /// Transactions so far: fewer than commits where these waited together.
+    /// The number of transactions. Commits that waited together share one.
     package var groups: Int { commits.groups }
 
-    /// Returns when everything that was asked before is done and the file is closed. What comes later is refused.
+    /// Returns when all earlier calls are done and the file is closed. Later calls are refused.
     package func close() async {
         readers.close()
         commits.close()
@@ -143,15 +136,15 @@ package final class SQLiteStore: FileStore {
     package var damage: StoreDamage { damaged.damage }
 
     static let writerSettings = [
-        // Stays in the file.
+        // A property of the file.
         "PRAGMA journal_mode = WAL",
         "PRAGMA journal_size_limit = 67108864",
-        // In KiB. Room for the inner pages of tens of millions of sessions, and for those that are written now.
+        // In KiB: enough for the inner pages of tens of millions of sessions, and for the pages being written.
         "PRAGMA cache_size = -32768",
     ]
-    /// In KiB, of each reader: the inner pages again.
+    /// In KiB, for each reader: enough for the inner pages.
     private static let readerCache = "PRAGMA cache_size = -8192"
-    /// A read takes tens of microseconds when the file is in the page cache; a few help when it is not.
+    /// A read takes tens of microseconds when the file is in the page cache. More threads help only when it is not.
     private static let readerCount = 2
 
     // MARK: SessionStore
@@ -197,11 +190,11 @@ package final class SQLiteStore: FileStore {
         return wasThere
     }
 
-    /// Looks at the next rows, in the order of their keys and round and round.
+    /// Looks at the next rows in the order of their keys, and starts again after the last.
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
-        let start = lastLook.withLock(\.self)
+        let start = lastSearched.withLock(\.self)
         let overdue = try await readers.read { reader throws(SQLiteError) in try reader.overdue(query, after: start) }
-        lastLook.withLock { $0 = overdue.last }
+        lastSearched.withLock { $0 = overdue.last }
         let ended = try await write { writer throws(SQLiteError) in
             var ended = 0
             for (key, usedAt) in overdue.sessions where try writer.endOverdue(key: key, usedAt: usedAt) { ended += 1 }
@@ -213,10 +206,7 @@ package final class SQLiteStore: FileStore {
     }
 
     package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack {
-        let space = try await write { writer throws(SQLiteError) in try writer.giveBack(atMost: pages) }
-        // The file itself ends sooner only when the log was copied to it.
-        if space.left == 0 { commits.checkpointSoon() }
-        return space
+        try await write { writer throws(SQLiteError) in try writer.giveBack(atMost: pages) }
     }
 
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? {

@@ -5,8 +5,8 @@ import Support
 import Synchronization
 import Testing
 
-/// Files that end too early or have a bit that is wrong. The store opens them, or says in a sentence why not; what it
-/// shows is right.
+/// Files that are cut or have a flipped bit. The store opens them, or says in a sentence why not; whatever it shows is
+/// right.
 @Suite("Damaged files")
 struct DamageTests {
     private static let tail = 64 << 10
@@ -15,7 +15,7 @@ struct DamageTests {
 
     // MARK: The log
 
-    /// What was found behind a damaged log.
+    /// The result of opening a database with a damaged log.
     private struct Found {
         var sessions: [StoredSession] = []
         var isToldOf = false
@@ -23,7 +23,7 @@ struct DamageTests {
     }
 
     @Test(
-        "of a log that is cut or has a bit flipped a beginning is there; what is lost is told of; no revision comes again",
+        "a log that is cut or has a flipped bit yields a prefix of the commits; losses are reported; no revision recurs",
         arguments: Harm.allCases)
     func log(_ harm: Harm) async throws {
         let files = try await StoredFiles.make(sessions: 12, commits: 60, inLog: 40)
@@ -44,7 +44,7 @@ struct DamageTests {
                 #expect(commit.map { files.isWhole(session, after: $0) } == true, context)
             }
             #expect(found.isCopied == found.isToldOf, context)
-            // A log that is cut is as one that came no further.
+            // A log that is cut looks like a log that was never longer.
             guard harm == .flip else {
                 #expect(!found.isToldOf, context)
                 continue
@@ -63,7 +63,7 @@ struct DamageTests {
         places.report("log, \(harm)")
     }
 
-    @Test("the same when a part of the log was copied to the database before: each session is as one commit left it")
+    @Test("the same when a part of the log was copied before: each session is as some commit left it")
     func copiedLog() async throws {
         let files = try await StoredFiles.make(sessions: 24, commits: 240, inLog: 216)
         let given = files.states(after: files.commits.count)
@@ -102,7 +102,7 @@ struct DamageTests {
 
     // MARK: The database
 
-    @Test("a database that is cut shows nothing wrong, and says when something is missing")
+    @Test("a database that is cut shows nothing wrong, and reports missing sessions")
     func cut() async throws {
         let files = try await StoredFiles.make(sessions: 60, commits: 120, inLog: 0)
         let size = files.database.count
@@ -114,13 +114,13 @@ struct DamageTests {
             try await damaged.check()
             if damaged.isToldOf { harmful += 1 }
         }
-        // Or the places were where nothing is.
+        // Otherwise most places were in unused parts of the file.
         #expect(harmful * 2 > places.count, "seed \(files.seed)")
         places.report("database, cut")
     }
 
     @Test(
-        "a bit flipped in a page of any kind: what is shown is right, the rest is told of, others are written, and all ends",
+        "with a flipped bit in a page of any kind, sessions are right or reported, others can be written, and calls return",
         arguments: [true, false])
     func flip(isReadFirst: Bool) async throws {
         let files = try await StoredFiles.make(sessions: 72, commits: 120, inLog: 0, ended: 12)
@@ -161,21 +161,21 @@ extension StoredFiles {
         }
     }
 
-    /// On some page of each kind its kind, and some of: its number of cells, its right-most child, the places of its cells,
-    /// its middle, its last cells and its checksum. The kind of every page that has sessions.
+    /// In one page of each kind: the byte of the kind, and some of the number of cells, the right-most child, the
+    /// places of cells, the middle, the last cells and the checksum. In every page with sessions: the byte of the kind.
     fileprivate var placesOfAllKinds: [Int] {
         let leaves = pages.indices.filter { pages[$0] == .tree("sessions", "leaf") }.map { $0 * PageKind.size }
         return leaves
             + PageKind.expected.flatMap { kind -> [Int] in
                 guard let page = pages.indices.filter({ pages[$0] == kind }).randomElement() else { return [] }
                 let some = [4, 11, 13, 700 + page * 37 % 512, 3_000, 4_070, 4_093].shuffled().prefix(3)
-                // Page 1 begins with the header of the file.
+                // Page 1 begins with the file's header.
                 return ([0] + some).map { page * PageKind.size + $0 + (page == 0 && $0 < 100 ? 100 : 0) }
             }
     }
 }
 
-/// What a store has told.
+/// The reports of a store.
 final class Reports: Sendable {
     private let sentences = Mutex<[String]>([])
 

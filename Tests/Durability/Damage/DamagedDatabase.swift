@@ -3,19 +3,20 @@ import Storage
 import Support
 import Testing
 
-/// A damaged database, which a store opens, reads, writes to and opens again: all of it is compared with what was written.
+/// A damaged database. A store opens it, reads it, writes to it and opens it again; all results are compared with the
+/// model.
 struct DamagedDatabase {
     private var files: StoredFiles
     private let context: Comment
-    /// What is to be there; of sessions that were ended nothing.
+    /// The last commit of each session that has not ended.
     private var expected: [SessionID: StoredFiles.Commit]
     private let reports = Reports()
     private var isRefused = false
 
-    /// Whether anything said that something is wrong: also before the file was closed and opened again.
+    /// Whether the store has reported any damage, in either run.
     var isToldOf: Bool { isRefused || !reports.all.isEmpty }
 
-    /// Or writing finds what is damaged, before anything else has read it.
+    /// Whether the sessions are read before the first write, which else finds the damage.
     private let isReadFirst: Bool
 
     init(_ files: StoredFiles, _ context: Comment, isReadFirst: Bool = true) {
@@ -41,7 +42,7 @@ struct DamagedDatabase {
         }
     }
 
-    /// Nil when the store says why not.
+    /// Nil when the store refuses to open the file, and says why.
     private mutating func open(_ path: String) -> SQLiteStore? {
         do {
             return try StoredFiles.open(path, report: reports.add)
@@ -53,21 +54,21 @@ struct DamagedDatabase {
         }
     }
 
-    /// All ways to a session.
+    /// Reads the sessions in all ways.
     ///
-    /// - Returns: those that are whole.
+    /// - Returns: the sessions that are whole.
     private mutating func look(at store: SQLiteStore) async -> [StoredSession] {
         var whole: [StoredSession] = []
         var isComplete = true
         func check(_ session: StoredSession) -> Bool {
             guard let commit = expected[session.record.id], files.isRight(session, after: commit) else {
-                Issue.record("\(session.record.id) is shown, and is not as it was written: \(context)")
+                Issue.record("\(session.record.id) differs from what was written: \(context)")
                 return false
             }
             return files.isWhole(session, after: commit)
         }
         do {
-            // Page after page, each session once.
+            // All pages of sessions, each session once.
             var (last, seen, rounds) = (SessionID?.none, Set<SessionID>(), 0)
             repeat {
                 let page = try await store.page(after: last, limit: 20)
@@ -87,8 +88,8 @@ struct DamagedDatabase {
                 }
                 whole.append(session)
             }
-            // Damage concerns the sessions of its page. Of those that are right only what is beside it may be stepped over.
-            #expect(whole.count - seen.count <= 12, "pages end early: \(context)")
+            // Damage concerns the sessions of its page, up to 20. A walk may miss no sound sessions beyond that page.
+            #expect(whole.count - seen.count <= 20, "pages end early: \(context)")
             for user in StoredFiles.users {
                 let found = try await store.sessions(ofUser: user)
                 for session in found where !check(session) || session.record.userID != user { isComplete = false }
@@ -98,14 +99,14 @@ struct DamagedDatabase {
             let flows = try await store.usedFlows()
             if flows.map({ Set($0) }) != Set(StoredFiles.flows) { isComplete = false }
         } catch {
-            // Said to whoever asked.
+            // The caller gets the error.
             isRefused = true
         }
         #expect(isComplete || isToldOf, "something is missing without a word: \(context)")
         return whole
     }
 
-    /// Commits, ends and makes sessions: what is acknowledged is there.
+    /// Commits to sessions and ends some: acknowledged writes must show afterwards.
     private mutating func write(to store: SQLiteStore, _ shown: [SessionID]) async {
         var refused = 0
         let some = shown.sorted().enumerated().filter { $0.offset.isMultiple(of: 4) }
@@ -124,7 +125,8 @@ struct DamagedDatabase {
                 refused += 1
             }
         }
-        // All of a page may be refused, and all below one.
-        if isReadFirst, shown.count * 5 > files.sessions.count * 4 { #expect(refused * 2 <= some.count, context) }
+        // All writes to the sessions of a page may be refused, or all that need a new page for a large document: these are
+        // about a third.
+        if isReadFirst, shown.count * 5 > files.sessions.count * 4 { #expect(refused * 4 <= some.count * 3, context) }
     }
 }

@@ -1,10 +1,10 @@
 import CSQLite
 
-/// What a page of a database is for.
+/// The purpose of a page in a database.
 enum PageKind: Hashable, Sendable, CustomStringConvertible {
-    /// Of a table or index, or of `sqlite_schema`: `leaf`, `internal` or `overflow`.
+    /// A page of a table, an index or `sqlite_schema`: `leaf`, `internal` or `overflow`.
     case tree(String, String)
-    /// Where pages were moved from (<https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages>).
+    /// A page of references to parents (<https://www.sqlite.org/fileformat2.html#pointer_map_or_ptrmap_pages>).
     case map
     case free
 
@@ -18,7 +18,7 @@ enum PageKind: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Those that every database of these tests has.
+    /// The kinds that every database of these tests has.
     static let expected: Set<PageKind> = [
         .tree("sqlite_schema", "leaf"), .tree("sessions", "internal"), .tree("sessions", "leaf"),
         .tree("documents", "internal"), .tree("documents", "leaf"), .tree("documents", "overflow"),
@@ -26,7 +26,7 @@ enum PageKind: Hashable, Sendable, CustomStringConvertible {
         .tree("flows", "leaf"), .map, .free,
     ]
 
-    /// Of each page in its order. Read with SQLite itself.
+    /// The kinds of all pages in order, as SQLite reports them.
     static func all(of path: String) throws -> [PageKind] {
         var handle: OpaquePointer?
         var rows: OpaquePointer?

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The places in a file that are damaged, from far apart to every single one, as far as time allows.
+/// Places in a file to be damaged: first far apart, in the end all of them, as far as time allows.
 ///
-/// They come in rounds, each with places between those of the rounds before. In `make test` there is one round; the long
-/// form goes on for a part of its time, or until there is none left.
+/// They come in rounds, each with places between those of earlier rounds. `make test` has one round; the long form
+/// continues for a part of its time, or until no place is left.
 struct Places {
     private let first: [Int]
     private let range: Range<Int>
@@ -12,10 +12,10 @@ struct Places {
 
     static let isLong = seconds != nil
     private static let seconds = getenv("TORTURE_SECONDS").flatMap { Int(String(cString: $0)) }
-    /// From place to place in a round. A prime: so a round meets all places within a page, and all bits.
+    /// The distance between two places of a round. A prime, so a round meets all places within a page, and all bits.
     private static let distance = 1_021
 
-    /// - Parameter first: the first round, if it is not to be as the others.
+    /// - Parameter first: a first round that differs from the others.
     init(in range: Range<Int>, first: [Int]? = nil) {
         self.range = range
         self.first = first ?? Array(stride(from: range.lowerBound, to: range.upperBound, by: Self.distance))
@@ -29,7 +29,7 @@ struct Places {
         count += 1
         guard further >= 0 else { return first[count - 1] }
         let perRound = (range.count + Self.distance - 1) / Self.distance
-        // Neighbours in far-away rounds.
+        // Neighbouring places come in distant rounds.
         let offset = (further / perRound * 377 + 1) % Self.distance + further % perRound * Self.distance
         return range.lowerBound + min(offset, range.count - 1)
     }

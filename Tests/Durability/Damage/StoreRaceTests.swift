@@ -3,8 +3,8 @@ import Storage
 import Support
 import Testing
 
-/// What a program alone on its database never does, since writers of a session take turns there: it is asked of the store.
-@Suite("Commits that meet in the store")
+/// In the program the writers of a session take turns, so these conflicts are shown on the store itself.
+@Suite("Conflicting commits in the store")
 struct StoreRaceTests {
     private static func commit(
         _ id: SessionID, from revision: UInt64, _ number: Int, changesServicesOnly: Bool = false
@@ -32,7 +32,7 @@ struct StoreRaceTests {
         }
     }
 
-    @Test("of several commits from one revision one is taken, and stays", arguments: [false, true])
+    @Test("of several commits from one revision one succeeds, and stays", arguments: [false, true])
     func oneWins(changesServicesOnly: Bool) async throws {
         try await Self.withSession { store, id, _ in
             let winners = await withTaskGroup(of: Int?.self) { group in
@@ -58,7 +58,7 @@ struct StoreRaceTests {
         }
     }
 
-    @Test("a store that is closed leaves everything in the one file")
+    @Test("a closed store has everything in the database file")
     func closing() async throws {
         try await Self.withSession { store, id, path in
             try await store.commit(Self.commit(id, from: 1, 1))
@@ -68,14 +68,14 @@ struct StoreRaceTests {
         }
     }
 
-    @Test("a commit that comes after the end brings nothing back", arguments: [false, true])
+    @Test("a commit after the end does not revive the session", arguments: [false, true])
     func staysEnded(changesServicesOnly: Bool) async throws {
         try await Self.withSession { store, id, _ in
             let wasThere = try await store.end(id)
             #expect(wasThere)
             do throws(StoreError) {
                 try await store.commit(Self.commit(id, from: 1, 1, changesServicesOnly: changesServicesOnly))
-                Issue.record("a commit to a session that has ended was taken")
+                Issue.record("a commit to an ended session succeeded")
             } catch {
                 if case .gone = error {} else { Issue.record(error) }
             }

@@ -6,29 +6,29 @@ import Storage
 import Support
 import Testing
 
-/// The bytes of a database and of its log, and what is to be read from them.
+/// The bytes of a database and of its log, and the sessions that they must show.
 struct StoredFiles: Sendable {
-    /// What a commit wrote into both services of a session, which its revision tells.
+    /// A commit, which writes both services of a session. The session's revision identifies it.
     struct Commit: Sendable {
         let session: Int
         let revision: UInt64
         let number: Int
     }
 
-    /// All pages, without the room to spare behind them.
+    /// All pages, without the spare room behind them.
     var database: [UInt8]
     var log: [UInt8]
-    /// In the order in which they were made.
+    /// In the order of their creation.
     let sessions: [SessionID]
-    /// In their order, also those that made the sessions.
+    /// In order, with the commits that created the sessions.
     private(set) var commits: [Commit]
-    /// What each commit left, by its number.
+    /// The record after each commit, by the commit's number.
     private var records: [Int: SessionRecord]
-    /// How many of them are in the database; the others are in the log alone, or in both.
+    /// How many commits are in the database. The others are in the log, or in both.
     let inDatabase: Int
-    /// What each page of the database is for.
+    /// The kinds of the database's pages.
     let pages: [PageKind]
-    /// Of the ids, which say where on which page a session is: `TORTURE_SEED` makes the same files again.
+    /// The seed of the ids, which determine the places of sessions: `TORTURE_SEED` makes the same files again.
     let seed: UInt64
 
     static let services = ["left", "right"]
@@ -37,8 +37,8 @@ struct StoredFiles: Sendable {
     ]
 
     /// - Parameters:
-    ///   - inLog: how many commits follow when the database was closed.
-    ///   - ended: so many of the sessions end again, and leave free pages.
+    ///   - inLog: how many commits follow after the database was closed once.
+    ///   - ended: how many of the sessions end, and leave free pages.
     static func make(sessions count: Int, commits total: Int, inLog: Int, ended: Int = 0) async throws -> StoredFiles {
         try await withFolder([:], in: memory) { _, folder in
             let path = "\(folder)/sessions.db"
@@ -59,7 +59,7 @@ struct StoredFiles: Sendable {
             var inDatabase = count + total
             for index in 0..<total {
                 if index == total - inLog {
-                    // Closing writes the log back.
+                    // To close the store copies the log to the database.
                     await store.close()
                     inDatabase = commits.count
                     store = try open(path)
@@ -84,7 +84,7 @@ struct StoredFiles: Sendable {
         }
     }
 
-    /// No disk, which makes thousands of files wait for their syncs.
+    /// Memory rather than a disk, where thousands of files would wait for their syncs.
     static let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
 
     static func open(_ path: String, report: @escaping @Sendable (String) -> Void = { _ in }) throws -> SQLiteStore {
@@ -93,14 +93,14 @@ struct StoredFiles: Sendable {
 
     // MARK: The model
 
-    /// What each session is like when the first `count` commits are done.
+    /// The last commit of each session among the first `count`.
     func states(after count: Int) -> [SessionID: Commit] {
         var states: [SessionID: Commit] = [:]
         for commit in commits.prefix(count) { states[sessions[commit.session]] = commit }
         return states
     }
 
-    /// A further commit.
+    /// Makes a further commit.
     mutating func goOn(_ session: Int, from revision: UInt64) -> SessionCommit {
         let commit = Commit(session: session, revision: revision, number: (commits.last?.number ?? 0) + 1)
         let record = Self.record(sessions[session], commit)
@@ -109,7 +109,7 @@ struct StoredFiles: Sendable {
         return Self.change(record, commit)
     }
 
-    /// Whether a session is as a commit left it. Services that are missing are not wrong.
+    /// Whether a session is as a commit left it. Services may be missing.
     func isRight(_ session: StoredSession, after commit: Commit) -> Bool {
         guard let right = records[commit.number] else { return false }
         let record = session.record
@@ -122,18 +122,18 @@ struct StoredFiles: Sendable {
             }
     }
 
-    /// Whether all of it is there as well.
+    /// Whether a session is as a commit left it, with both services.
     func isWhole(_ session: StoredSession, after commit: Commit) -> Bool {
         session.record.services.count == 2 && isRight(session, after: commit)
     }
 
-    /// Of the commit that a session has come to; nil when no commit gave it that revision.
+    /// The number of a session's last commit; nil when no commit gave it its revision.
     func number(of session: StoredSession) -> Int? {
         guard let place = sessions.firstIndex(of: session.record.id) else { return nil }
         return commits.first { $0.session == place && $0.revision == session.record.revision }?.number
     }
 
-    /// The files in a folder of their own.
+    /// Writes the files to a folder for the duration of `body`.
     func withStored<Result>(
         _ body: (_ path: String, _ folder: String) async throws -> Result
     ) async throws -> Result {
@@ -157,7 +157,7 @@ struct StoredFiles: Sendable {
 
     private static func document(_ number: Int, size: Int) -> [UInt8] {
         var text = Array(#"{"n":\#(number),"text":""#.utf8)
-        // No part of it is as a part of another commit's.
+        // No part of it equals a part of another commit's document.
         for place in 0..<size / 8 { text += Array(String(number * 10_000 + place).suffix(8).utf8) }
         return text + Array(#""}"#.utf8)
     }

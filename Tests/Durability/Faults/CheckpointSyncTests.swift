@@ -3,35 +3,36 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// The log is copied to the database in slices, and nothing but a sync says that the disk has what was copied.
+/// The log is copied to the database in slices. Only a sync shows that the disk has the copied pages.
 @Suite("Copying the log to the database", .enabled(if: Strace.isUsable, Strace.missing))
 struct CheckpointSyncTests {
-    /// When a sync fails: of the log before a slice, of the database before the log begins anew, or at the end.
+    /// Which sync fails: of the log before a slice, of the database before the log restarts, or at the end.
     enum Moment: Sendable { case slice, restart, closing }
 
-    /// All of them in the long form; each takes seconds.
+    /// All of them in the long form, since each takes seconds.
     static let moments: [Moment] = Places.isLong ? [.slice, .restart, .closing] : [.restart]
     static let policies = Places.isLong ? ["none", "commit"] : ["none"]
 
-    /// In which nothing fails.
+    /// A run without a failure.
     private static let plain = Task { try await Run(durability: "none") }
 
     @Test(
-        "the log is synced before it is copied, and begins anew only when all that was copied is", arguments: policies)
+        "the log is synced before it is copied, and restarts only when the copied pages are synced", arguments: policies
+    )
     func order(durability: String) async throws {
         let run = try await durability == "none" ? Self.plain.value : Run(durability: durability)
         #expect(run.disk.violations == [])
-        // While it runs and when it ends.
+        // Once while it runs, and once when it ends.
         #expect(run.disk.beginnings >= 2)
         #expect(run.client.acknowledged == run.client.writes)
     }
 
     @Test(
-        "a sync that fails is told of; nothing is acknowledged until all of the log was copied again, and synced",
+        "a failed sync is reported; nothing is acknowledged until the whole log is copied again and synced",
         arguments: moments)
     func failed(at moment: Moment) async throws {
         let syncs = try await Self.plain.value.disk.syncs
-        // The first are of opening the file.
+        // The first syncs are of opening the file.
         let late = syncs.indices.dropFirst(5)
         let found =
             switch moment {
@@ -47,7 +48,7 @@ struct CheckpointSyncTests {
         let syncsAfter = try #require(run.disk.syncsSinceFailure, "sync \(place + 1) of \(syncs.count) was to fail")
         #expect(run.complaints.contains(#""event":"store""#), "\(run.complaints)")
         #expect(run.complaints.contains("copying the log") || run.complaints.contains("syncing the log"))
-        // The next start reads the log that a failure at the end leaves.
+        // The next start reads the log that a failure at the end has left.
         guard moment != .closing else { return }
         #expect(syncsAfter > 0)
         // The log, and then the database.
@@ -55,17 +56,17 @@ struct CheckpointSyncTests {
     }
 }
 
-/// A run of the program in which the log grows so long that it begins anew, then its end, and then another run.
+/// A run of the program in which the log grows until it restarts, the end of the run, and another run.
 private struct Run: Sendable {
     let disk: DiskModel
     let client: OneSession
     let complaints: String
 
-    /// Together longer than the log becomes before it begins anew: 17 MB.
+    /// Together longer than the log grows before it restarts: 17 MB.
     private static let documents = 90
     private static let size = 200_000
 
-    /// - Parameter number: of the writer's sync that fails.
+    /// - Parameter number: which sync of the writer fails.
     init(durability: String, failing number: Int? = nil) async throws {
         (disk, client, complaints) = try await withFolder(Server.files) { _, folder in
             let path = "\(folder)/calls"
@@ -81,9 +82,9 @@ private struct Run: Sendable {
                 let text = String(repeating: "x", count: Self.size)
                 var filler = session
                 for document in 0..<Self.documents {
-                    // What is copied by one slice alone, and what by many.
+                    // Pages that one slice copies, and pages that many slices copy.
                     if document.isMultiple(of: 9) { filler = try connection.newSession() }
-                    // Of a service that the model does not know.
+                    // To a service that the model does not know.
                     let status = try connection.send(
                         "PATCH", "\(Connection.Session.path)/services/profile", #"{"attributes":{"a":"\#(text)"}}"#,
                         token: filler.token

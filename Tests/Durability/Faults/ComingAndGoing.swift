@@ -1,12 +1,12 @@
 import Support
 
-/// Sessions that are made and ended one after the other, and which of them have to be there afterwards.
+/// Sessions that are created and ended one after another, and those that must exist afterwards.
 struct ComingAndGoing: Sendable {
     private enum Fate: Sendable { case living, ended, unknown }
 
     private var sessions: [(token: String, fate: Fate)] = []
 
-    /// Makes one and ends the one before.
+    /// Creates a session and ends the one before it.
     mutating func goOn(at port: UInt16) {
         guard let connection = try? Connection(port: port) else { return }
         if let last = sessions.indices.last, sessions[last].fate == .living {

@@ -1,15 +1,15 @@
-/// A disk that has what was synced to it, and nothing else, as far as strace(1) wrote down what a program did with its
-/// database. What a failed sync was to write is lost, also when a later one succeeds: the kernel has forgotten it.
+/// A disk that has only what was synced to it, as strace(1) has recorded the calls of a program on its database. A
+/// failed sync loses its writes even if a later sync succeeds: the kernel has dropped them.
 struct DiskModel: Sendable {
-    /// What a power cut could have made of the database, each in a sentence.
+    /// The harm that a power cut could have done to the database, each in a sentence.
     private(set) var violations: [String] = []
-    /// How many times the log began anew, or went, with something in it.
+    /// How often a log with content restarted or was removed.
     private(set) var beginnings = 0
-    /// Those of the thread that writes, in their order.
+    /// The syncs of the writer's thread, in order.
     private(set) var syncs: [Sync] = []
-    /// How many syncs succeeded since the last one that failed; nil when none failed.
+    /// How many syncs succeeded since the last failed one; nil when none failed.
     private(set) var syncsSinceFailure: Int?
-    /// The same at the second answer after that: the first may have been on its way.
+    /// The same at the second response after the failure: the first may have been on its way.
     private(set) var syncsBeforeAnswer: Int?
 
     struct Sync: Sendable {
@@ -18,7 +18,7 @@ struct DiskModel: Sendable {
     }
 
     private struct File {
-        /// Places of pages.
+        /// Offsets of pages.
         var unsynced: Set<Int> = []
         var lost: Set<Int> = []
     }
@@ -27,10 +27,10 @@ struct DiskModel: Sendable {
     private var log = File()
     private var answers = 0
 
-    /// - Parameter lines: of strace, with the paths of files.
+    /// - Parameter lines: the lines of strace, with the paths of files.
     init(_ lines: [Substring]) {
         let writer = lines.last { $0.contains(" fdatasync(") }.map(Self.thread)
-        // By thread: a call that another thread's interrupted is shown in two lines.
+        // By thread: strace shows a call in two lines when another thread's call interrupts it.
         var open: [Substring: (call: Substring, path: Substring)] = [:]
         for line in lines {
             let thread = Self.thread(line)
@@ -60,7 +60,7 @@ struct DiskModel: Sendable {
 
     private static func thread(_ line: Substring) -> Substring { line.prefix { $0 != " " } }
 
-    /// Of its descriptor, or of its argument.
+    /// The path of the descriptor, or the path argument.
     private static func path(_ call: Substring) -> Substring {
         let marks: (Character, Character) = call.hasPrefix("unlink(") ? ("\"", "\"") : ("<", ">")
         guard let start = call.firstIndex(of: marks.0) else { return "" }
@@ -92,11 +92,11 @@ struct DiskModel: Sendable {
         file.lost.remove(place)
     }
 
-    /// What was in the log is nowhere but in the database.
+    /// The log restarts: its content is only in the database now.
     private mutating func noteBeginning() {
         if !database.unsynced.isEmpty || !database.lost.isEmpty {
             violations.append(
-                "the log begins anew: of the database \(database.unsynced.count) pages are not synced, "
+                "the log restarts: of the database \(database.unsynced.count) pages are not synced, "
                     + "\(database.lost.count) are lost")
         }
         if !log.unsynced.isEmpty || !log.lost.isEmpty || !syncs.isEmpty { beginnings += 1 }
@@ -109,7 +109,7 @@ struct DiskModel: Sendable {
         if answers == 2 { syncsBeforeAnswer = syncsSinceFailure }
     }
 
-    /// In `pwrite64(9</path>, "…", 4096, 8192) = 4096` it is 8192.
+    /// The offset: 8192 in `pwrite64(9</path>, "…", 4096, 8192) = 4096`.
     private static func lastNumber(_ call: Substring) -> Int? {
         let text = call.hasSuffix("<unfinished ...>") ? call.dropLast(" <unfinished ...>".count) : call
         let arguments = text.lastIndex(of: ")").map { text[..<$0] } ?? text

@@ -4,7 +4,7 @@ import Support
 import Synchronization
 import Testing
 
-@Suite("When a system call fails or is the last", .enabled(if: Strace.isUsable, Strace.missing), .serialized)
+@Suite("A system call fails, or is the last one", .enabled(if: Strace.isUsable, Strace.missing), .serialized)
 struct FaultTests {
     /// All of them in the long form, a few otherwise.
     private static let isLong = getenv("TORTURE_SECONDS") != nil
@@ -17,18 +17,18 @@ struct FaultTests {
 
     private static let writes = 16
 
-    /// More of them than there are: those that are not come to any more end at once.
+    /// More numbers than there are calls: a run that does not reach its call ends at once.
     static let kills: [Fault] = ["pwrite64", "fdatasync", "ftruncate"].flatMap { call -> [Fault] in
         let few = call == "ftruncate" ? [2] : [2, 23]
         return (isLong ? Array(1...(call == "pwrite64" ? 600 : 60)) : few).map { Fault(call: call, number: $0) }
     }
 
-    /// For each call a number that a run did not come to, for two runs one after the other.
+    /// For each call a number that two runs in a row did not reach.
     private static let beyond = Mutex<[String: Int]>([:])
 
-    /// The load writes, makes sessions and ends them, and in the end asks the program to stop, so that the log is written
-    /// back to the file and cut. Each thread counts its own calls.
-    @Test("killed at the Nth call, for each N that there is: nothing acknowledged is lost", arguments: kills)
+    /// The load writes, creates and ends sessions, and finally asks the program to stop, which copies the log to the
+    /// database and truncates it. Each thread counts its own calls.
+    @Test("killed at its Nth call, for every N, the program loses nothing that it acknowledged", arguments: kills)
     func kill(at fault: Fault) async throws {
         guard Self.beyond.withLock({ $0[fault.call, default: 0] }) < 2 else { return }
         try await withFolder(Server.files) { _, folder in
@@ -62,11 +62,11 @@ struct FaultTests {
         }
     }
 
-    /// Not the first two, which are of opening the file: see ``failedStart(_:)``.
+    /// Without the first two, which are of opening the file: see ``failedStart(_:)``.
     static let failures = isLong ? Array(3...24) : [3]
 
     @Test(
-        "after a failed sync nothing is acknowledged that was not synced; it is unready, mends itself, and loses nothing",
+        "after a failed sync nothing unsynced is acknowledged; the server is unready, recovers, and loses nothing",
         arguments: failures)
     func failedSync(_ number: Int) async throws {
         try await withFolder(Server.files) { _, folder in
@@ -81,8 +81,8 @@ struct FaultTests {
                     client.write(1, to: port)
                     wasRefused = client.requests.last?.outcome == .unknown
                 }
-                #expect(wasRefused, "sync \(number) was to fail, and nobody was told so")
-                // The first look asks the store to try again.
+                #expect(wasRefused, "sync \(number) failed, and no write was refused")
+                // The first request makes the store try again.
                 #expect(try health.send("GET", "/health/ready").status == 503)
                 let end = ContinuousClock.now + .seconds(10)
                 while try health.send("GET", "/health/ready").status != 200 {
@@ -92,7 +92,7 @@ struct FaultTests {
                 let before = client.acknowledged
                 client.write(6, to: port)
                 #expect(client.acknowledged == before + 6)
-                // What the running server shows is what it acknowledged, too.
+                // The running server also shows what it acknowledged.
                 #expect(try client.violation(at: port) == nil)
                 return client
             }
@@ -102,7 +102,7 @@ struct FaultTests {
     }
 
     @Test(
-        "when a sync fails while it starts, it does not, and says why; or it does, and nothing is lost",
+        "when a sync fails during the start, the program says why it does not start; or it starts and loses nothing",
         arguments: [1, 2])
     func failedStart(_ number: Int) async throws {
         try await withFolder(Server.files) { _, folder in

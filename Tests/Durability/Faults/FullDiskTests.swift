@@ -3,11 +3,11 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// On a small file system in memory, which takes the right to mount one.
+/// On a small file system in memory, which needs the permission to mount one.
 @Suite(
     "A full disk", .enabled(if: SmallDisk.isPossible, "no file system can be mounted here, so there is no full disk"))
 struct FullDiskTests {
-    @Test("writes are 507 and reads go on; with room there are writes again within two seconds, without a restart")
+    @Test("writes get 507 and reads go on; with room writes succeed again within two seconds, without a restart")
     func full() async throws {
         try await withFolder(Server.files) { _, folder in
             let disk = try SmallDisk()
@@ -23,10 +23,10 @@ struct FullDiskTests {
                 client.write(10, to: port)
                 #expect(client.acknowledged == 10)
                 try disk.fill()
-                // The room to spare is for what is under way.
+                // The spare room is for pending writes.
                 let statuses = try (0..<4).map { _ in try Self.put("extra", on: connection, token: token) }
                 #expect(statuses.last == 507)
-                // The log was written back, which may have given room.
+                // The log has been copied to the database, which may have made room.
                 try disk.fill()
                 #expect(try Self.put("extra", on: connection, token: token) == 507)
                 #expect(try client.violation(at: port) == nil, "reads go on")
@@ -47,7 +47,7 @@ struct FullDiskTests {
         }
     }
 
-    @Test("a log that would fill the disk is copied before it does, while the server runs and when it starts")
+    @Test("a log is copied to the database before it fills the disk, while the server runs and when it starts")
     func fullOfLog() async throws {
         try await withFolder(Server.files) { _, folder in
             let disk = try SmallDisk()
@@ -58,7 +58,7 @@ struct FullDiskTests {
             let session = try await blocking {
                 let connection = try Connection(port: port)
                 let session = try connection.newSession()
-                // Three times as much as the disk has room for.
+                // Three times the size of the disk.
                 for _ in 0..<400 { #expect(try Self.put("extra", on: connection, token: session.token) == 200) }
                 return session
             }
@@ -74,7 +74,7 @@ struct FullDiskTests {
     }
 
     @Test(
-        "a server that starts on a full disk reads, is ready, ends sessions, and writes when there is room",
+        "a server that starts on a full disk reads, is ready, ends sessions, and writes once there is room",
         arguments: [SIGTERM, SIGKILL])
     func fullAtStart(endBefore: Int32) async throws {
         try await withFolder(Server.files) { _, folder in
@@ -122,14 +122,14 @@ struct FullDiskTests {
         }
     }
 
-    /// At most two seconds.
+    /// Waits for at most two seconds.
     private static func waitForRoom(_ connection: Connection, _ token: String) throws {
         let end = ContinuousClock.now + .seconds(2)
         while try put("extra", on: connection, token: token) != 200, ContinuousClock.now < end { usleep(20_000) }
         #expect(ContinuousClock.now < end)
     }
 
-    /// Fills up the log, with a service that the model does not know.
+    /// Fills the log with writes to a service that the model does not know.
     private static func put(_ name: String, on connection: Connection, token: String) throws -> Int {
         let text = String(repeating: name, count: 4_000)
         return try connection.send(
@@ -166,7 +166,7 @@ private final class SmallDisk: Sendable {
         rmdir(path)
     }
 
-    /// Takes what room there is.
+    /// Takes all free room.
     func fill() throws {
         let file = open(filler, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         guard file >= 0 else { throw Failure() }

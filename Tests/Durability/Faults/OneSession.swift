@@ -1,7 +1,7 @@
 import Glibc
 import Support
 
-/// One client that writes to one session, request by request, and what the session must be like afterwards.
+/// One client that writes to one session, request by request, and the state that the session must have afterwards.
 struct OneSession: Sendable {
     let token: String
     private(set) var start: SessionState
@@ -17,7 +17,7 @@ struct OneSession: Sendable {
         requests.count { if case .acknowledged = $0.outcome { true } else { false } }
     }
 
-    /// Sends so many writes, of all kinds in turn; ends early when the connection does.
+    /// Sends this many writes, of all kinds in turn. Ends early when the connection ends.
     mutating func write(_ count: Int, to port: UInt16) {
         guard let connection = try? Connection(port: port, token: token) else { return }
         for _ in 0..<count where !connection.isOver {
@@ -33,7 +33,7 @@ struct OneSession: Sendable {
         }
     }
 
-    /// What is wrong with the session as it is now; nil when nothing is.
+    /// What is wrong with the session's current state; nil when nothing is.
     func violation(at port: UInt16) throws -> String? {
         let found = try Connection(port: port).state(token: token)
         return History(start: start, requests: requests, found: found).violation()

@@ -2,35 +2,35 @@ import Glibc
 import Support
 import Testing
 
-/// strace(1) around the program: makes system calls fail or kill, and writes down which there were.
+/// strace(1) around the program: makes system calls fail or kill it, and records them.
 ///
-/// With `-D` the program itself is our child, so that it is killed and waited for as without it. Numbers of calls are
-/// counted for each thread.
+/// With `-D` the program itself is our child, which can be killed and awaited as usual. Calls are counted for each
+/// thread.
 enum Strace {
     static let missing: Comment = "strace is not installed, or may not trace here: scripts/setup test installs it"
 
-    /// Found out once, with a program that does nothing. Where `CI` is set a strace that is not installed fails the
-    /// tests; a machine that lets nobody trace, as some sandboxes do, only skips them.
+    /// Found out once, with a program that does nothing. Where `CI` is set a missing strace fails the tests. A machine
+    /// that does not allow tracing, such as a sandbox, skips them.
     static let isUsable: Bool = {
         let status = system("strace -f --seccomp-bpf -e trace=fdatasync -o /dev/null true >/dev/null 2>&1")
         return status == 0 || (isNotFound(status) && getenv("CI") != nil)
     }()
 
-    /// What the shell says of a command that there is none of.
+    /// The shell's status for an unknown command.
     private static func isNotFound(_ status: Int32) -> Bool { status >> 8 & 0xFF == 127 }
 
-    /// The `number`th call kills the program before it is done. Without `--seccomp-bpf`: a signal is lost at the stops that
-    /// it makes.
+    /// The `number`th call kills the program before it takes effect. Without `--seccomp-bpf`, whose stops lose a
+    /// signal.
     static func killing(at call: String, _ number: Int) -> [String] {
         slowCommand + ["-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=\(number)", "-o", "/dev/null"]
     }
 
-    /// The `number`th call fails, and those after it do not.
+    /// The `number`th call fails, and later calls do not.
     static func failing(_ call: String, _ number: Int) -> [String] {
         command + ["-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:when=\(number)", "-o", "/dev/null"]
     }
 
-    /// From now on the next sync of the program's writer fails, and those after it do not.
+    /// The next sync of the program's writer fails, and later syncs do not.
     static func failNextSync(of process: ProgramProcess) throws {
         let tasks = "/proc/\(process.identifier)/task"
         let writer = try FileBytes.names(in: tasks).first {
@@ -48,7 +48,7 @@ enum Strace {
         }
     }
 
-    /// Writes these calls into a file, each with its time in seconds and the paths of its files.
+    /// Records these calls in a file, each with its time in seconds and the paths of its files.
     /// - Parameter failing: makes one more fail, as ``failing(_:_:)`` does.
     static func recording(
         _ calls: [String], to path: String, failing: (call: String, number: Int)? = nil
@@ -60,6 +60,6 @@ enum Strace {
     }
 
     private static let slowCommand = ["/usr/bin/strace", "-D", "-f"]
-    /// Stops at the calls that are traced, and at no others.
+    /// Stops only at the calls that are traced.
     private static let command = slowCommand + ["--seccomp-bpf"]
 }

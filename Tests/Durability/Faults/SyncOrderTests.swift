@@ -3,11 +3,11 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// A kill shows nothing of a sync that was left out: what the program wrote is in the kernel, and stays. So the order of
-/// its system calls is looked at.
-@Suite("Each answer comes after the sync", .enabled(if: Strace.isUsable, Strace.missing))
+/// A kill cannot show that a sync is missing, since the kernel keeps what the program wrote. So these tests read the
+/// order of its system calls.
+@Suite("Each response comes after the sync", .enabled(if: Strace.isUsable, Strace.missing))
 struct SyncOrderTests {
-    @Test("between a write to the log and the answer there is a sync of the log")
+    @Test("between a write to the log and the response there is a sync of the log")
     func order() async throws {
         try await withFolder(Server.files) { _, folder in
             let calls = ["pwrite64", "fdatasync", "sendto", "sendmsg", "writev", "write"]
@@ -24,10 +24,10 @@ struct SyncOrderTests {
             let lines = try await Self.finishedLines(of: "\(folder)/calls")
             var isUnsynced = false
             var answers = 0
-            // Before that the program tries its own transport out.
+            // Before that the program tests its own transport.
             for line in lines.drop(while: { !$0.contains("listening") }) {
                 if line.contains(" pwrite64(") { isUnsynced = true }
-                // Also one that was interrupted by another thread's call, and is shown in two lines.
+                // Also a call that strace shows in two lines, because another thread's call interrupts it.
                 if line.contains("fdatasync"), line.hasSuffix("= 0") { isUnsynced = false }
                 guard line.contains("\"HTTP/1.1 20") else { continue }
                 answers += 1
@@ -38,7 +38,7 @@ struct SyncOrderTests {
         }
     }
 
-    /// Strace writes its last lines when the program is gone: one for the end of each thread.
+    /// Strace writes its last lines after the program has ended: one for the end of each thread.
     static func finishedLines(of path: String) async throws -> [Substring] {
         try await blocking {
             let end = ContinuousClock.now + .seconds(10)

@@ -3,12 +3,12 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// What `durability` promises is about the disk, which no kill can show: the system calls are looked at.
+/// The promises of `durability` concern the disk, which no kill can show. So these tests read the system calls.
 @Suite("Syncs are as the policy says", .enabled(if: Strace.isUsable, Strace.missing))
 struct SyncPolicyTests {
     private static let calls = ["pwrite64", "fdatasync", "sendto", "sendmsg", "writev"]
 
-    @Test("interval: answers wait for no sync, and what was answered is synced in time, also when nothing more comes")
+    @Test("interval: responses wait for no sync; acknowledged writes are synced in time, even without another request")
     func interval() async throws {
         try await withFolder(Server.files) { _, folder in
             let path = "\(folder)/calls"
@@ -24,15 +24,15 @@ struct SyncPolicyTests {
             let trace = Trace(serving: try await SyncOrderTests.finishedLines(of: path))
             #expect(trace.answers > 40)
             #expect(trace.answersBeforeSync > 20)
-            // One more that SQLite makes when it begins a log.
+            // One more sync, which SQLite makes when it begins a log.
             #expect(trace.syncs <= Int(trace.duration / 0.5) + 2, "\(trace)")
-            // However busy the machine is with other tests.
+            // Allows for a machine that is busy with other tests.
             #expect(trace.longestUnsynced < 0.5 + 3, "\(trace)")
         }
     }
 
     @Test(
-        "without a promise, or long before its time, no sync at all; at the end everything is synced",
+        "without a promise, or long before it is due, there is no sync; at the end everything is synced",
         arguments: [["durability=none"], ["durability=interval", "sync_interval=1m"]])
     func late(settings: [String]) async throws {
         try await withFolder(Server.files) { _, folder in
@@ -52,7 +52,7 @@ struct SyncPolicyTests {
         }
     }
 
-    @Test("interval: after a sync that failed nothing is acknowledged before the log was written back and synced")
+    @Test("interval: after a failed sync nothing is acknowledged before the log is copied to the database and synced")
     func failedSync() async throws {
         try await withFolder(Server.files) { _, folder in
             let path = "\(folder)/calls"
@@ -60,7 +60,7 @@ struct SyncPolicyTests {
             let first = try await Server(in: folder, settings: settings)
             let session = try await blocking { try Connection(port: first.port).newSession() }
             try await first.kill()
-            // The first two can be of opening the file.
+            // The first two may be of opening the file.
             let server = try await Server(
                 in: folder, settings: settings,
                 through: Strace.recording(Self.calls, to: path, failing: ("fdatasync", 3)))
@@ -80,11 +80,11 @@ struct SyncPolicyTests {
             try await server.kill()
             let lines = try await SyncOrderTests.finishedLines(of: path)
             let failed = try #require(lines.firstIndex { $0.contains("(INJECTED)") })
-            // The first may be of a write that was committed before, and on its way when the sync failed; there is one
-            // request at a time.
+            // The first may belong to a write that was committed before the sync failed. There is one request at a
+            // time.
             let answers = lines[failed...].indices.filter { lines[$0].contains("\"HTTP/1.1 200") }
             let answered = try #require(answers.dropFirst().first)
-            // The log, and then the file that it was written to.
+            // The log, and then the database that it was copied to.
             #expect(Trace(lines[failed..<answered]).syncs >= 2)
             let next = try await Server(in: folder, settings: settings)
             #expect(try await blocking { try client.violation(at: next.port) } == nil)
@@ -92,8 +92,8 @@ struct SyncPolicyTests {
         }
     }
 
-    /// The only sync of a request that such a policy has: no power cut may have revisions given twice.
-    @Test("none: the sync of what says which revisions may be given fails, and so does the request")
+    /// The only sync of a request under this policy: after a power cut no revision may be given twice.
+    @Test("none: when the sync of the revision ceiling fails, the request fails")
     func failedCeiling() async throws {
         try await withFolder(Server.files) { _, folder in
             let server = try await Server(in: folder, settings: ["durability=none"])
@@ -125,7 +125,7 @@ struct SyncPolicyTests {
 
     private struct TooLate: Error {}
 
-    /// Until strace has written it down: there is no event for that.
+    /// Waits until strace has recorded the call: there is no event for that.
     private static func wait(for condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(20)
         while try !condition() {
@@ -135,7 +135,7 @@ struct SyncPolicyTests {
     }
 }
 
-/// System calls in their order, and how long what was written was not synced.
+/// System calls in order, and how long writes stayed unsynced.
 private struct Trace {
     private(set) var syncs = 0
     private(set) var answers = 0
@@ -143,10 +143,10 @@ private struct Trace {
     private(set) var longestUnsynced = 0.0
     /// In seconds, from the first call to the last.
     private(set) var duration = 0.0
-    /// When the first was written of what is not synced.
+    /// The time of the first unsynced write.
     private(set) var unsyncedSince: Double?
 
-    /// All that follows the first answer: what comes before is the program's own start.
+    /// The calls after the first response. Earlier calls belong to the program's start.
     init(serving lines: [Substring]) { self.init(lines.drop { !$0.contains("\"HTTP/1.1 201") }) }
 
     init(_ text: String) { self.init(serving: text.split(separator: "\n")) }
@@ -159,7 +159,7 @@ private struct Trace {
             duration = time - (start ?? time)
             start = start ?? time
             if words[2].hasPrefix("pwrite64(") { unsyncedSince = unsyncedSince ?? time }
-            // Also one that was interrupted by another thread's call, and is shown in two lines.
+            // Also a call that strace shows in two lines, because another thread's call interrupts it.
             if words[2].contains("fdatasync"), line.hasSuffix("= 0") {
                 syncs += 1
                 longestUnsynced = max(longestUnsynced, unsyncedSince.map { time - $0 } ?? 0)

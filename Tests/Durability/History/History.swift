@@ -1,15 +1,15 @@
-/// What happened to one session since its state was known, and how it was found in the end.
+/// The requests to one session since its state was known, and its state at the end.
 struct History: Sendable {
     let start: SessionState
     var requests: [SentRequest]
-    /// Read when nothing was under way any more, as after a restart.
+    /// Read when no request was pending, as after a restart.
     let found: SessionState
 
-    /// Whether the requests can have been done in some order that ends with what was found: an order in which nothing
-    /// comes before what was answered before it was sent (linearizability).
+    /// Whether some order of the requests leads to the final state. In that order no request comes before one whose
+    /// response preceded it (linearizability).
     ///
-    /// The search goes through the sets of requests done so far that are possible, and remembers where it has been.
-    /// - Parameter limit: how many places are looked at; nil is returned when that was too few.
+    /// The search goes through the possible sets of finished requests, and remembers where it has been.
+    /// - Parameter limit: the most sets to look at. Returns nil when these are too few.
     func isPossible(limit: Int = 500_000) -> Bool? {
         let lanes = lanes(requests.filter(matters))
         var open = [Place(done: [Int](repeating: 0, count: lanes.count), state: start)]
@@ -22,7 +22,8 @@ struct History: Sendable {
         return false
     }
 
-    /// What need not have happened, and was seen by nobody, is left out: it can neither explain nor contradict anything.
+    /// Leaves out requests that need not have happened and were seen by no other: they neither explain nor contradict
+    /// anything.
     private func matters(_ request: SentRequest) -> Bool {
         guard request.isForgiven || request.outcome == .unknown else { return true }
         switch (request.action, request.outcome) {
@@ -40,8 +41,8 @@ struct History: Sendable {
             }
     }
 
-    /// The requests of each client in their order. One without an answer has a lane of its own: it can still happen while
-    /// the client goes on.
+    /// The requests of each client in order. A request without a response has a lane of its own: it can still happen
+    /// while the client goes on.
     private func lanes(_ requests: [SentRequest]) -> [[SentRequest]] {
         let answered = Dictionary(grouping: requests.filter { $0.outcome != .unknown }, by: \.client)
         return answered.keys.sorted().map { answered[$0, default: []].sorted { $0.sentAt < $1.sentAt } }
@@ -52,14 +53,14 @@ struct History: Sendable {
         zip(place.done, lanes).allSatisfy { done, lane in done == lane.count || lane[done].outcome == .unknown }
     }
 
-    /// How far each lane is, and what the session is like then.
+    /// How far each lane is, and the session's state then.
     private struct Place: Hashable {
         var done: [Int]
         var state: SessionState
 
         func next(_ lanes: [[SentRequest]]) -> [Place] {
             let waiting = lanes.indices.filter { done[$0] < lanes[$0].count }
-            // What was sent later than the first of these answers has to wait for it.
+            // A request that was sent after the first of these responses has to wait for it.
             let horizon = waiting.map { lanes[$0][done[$0]].answeredAt }.min() ?? .max
             return waiting.flatMap { index -> [Place] in
                 let request = lanes[index][done[index]]
@@ -75,7 +76,7 @@ struct History: Sendable {
 
     // MARK: Showing a violation
 
-    /// A sentence and the fewest requests that cannot be explained; nil when everything can.
+    /// A sentence, and the fewest requests that cannot be explained; nil when all can.
     func violation() -> String? {
         switch isPossible() {
         case true: return nil
@@ -93,8 +94,8 @@ struct History: Sendable {
             """
     }
 
-    /// The requests without which there would be an explanation. The others are forgiven, which only allows more: one that
-    /// need not have happened, and may have. So what is left is a proof by itself.
+    /// The requests without which there would be an explanation. All others are forgiven: they may have happened, and
+    /// need not have. That only allows more, so the remaining requests are a proof by themselves.
     private func shortest() -> [SentRequest] {
         var history = self
         var size = max(1, requests.count / 2)

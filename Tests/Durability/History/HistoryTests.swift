@@ -1,6 +1,6 @@
 import Testing
 
-/// The judge is judged first: small histories, of which everybody can see whether they are possible.
+/// Tests the judge with small histories, of which a reader can see whether they are possible.
 @Suite("The judge of histories")
 struct HistoryTests {
     private static func put(
@@ -50,10 +50,10 @@ struct HistoryTests {
             testDescription: "an acknowledged write is lost",
             requests: [put(7, .acknowledged(3), from: 1, to: 2)], found: SessionState(), isPossible: false),
         Case(
-            testDescription: "a write without an answer is not there",
+            testDescription: "a write without a response is not there",
             requests: [put(7, .unknown, from: 1, to: .max)], found: SessionState(), isPossible: true),
         Case(
-            testDescription: "a write without an answer is there",
+            testDescription: "a write without a response is there",
             requests: [put(7, .unknown, from: 1, to: .max)], found: state(left: (7, 1), revision: 1),
             isPossible: true),
         Case(
@@ -94,17 +94,17 @@ struct HistoryTests {
                 return state
             }(), isPossible: false),
         Case(
-            testDescription: "a step was raised by the restart, and the move after it went on from there",
+            testDescription: "the restart raised the step, and the next move continued from there",
             requests: [
                 SentRequest(client: 0, action: .move(7), outcome: .acknowledged(1 << 22), sentAt: 1, answeredAt: 2)
             ], found: moved(to: 1 << 22), isPossible: true),
         Case(
-            testDescription: "a step was given that is not the next",
+            testDescription: "a response has a step that is not the next",
             requests: [
                 SentRequest(client: 0, action: .move(7), outcome: .acknowledged(2), sentAt: 1, answeredAt: 2)
             ], found: moved(to: 2), isPossible: false),
         Case(
-            testDescription: "something was read that was not there afterwards",
+            testDescription: "a read shows a write that is not there afterwards",
             requests: [
                 put(7, .unknown, from: 1, to: .max),
                 SentRequest(
@@ -117,13 +117,13 @@ struct HistoryTests {
                 SentRequest(client: 0, action: .end, outcome: .acknowledged(nil), sentAt: 1, answeredAt: 2)
             ], found: state(revision: 1), isPossible: false),
         Case(
-            testDescription: "somebody was told of an end that is not there afterwards, though it never got an answer",
+            testDescription: "a client learned of an end that did not happen, and had no response",
             requests: [
                 SentRequest(client: 0, action: .end, outcome: .unknown, sentAt: 1, answeredAt: .max),
                 SentRequest(client: 1, action: .read(.left), outcome: .sessionEnded, sentAt: 2, answeredAt: 3),
             ], found: state(revision: 1), isPossible: false),
         Case(
-            testDescription: "somebody was told of an end that got no answer, and it is there",
+            testDescription: "a client learned of an end that had no response, and it happened",
             requests: [
                 SentRequest(client: 0, action: .end, outcome: .unknown, sentAt: 1, answeredAt: .max),
                 SentRequest(client: 1, action: .read(.left), outcome: .sessionEnded, sentAt: 2, answeredAt: 3),
@@ -136,11 +136,11 @@ struct HistoryTests {
                 put(7, .acknowledged(3), client: 1, from: 5, to: 6),
             ], found: ended, isPossible: false),
         Case(
-            testDescription: "a session is gone that nobody ended",
+            testDescription: "a session is gone that no client ended",
             requests: [put(7, .acknowledged(1), from: 1, to: 2)],
             found: ended, isPossible: false),
         Case(
-            testDescription: "an end without an answer that happened",
+            testDescription: "an end without a response that happened",
             requests: [SentRequest(client: 0, action: .end, outcome: .unknown, sentAt: 1, answeredAt: .max)],
             found: ended, isPossible: true),
     ]
@@ -152,7 +152,7 @@ struct HistoryTests {
         #expect((history.violation() == nil) == example.isPossible)
     }
 
-    @Test("of a long history shows the requests that cannot be explained, and no others")
+    @Test("shows only the requests of a long history that cannot be explained")
     func shortest() throws {
         var requests = (1...60).map {
             Self.put($0, .acknowledged($0), $0.isMultiple(of: 2) ? .left : .right, from: 2 * $0, to: 2 * $0 + 1)

@@ -1,41 +1,42 @@
-/// A request to a session, and what came of it.
+/// A request to a session, and its outcome.
 struct SentRequest: Sendable {
     enum Action: Hashable, Sendable {
         case read(SessionState.Service)
-        /// Writes that number into one service.
+        /// Writes the number to one service.
         case put(SessionState.Service, Int)
-        /// Writes it into `left` and `right`, in one transaction.
+        /// Writes the number to `left` and `right` in one transaction.
         case both(Int)
-        /// The journey's next step, which writes it into `trail`.
+        /// The journey's next step, which writes the number to `trail`.
         case move(Int)
         case end
-        /// Asks for a fresh token; from then on the one before is a sign of theft.
+        /// Asks for a new token. From then on the old one is a sign of theft.
         case rotate
-        /// Presents the token before, which ends the session.
+        /// Presents the old token, which ends the session.
         case reuse
-        /// Ends all sessions of the user of that write, which is this one.
+        /// Ends all sessions of the user of that write, which is only this one.
         case endOfUser(Int)
     }
 
     enum Outcome: Hashable, Sendable {
-        /// It was done. For a write the number is the new entity tag, where the answer has one.
+        /// The request succeeded. For a write the number is the new entity tag, if the response has one.
         case acknowledged(Int?)
         case shown(SessionState.Content)
-        /// 401: there is no such session any more.
+        /// 401: the session does not exist any more.
         case sessionEnded
-        /// No answer came, or one that leaves it open (503): it may have happened, or happen yet.
+        /// No response came, or one that leaves the outcome open (503): the request may have happened, or may yet
+        /// happen.
         case unknown
     }
 
-    /// Who sent it. The requests of one client follow each other, those of two may be under way at once.
+    /// The client. Requests of one client follow each other; requests of two clients may overlap.
     let client: Int
     let action: Action
     var outcome: Outcome
-    /// Moments, counted over all clients.
+    /// Moments, counted across all clients.
     let sentAt: Int
-    /// When its answer was there; never for one that got none.
+    /// When the response came; the last moment if none came.
     let answeredAt: Int
-    /// It need not have happened, though it was acknowledged: how the shortest history is found.
+    /// The request need not have happened, though it was acknowledged. Used to find the shortest history.
     var isForgiven = false
 }
 
@@ -47,7 +48,8 @@ extension SentRequest: CustomStringConvertible {
 }
 
 extension SentRequest {
-    /// The states that a session can be in after this request came upon it in `state`; none when it cannot have done so.
+    /// The possible states of a session after this request, from `state`; none when the request cannot have happened
+    /// there.
     func results(on state: SessionState) -> [SessionState] {
         switch outcome {
         case .sessionEnded: return state.isEnded ? [state] : []

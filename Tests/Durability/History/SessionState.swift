@@ -1,22 +1,22 @@
-/// What a session is as far as the requests of these tests can tell: the model that the server is held against.
+/// A session as the requests of these tests see it: the model to which the server is compared.
 struct SessionState: Hashable, Sendable {
     var isEnded = false
-    /// The session's revision, or the least that it can be when requests have no known revision.
+    /// The session's revision, or the lowest possible one when requests have no known revision.
     var revision = 0
     /// The step of journey `main`.
     var step = 0
     /// The journey's state: each move leads from `here` to `there` or back.
     var isThere = false
-    /// What is in each service, in the order of ``Service``.
+    /// The content of each service, in the order of ``Service``.
     var contents = [Content](repeating: Content(), count: Service.allCases.count)
 
-    /// The services that are written to. Each write has a number that no other has.
+    /// The services that clients write. Each write has its own number.
     enum Service: Int, CaseIterable, Sendable {
-        /// `left` and `right` are written by themselves, and both at once by transactions.
+        /// `left` and `right` are written one at a time, and both at once by transactions.
         case left, right
-        /// Written by the journey alone, with each of its steps.
+        /// Written only by the journey, with each of its steps.
         case trail
-        /// The attached user, written by an admin: `u-` and the number of the write. By it the session is found.
+        /// The attached user, written by an admin: `u-` and the number of the write. The session is listed under it.
         case user
 
         var name: String { "\(self)" }
@@ -25,10 +25,10 @@ struct SessionState: Hashable, Sendable {
     struct Content: Hashable, Sendable {
         /// The number of the write; 0 for none.
         var write = 0
-        /// The revision of that write; nil when nobody was told.
+        /// The revision of that write; nil when no client learned it.
         var etag: Int?
 
-        /// No tag is newer than its session.
+        /// No tag is higher than its session's revision.
         func canBe(shownAs shown: Content, of revision: Int) -> Bool {
             write == shown.write && (etag == nil || etag == shown.etag) && (shown.etag ?? 0) <= revision
         }
@@ -42,10 +42,10 @@ struct SessionState: Hashable, Sendable {
     /// Whether a move can lead from this step to that one.
     func canMove(to step: Int) -> Bool { step == self.step + 1 || isRaised(to: step) }
 
-    /// After a power cut, or what may have been one, steps go on far above all that can have been given.
+    /// After a possible power cut steps continue far above all that may have been given.
     private func isRaised(to step: Int) -> Bool { step > self.step + 1 << 20 }
 
-    /// Whether a session that the server shows as `shown` can be this one.
+    /// Whether a session that the server shows as `shown` can be in this state.
     func canBe(shownAs shown: SessionState) -> Bool {
         guard !isEnded, !shown.isEnded else { return isEnded == shown.isEnded }
         guard revision <= shown.revision, isThere == shown.isThere else { return false }

@@ -1,7 +1,7 @@
 import HTTPTestClient
 import Support
 
-/// How what clients and admins do is asked for.
+/// The requests of clients and admins.
 extension Connection {
     /// - Throws: as ``send(_:_:_:token:)``.
     func response(to action: SentRequest.Action) throws -> TestResponse {

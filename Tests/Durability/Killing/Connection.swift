@@ -2,7 +2,7 @@ import HTTPTestClient
 import JSONDocument
 import Support
 
-/// Does what clients of these tests do, over a connection of its own. Blocks.
+/// A client of these tests, with a connection of its own. Its calls block.
 final class Connection {
     enum Session {
         static let path = "/v1/sessions/current"
@@ -14,18 +14,18 @@ final class Connection {
         let description: String
     }
 
-    /// A request got no answer: no further one will.
+    /// A request got no response, so no later one will.
     private(set) var isOver = false
-    /// Of the session that requests are about; a fresh one after a rotation.
+    /// The token of the session; a new one after a rotation.
     private(set) var token: String?
     /// The one before.
     private(set) var formerToken: String?
     private let client: TestClient
     private let raw: RawConnection
-    /// To the admin listener, and the session that is meant there.
+    /// A connection to the admin listener, and the session that its requests are about.
     let admin: (raw: RawConnection, session: String)?
 
-    /// - Throws: when nobody listens there.
+    /// - Throws: when no server listens there.
     init(port: UInt16, token: String? = nil, admin: (port: UInt16, session: String)? = nil) throws {
         client = TestClient(port: port)
         raw = try RawConnection(port: port, timeoutSeconds: 30)
@@ -33,26 +33,26 @@ final class Connection {
         self.token = token
     }
 
-    /// - Throws: when the connection ends before the answer has come.
+    /// - Throws: when the connection ends before the response.
     func send(_ method: String, _ path: String, _ json: String? = nil, token: String? = nil) throws -> TestResponse {
         try sendOnly(method, path, json, token: token)
         return try raw.readResponse()
     }
 
-    /// Without a token, over another connection.
+    /// Sends a request without a token over another connection.
     func send(_ method: String, _ path: String, _ json: String? = nil, on raw: RawConnection?) throws -> TestResponse {
         guard let raw else { throw Unexpected(description: "\(method) \(path) is for admins") }
         try raw.send(client.request(method, path, json: json))
         return try raw.readResponse()
     }
 
-    /// Without waiting for the answer.
+    /// Sends a request without waiting for the response.
     func sendOnly(_ method: String, _ path: String, _ json: String? = nil, token: String? = nil) throws {
         let client = (token ?? self.token).map { self.client.with(token: $0) } ?? self.client
         try raw.send(client.request(method, path, json: json))
     }
 
-    /// A new session, which has begun its journey.
+    /// Creates a session, and begins its journey.
     func newSession() throws -> KnownSession {
         let created = try send("POST", "/v1/sessions")
         guard created.status == 201, let token = created[member: "token"]?.string,
@@ -61,10 +61,10 @@ final class Connection {
         return KnownSession(id: id, token: token, state: try state(token: token))
     }
 
-    /// Asks for everything that the model knows of.
+    /// Reads everything that the model knows.
     func state(token: String? = nil) throws -> SessionState {
         var state = SessionState()
-        // Begins the journey when it is first asked for, and makes a revision of that.
+        // The first request begins the journey, which takes a revision.
         let journey = try send("GET", "\(Session.path)/journeys/main", token: token)
         if journey.status == 401 {
             state.isEnded = true
@@ -88,8 +88,8 @@ final class Connection {
         return (step, state == "there")
     }
 
-    /// Does it, and says what came of it.
-    /// - Throws: ``Unexpected`` for an answer that no server should give to this.
+    /// Does an action, and returns its outcome.
+    /// - Throws: ``Unexpected`` for a response that is never right.
     func outcome(of action: SentRequest.Action) throws -> SentRequest.Outcome {
         guard let answer = try? response(to: action) else {
             isOver = true
@@ -97,9 +97,9 @@ final class Connection {
         }
         switch answer.status {
         case 401: return action == .reuse ? .acknowledged(nil) : .sessionEnded
-        // What admins are told.
+        // The response to admins.
         case 404: return .sessionEnded
-        // Refused, but a disk that failed may have kept it all the same.
+        // Refused, but a disk that failed may have kept the write.
         case 503, 507: return .unknown
         case 200, 201, 204: break
         default: throw unexpected(answer)
@@ -128,7 +128,7 @@ final class Connection {
         return SessionState.Content(write: number, etag: tag(answer["ETag"]))
     }
 
-    /// The number of the write that attached a user; 0 for nobody.
+    /// The number of the write that attached a user; 0 for no user.
     private static func number(ofUser id: JSONDocument) -> Int { id.string.flatMap { Int($0.dropFirst(2)) } ?? 0 }
 
     /// The number in an entity tag.

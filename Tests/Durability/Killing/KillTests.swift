@@ -13,7 +13,7 @@ struct KillTests {
         }
     }
 
-    /// Seconds to go on for, from `make torture`.
+    /// The duration in seconds, from `make torture`.
     private static let seconds = getenv("TORTURE_SECONDS").flatMap { Int(String(cString: $0)) }
     private static let seed = getenv("TORTURE_SEED").flatMap { UInt64(String(cString: $0)) }
 

@@ -1,4 +1,4 @@
-/// A session as its clients know it.
+/// What clients know about a session.
 struct KnownSession: Sendable {
     let id: String
     var token: String

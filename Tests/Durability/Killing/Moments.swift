@@ -1,15 +1,15 @@
 import Support
 import Synchronization
 
-/// What the clients of one round share: a clock that counts, numbers for writes, and the moment to kill.
+/// State that the clients of a round share: a counting clock, numbers for writes, and the moment to kill.
 final class Moments: Sendable {
     private let clock = Atomic<Int>(0)
     private let acknowledgements = Atomic<Int>(0)
-    /// So many are to be acknowledged before the kill.
+    /// The number of acknowledgements before the kill.
     private let wanted: Int
-    /// Enough was acknowledged, or nobody goes on.
+    /// Whether enough was acknowledged, or no client goes on.
     let isTime = Event()
-    /// In rounds that look for ends which are seen too early: kills at once.
+    /// Kills at once, in rounds that look for ends that are seen too early.
     private let atFirstEnd: (@Sendable () -> Void)?
 
     init(wanted: Int, atFirstEnd: (@Sendable () -> Void)? = nil) {
@@ -25,7 +25,7 @@ final class Moments: Sendable {
         if acknowledgements.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue == wanted { isTime.happen() }
     }
 
-    /// Somebody was told that a session has ended which somebody else ended.
+    /// A client has learned of an end by another client.
     func seeEnd() {
         guard let atFirstEnd else { return }
         atFirstEnd()

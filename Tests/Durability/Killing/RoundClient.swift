@@ -1,26 +1,26 @@
 import Chance
 import HTTPTestClient
 
-/// One client of one session, which sends a request when the one before is answered, until the server is gone.
+/// One client of a session. It sends one request after another until the server is gone.
 struct RoundClient: Sendable {
     let number: Int
     let session: KnownSession
     let port: UInt16
     let adminPort: UInt16
     let seed: UInt64
-    /// Writes are numbered from here on: no other client comes that far.
+    /// The first number of its writes. No other client's numbers reach it.
     let firstWrite: Int
-    /// It has the session for itself: then it also does what others of the session could not go on after, or not explain.
+    /// Whether it has the session for itself: then it also sends requests after which other clients could not go on.
     let isAlone: Bool
-    /// So that a server that does not die, or does nothing, ends the round as well.
+    /// A limit for a server that does not die, or does nothing.
     var maxRequests = 2_000
 
-    /// What it sent and what came of it.
+    /// Its requests and their outcomes.
     struct Report: Sendable {
         var requests: [SentRequest] = []
-        /// Opens the session afterwards; nil when a fresh one may have been given that never came.
+        /// The session's token afterwards; nil when a new token may have been lost.
         var token: String?
-        /// The write that attached a user, the last one that was answered.
+        /// The last acknowledged write that attached a user.
         var user: Int?
     }
 
@@ -28,7 +28,7 @@ struct RoundClient: Sendable {
     func run(_ moments: Moments) throws -> Report {
         var chance = SeededGenerator(seed: seed)
         var report = Report(token: session.token)
-        // Killed before it was reached: nothing has happened.
+        // Killed before the connection: nothing has happened.
         guard
             let connection = try? Connection(
                 port: port, token: session.token, admin: (adminPort, session.id))
@@ -58,7 +58,7 @@ struct RoundClient: Sendable {
     private static let ends: Set<SentRequest.Action> = [.end, .reuse]
 
     private func action(_ write: Int, _ chance: inout SeededGenerator, endsOften: Bool) -> SentRequest.Action {
-        // One client of a session may end it.
+        // Only one client of a session may end it.
         let mayEnd = number == 0 && (endsOften || Bool.random(using: &chance))
         switch Int.random(in: 0..<(endsOften ? 100 : 200), using: &chance) {
         case 0 where mayEnd: return .end

@@ -1,9 +1,9 @@
 import HTTPTestClient
 import Support
 
-/// What is found after a kill, and whether it can be so.
+/// Reads the sessions after a kill, and judges their states.
 extension Torture {
-    /// Starts it again, which goes on in the next round, and looks at all sessions.
+    /// Starts the program again, for the next round, and reads all sessions.
     mutating func check(_ reports: [Int: [RoundClient.Report]]) async throws {
         let server = try await freshServer()
         let port = server.port
@@ -16,7 +16,7 @@ extension Torture {
             return try tokens.map { $0.isEmpty ? nil : try connection.state(token: $0) }
         }
         for index in sessions.indices {
-            // A fresh token that may have been given and did not come: nobody can look any more.
+            // A new token may have been lost: no client can read the session any more.
             guard let state = found[index] else { continue }
             let requests = (reports[index] ?? []).flatMap(\.requests)
             let history = History(start: sessions[index].state, requests: requests, found: state)
@@ -31,7 +31,7 @@ extension Torture {
         checked = server
     }
 
-    /// Under each user there is the session that says so, and nobody else's.
+    /// Each user's list has exactly the sessions with that user.
     private func checkUsers(_ server: Server) async throws {
         let (sessions, port) = (sessions, server.adminPort)
         let attached = sessions.filter { !$0.state.isEnded && $0.state[.user].write != 0 }
@@ -44,7 +44,7 @@ extension Torture {
         }
         for (user, ids) in listed {
             let expected = attached.filter { $0.state[.user].write == user }.map(\.id)
-            // One whose token is not known any more may be in the list as well.
+            // The list may also have a session whose token is lost.
             let known = ids.filter { id in sessions.contains { $0.id == id } }
             guard known != expected else { continue }
             throw Violation(

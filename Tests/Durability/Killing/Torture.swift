@@ -3,15 +3,15 @@ import Glibc
 import HTTPTestClient
 import Support
 
-/// Rounds on one database: start the program, let clients write, kill it, start it again, look at every session.
+/// Rounds on one database: start the program, let clients write, kill it, start it again, read every session.
 ///
-/// What is found is what the next round starts with. Sessions that no client wrote to in a round have to be as they were,
-/// and sessions that have ended stay ended. In some rounds a few sessions only stay in memory, so that what clients read
-/// comes from the database, and in some the kill comes as soon as somebody is told of an end. `durability` changes.
+/// The next round starts with the state that this one has found. Sessions without a write in a round must not change,
+/// and ended sessions must stay ended. In some rounds only a few sessions stay in memory, so that reads come from the
+/// database, and in some the kill comes as soon as a client learns of an end. `durability` changes.
 struct Torture {
     let folder: String
     let seed: UInt64
-    /// Acknowledgements before a kill, at most.
+    /// The most acknowledgements before a kill.
     let mostAcknowledgements: Int
 
     private(set) var kills = 0
@@ -19,10 +19,10 @@ struct Torture {
     private(set) var unknown = 0
     private var chance: SeededGenerator
     var sessions: [KnownSession] = []
-    /// Users that were attached in the last round.
+    /// The users that were attached in the last round.
     var users: Set<Int> = []
     private var writes = 0
-    /// Runs since the end of the last round. It is killed when nobody needs it.
+    /// The program since the end of the last round. It is killed with this object.
     var checked: Server?
 
     init(folder: String, seed: UInt64, mostAcknowledgements: Int) {
@@ -62,7 +62,7 @@ struct Torture {
             }
             var reports: [Int: [RoundClient.Report]] = [:]
             var running = clients.count
-            // Whether nobody goes on, and too little was acknowledged, or a client got what no server should answer.
+            // No client goes on, or one got a response that is never right.
             defer { moments.isTime.happen() }
             while running > 0, let (session, report) = try await group.next() {
                 guard let session else { continue }
@@ -79,7 +79,7 @@ struct Torture {
         try await check(reports)
     }
 
-    /// The one that the sessions were looked at with, if there is one.
+    /// The program of the last round, if it still runs.
     private mutating func startedServer() async throws -> Server {
         defer { checked = nil }
         if let checked { return checked }
@@ -88,13 +88,13 @@ struct Torture {
 
     mutating func freshServer() async throws -> Server {
         let residents = [2, 8, 100_000].randomElement(using: &chance) ?? 2
-        // No policy loses anything by a kill; after some, what follows has far higher revisions.
+        // A kill loses nothing under any policy. Under some, later revisions are far higher.
         let durability = ["commit", "commit", "interval", "none"].randomElement(using: &chance) ?? "commit"
         return try await Server(
             in: folder, settings: ["max_resident_sessions=\(residents)", "durability=\(durability)"])
     }
 
-    /// Now and then it is killed before it listens: at whatever it does first with the database.
+    /// Sometimes kills the program before it listens, during its first work on the database.
     private mutating func killWhileStarting() async throws {
         guard Int.random(in: 0..<8, using: &chance) == 0 else { return }
         let process = try Server.spawn(in: folder)
@@ -105,7 +105,7 @@ struct Torture {
         kills += 1
     }
 
-    /// Makes sessions in the places of those that have ended; some of these are kept, to look whether they stay so.
+    /// Creates sessions in place of ended ones, and keeps some of these to check that they stay ended.
     private mutating func prepare(_ server: Server) async throws {
         let missing = max(0, Self.sessionCount - sessions.count { !$0.state.isEnded })
         let port = server.port

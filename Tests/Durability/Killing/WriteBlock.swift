@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Keeps a database from being written to by anybody else, for as long as it is held.
+/// Keeps all others from writing to a database while it exists.
 final class WriteBlock {
     struct Failure: Error { let code: Int32 }
 
@@ -16,6 +16,6 @@ final class WriteBlock {
         }
     }
 
-    /// Ends what it began, which has changed nothing.
+    /// Ends the transaction, which has changed nothing.
     deinit { sqlite3_close(handle) }
 }

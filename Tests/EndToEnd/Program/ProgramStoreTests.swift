@@ -65,7 +65,7 @@ struct ProgramStoreTests {
     static let unusable: [(store: String, says: String)] = [
         ("sqlite:a/b/c.db", "neither a/b nor a exists: make it, or name another file"),
         ("sqlite:folder", "it is a directory: name a file in it, such as folder/concierge.db"),
-        ("sqlite:text", "it is no SQLite database: name another file"),
+        ("sqlite:text", "it is not an SQLite database: name another file"),
         ("sqlite:/proc/concierge.db", "make it writable, or name another file"),
     ]
 
@@ -111,7 +111,7 @@ struct ProgramStoreTests {
             #expect(bad.status == 2)
             #expect(
                 bad.complaints
-                    == "flag --store: error: /store unusable_store: text cannot be used as a store: it is no "
+                    == "flag --store: error: /store unusable_store: text cannot be used as a store: it is not an "
                     + "SQLite database: name another file.\n")
             #expect(try await check(["--store", "memory"]).status == 0)
         }

@@ -87,7 +87,7 @@ struct StoreCommandTests {
                 #expect(run.status == 0, "\(run.complaints)")
                 #expect(run.output.hasPrefix("\(copy): "))
                 for (target, sentence) in [
-                    (copy, "is there already"), (path, "is the store itself"), (path + "/x", "could not be written"),
+                    (copy, "already exists"), (path, "is the store itself"), (path + "/x", "could not be written"),
                 ] {
                     let refused = try await ProgramProcess.run(["store", "backup", target] + flags)
                     #expect(refused.status == 1 && refused.complaints.contains(sentence), "\(refused.complaints)")

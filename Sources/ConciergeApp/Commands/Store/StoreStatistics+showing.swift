@@ -9,7 +9,7 @@ extension StoreStatistics {
             ("log", logBytes.inBinaryUnits),
             (
                 "pages",
-                "\(pages) of \(pageBytes) bytes, \(freePages) of them free, with\(isSealed ? "" : "out") checksums"
+                "\(pages) of \(pageBytes) bytes, \(freePages) of them free, with\(hasPageChecksums ? "" : "out") checksums"
             ),
             ("vacuum", isIncremental ? "while the server runs" : "only while no server runs"),
             ("tables", "version \(schemaVersion)"),
@@ -48,7 +48,7 @@ extension StoreStatistics {
         json.name("incremental_vacuum")
         json.bool(isIncremental)
         json.name("page_checksums")
-        json.bool(isSealed)
+        json.bool(hasPageChecksums)
         for (name, time) in [("oldest", oldest), ("newest", newest), ("last_use", lastUsed)] {
             json.name(name)
             if let time { json.string(Self.time(time)) } else { json.null() }

@@ -1,11 +1,11 @@
 import CSQLite
 import Sessions
 
-/// The tables of versions 1 to 3, from which a start copies the sessions: some in each transaction, so that it takes
-/// little memory, and one that is interrupted goes on where it was.
+/// The tables of versions 1 to 3, from which a start copies the sessions. Each transaction copies some, which takes
+/// little memory; after an interruption the next start continues.
 struct OlderTables {
-    /// The tables get other names. They had a row for each service, and newer versions of those rows in two tables of
-    /// recent writes: what of these has a higher revision than its session takes its place.
+    /// Renames the tables. They had a row for each service, and newer versions of these rows in two delta logs: a newer
+    /// version with a higher revision than its session takes the place of the row.
     static let setAside = """
         DROP TRIGGER IF EXISTS count_created;
         DROP TRIGGER IF EXISTS count_ended;
@@ -31,11 +31,11 @@ struct OlderTables {
     private let selectSessions: SQLiteStatement
     private let selectServices: SQLiteStatement
 
-    /// Copies what is there, and removes the tables at the end. What is damaged is reported and left out.
+    /// Copies the sessions, if there are older tables, and removes the tables. Damaged parts are reported and left out.
     ///
     /// - Parameters:
-    ///   - batch: how many sessions in one transaction at most.
-    ///   - batches: after so many it is interrupted, in tests.
+    ///   - batch: the most sessions in one transaction.
+    ///   - batches: the number of transactions after which tests interrupt it.
     static func copy(
         with writer: SessionWriter, names: ServiceNames, damage: DamageCount, batch: Int = 500, batches: Int = .max,
         progress: (String) -> Void
@@ -46,8 +46,8 @@ struct OlderTables {
         }
         guard try isThere("older_sessions") else { return }
         if facts[.migrated] == 0 {
-            progress("The database is of an older version; its \(facts[.sessions]) sessions are copied.")
-            // From here on those that were copied are counted.
+            progress("The database is of an older version; its \(facts[.sessions]) sessions will be copied.")
+            // From now on the number of copied sessions.
             facts[.sessions] = 0
             facts[.migrated] = .min
         }
@@ -57,28 +57,28 @@ struct OlderTables {
             guard done < batches else { return }
             done += 1
             let start = facts[.migrated]
-            // Read before the transaction: SQLite writes nothing more in one that came to a damaged page.
+            // Read before the transaction: SQLite refuses writes in a transaction that has met a damaged page.
             let (sessions, last) = try tables.sessions(after: start, limit: batch)
-            try connection.transaction {
+            try connection.transaction { () throws(SQLiteError) in
                 for session in sessions where try !writer.create(session) {
-                    damage.note("\(session.record.id) is there twice; the second one is not copied.")
+                    damage.note("\(session.record.id) exists twice; the second one is not copied.")
                 }
                 facts[.migrated] = last ?? .max
                 try writer.prepareCommit()
             }
             facts.noteCommit()
             let range = "BETWEEN \(start) AND \(last ?? .max)"
-            // Their room is for what comes next. Where pages are damaged it stays.
+            // Makes room for the next sessions. Rows on damaged pages stay.
             try tables.unlessDamaged("DELETE FROM older_services WHERE session \(range)", on: connection)
             try tables.unlessDamaged("DELETE FROM older_sessions WHERE key \(range)", on: connection)
             let copied = facts[.sessions]
             if copied % Self.betweenReports < Int64(sessions.count), copied >= Self.betweenReports {
-                progress("\(copied) sessions are copied.")
+                progress("\(copied) sessions have been copied.")
             }
         }
         try tables.unlessDamaged("DROP TABLE older_services", on: connection)
         try tables.unlessDamaged("DROP TABLE older_sessions", on: connection)
-        progress("\(facts[.sessions]) sessions are copied; the database is of the new version.")
+        progress("\(facts[.sessions]) sessions have been copied; the database has the new version.")
     }
 
     private func unlessDamaged(_ sql: String, on connection: SQLiteConnection) throws(SQLiteError) {
@@ -118,7 +118,7 @@ struct OlderTables {
         return (sessions, walk.last)
     }
 
-    /// Nil when it is damaged.
+    /// Nil when the row is damaged.
     private func session(on row: SQLiteStatement) throws(SQLiteError) -> StoredSession? {
         let (bytes, revision) = (row.bytes(1), row.int64(3))
         var sum = ColumnChecksum()
@@ -176,7 +176,7 @@ struct OlderTables {
         return services
     }
 
-    /// A digest and three times each, big-endian.
+    /// For each token a digest and three times, big-endian.
     private static func retiredTokens(_ bytes: UnsafeRawBufferPointer) -> [RetiredToken] {
         stride(from: 0, to: bytes.count - 55, by: 56).compactMap { start in
             let times = [32, 40, 48].map {
@@ -189,7 +189,7 @@ struct OlderTables {
     }
 }
 
-/// CRC-32 of columns, each with its length before it.
+/// CRC-32 over columns, each preceded by its length.
 private struct ColumnChecksum {
     private var sum = RowChecksum()
 

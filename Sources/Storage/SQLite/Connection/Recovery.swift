@@ -1,13 +1,12 @@
-import CSQLite
 import Glibc
 import Sessions
 
-/// What the end of the run before has left unsure, as every row that was written before is read from now on.
+/// What the end of the last run left uncertain. Readers apply it to every row that an earlier run wrote.
 struct Recovery: Sendable {
-    /// Rows of an epoch before this one may be older than what was answered, up to this revision.
+    /// Rows of an earlier epoch may be older than the state that clients were shown, by revisions up to the floor.
     let epoch: UInt64
     let revisionFloor: UInt64
-    /// Uses before this time may be so many milliseconds later than the file says.
+    /// A use before this time may be later than the file says, by up to `behind` milliseconds.
     let behindUntil: Int64
     let behind: Int64
 
@@ -18,14 +17,14 @@ struct Recovery: Sendable {
         behind = facts[.behind]
     }
 
-    /// When a session was last used, at the latest: nothing expires earlier than it would have.
+    /// The latest time at which a session may have been used. So no session expires early.
     func lastUse(_ usedAt: Int64) -> Int64 {
         usedAt < behindUntil ? min(usedAt + behind, behindUntil) : usedAt
     }
 }
 
 extension StoreFacts {
-    /// The beginning of a run: takes note of how the one before has ended.
+    /// Begins a run: notes how the last one ended.
     ///
     /// - Parameters:
     ///   - isLogSuspect: whether commits may be missing from the end of SQLite's log.
@@ -35,33 +34,32 @@ extension StoreFacts {
         clock_gettime(CLOCK_REALTIME, &now)
         if self[.running] > 0 {
             self[.behind] = self[.running]
-            self[.behindUntil] = Int64(now.tv_sec) * 1_000
+            // Rounded up: no use of the last run may count as earlier than it was.
+            self[.behindUntil] = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000 + 1
         }
-        let mayBeBehind = self[.running] > 0 && self[.answersFirst] == 1
-        var isFloorDue = isLogSuspect || mayBeBehind || self[.restored] == 1
+        var mayHaveLost = isLogSuspect || mayHaveLostResponses || self[.restored] == 1
         #if PLANTED_BUGS
-            if PlantedBug.floorForgotten.isActive { isFloorDue = false }
+            if PlantedBug.floorForgotten.isActive { mayHaveLost = false }
             if PlantedBug.usesNotLate.isActive { self[.behind] = 0 }
         #endif
-        if isFloorDue { raiseFloor() }
+        if mayHaveLost { raiseFloor() }
         self[.restored] = 0
         self[.running] = touchInterval + Self.timeToTell
         self[.answersFirst] = answersFirst ? 1 : 0
     }
 
-    /// In milliseconds: a use that is to be told waits for the next sweep, and for its turn.
+    /// Before ``beginRun(isLogSuspect:touchInterval:answersFirst:)``: whether the last run sent responses before the
+    /// sync and did not end in order.
+    var mayHaveLostResponses: Bool { self[.running] > 0 && self[.answersFirst] == 1 }
+
+    /// In milliseconds: a use reaches the store with the next sweep, in its turn.
     private static let timeToTell: Int64 = 5_000
 
-    /// What follows gets revisions that were never given before, whatever was lost.
+    /// Every later revision is above all that may have been given, whatever was lost.
     func raiseFloor() {
         self[.revisionFloor] = self[.revisionCeiling] + Self.stock
         self[.revisionCeiling] = self[.revisionFloor]
         self[.arrivalFloor] = self[.revisionFloor]
         self[.epoch] += 1
-    }
-
-    /// The end of a run, with all uses told.
-    func endRun() {
-        self[.running] = 0
     }
 }

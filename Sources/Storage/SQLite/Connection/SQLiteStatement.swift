@@ -24,13 +24,13 @@ final class SQLiteStatement {
         }
     }
 
-    /// Runs a statement that gives no rows, and makes it ready for the next time.
+    /// Runs a statement that returns no rows, and resets it.
     func run() throws(SQLiteError) {
         _ = try step()
         reset()
     }
 
-    /// Ends what is under way. What is bound stays, but is bound anew each time.
+    /// Ends the run under way. Parameters keep their values until they are bound again.
     func reset() { sqlite3_reset(handle) }
 
     // MARK: Parameters
@@ -39,30 +39,28 @@ final class SQLiteStatement {
         try check(sqlite3_bind_int64(handle, place, number))
     }
 
-    /// Less than any key.
-    func bindLowest(_ place: Int32) throws(SQLiteError) { try check(sqlite3_bind_double(handle, place, -1e19)) }
+    /// Binds a key, or a number below every key for nil.
+    func bind(_ place: Int32, key: Int64?) throws(SQLiteError) {
+        if let key { try bind(place, key) } else { try check(sqlite3_bind_double(handle, place, -1e19)) }
+    }
 
-    /// The bytes are copied.
+    /// SQLite copies the bytes.
     func bind(_ place: Int32, blob bytes: [UInt8]) throws(SQLiteError) {
         try check(sqlite3_bind_blob64(handle, place, bytes, UInt64(bytes.count), Self.transient))
     }
 
-    func bind(_ place: Int32, _ text: String) throws(SQLiteError) {
-        try check(
-            sqlite3_bind_text64(
-                handle, place, text, UInt64(text.utf8.count), Self.transient, UInt8(SQLITE_UTF8)))
-    }
-
-    /// NULL for nil.
+    /// Binds a text, or NULL for nil.
     func bind(_ place: Int32, _ text: String?) throws(SQLiteError) {
-        if let text { try bind(place, text) } else { try check(sqlite3_bind_null(handle, place)) }
+        guard let text else { return try check(sqlite3_bind_null(handle, place)) }
+        try check(
+            sqlite3_bind_text64(handle, place, text, UInt64(text.utf8.count), Self.transient, UInt8(SQLITE_UTF8)))
     }
 
     private func check(_ code: Int32) throws(SQLiteError) {
         guard code == SQLITE_OK else { throw connection.error(code, doing: "binding a parameter") }
     }
 
-    /// SQLITE_TRANSIENT, a macro that Swift does not see: SQLite copies what it is given.
+    /// SQLITE_TRANSIENT, a macro that Swift does not see: SQLite copies what it gets.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
     // MARK: Columns
@@ -77,6 +75,6 @@ final class SQLiteStatement {
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
 
-    /// What is no UTF-8 is repaired.
+    /// Bytes that are not UTF-8 are repaired.
     func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Which file it is, whatever names it has.
+/// Tells a file from every other file, whatever its names are.
 package struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t
 
-    /// Nil when there is no such file, or nobody may look.
+    /// Nil when there is no such file or this process may not look.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -23,8 +23,8 @@ package struct FileIdentity: Hashable, Sendable {
         inode = status.st_ino
     }
 
-    /// Opaque; another one for any other file, also for one on another machine, which may have been made as a copy of
-    /// this one. The same file has another one after the machine was started anew.
+    /// An opaque text that differs for any other file, also for a file on another machine that may be a copy of this
+    /// one. It changes when the machine restarts.
     package var text: String {
         "\(Self.bootID)-\(String(device, radix: 16))-\(String(inode, radix: 16))"
     }

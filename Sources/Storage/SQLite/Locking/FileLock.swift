@@ -5,36 +5,37 @@ import Synchronization
     import Sessions
 #endif
 
-/// Keeps a second server away from a database. SQLite's own locks would let two in, and each would take the other's writes
-/// for conflicts.
+/// Keeps a second server away from a database. SQLite's own locks would admit two servers, and each would take the
+/// other's writes for conflicts.
 ///
-/// Two files are locked. The database, so that no name of it leads to another lock. And `-shm`, the index of its log,
-/// which SQLite finds by name: when the database is moved away while a server has it, or another one is put in its place,
-/// the next server would open the log of the one that was there as its own.
+/// The lock covers two files. The database itself, so that every name of it leads to the same lock. And `-shm`, the
+/// index of the log, which SQLite finds by name: when somebody moves the database away from a running server and puts
+/// another one in its place, the next server would otherwise open the first server's log as its own.
 final class FileLock: Sendable {
     private let path: String
     private let database: LockedFile
-    /// Nil as long as there is none.
+    /// Nil until the index exists.
     private let index: Mutex<LockedFile?>
 
-    /// - Parameter makesFile: whether to make an empty file when there is none. SQLite would, too, for everybody to read.
+    /// - Parameter makesFile: whether to make an empty file when there is none. SQLite would make one that everybody
+    ///   may read.
     /// - Throws: ``StoreOpeningError``.
     init(on path: String, makesFile: Bool = true) throws(StoreOpeningError) {
         self.path = path
         var status = stat()
-        // Each name would have a log of its own, and a start under one would miss what is in that of another.
+        // Each name would have a log of its own, and a start under one name would miss the other's.
         if stat(path, &status) == 0, status.st_nlink > 1 {
             throw .unusable(
                 path,
                 reason: "it has \(status.st_nlink) names (hard links), by which others could open it: leave it one")
         }
-        // First, so that no file is made beside the index of somebody else.
+        // The index is locked first, so that no file is made beside the index of another server.
         index = Mutex(try Self.index(of: path))
         if let problem = StorePlace(path).problemOfLog { throw problem }
         database = try Self.lock(path, of: path, flags: makesFile ? O_CREAT : 0)
     }
 
-    /// Locks the index that SQLite uses from now on, which it makes when it is first needed.
+    /// Locks the index, once SQLite has made the one that it uses.
     ///
     /// - Throws: ``StoreOpeningError``.
     func holdIndex() throws(StoreOpeningError) {
@@ -44,12 +45,13 @@ final class FileLock: Sendable {
         }
     }
 
-    /// Has the whole log copied to the database again, after a sync of the database that failed.
+    /// Makes the next checkpoint copy the whole log again, after a sync of the database that failed.
     ///
-    /// The kernel has forgotten what it could not write, and slices before may have copied that. SQLite holds those pages
-    /// for copied: it counts them in the index (`nBackfill` in <https://www.sqlite.org/walformat.html>). Not while another
-    /// connection copies. Readers are not disturbed: each page that is copied again is as it is there already.
-    func forgetCopies() {
+    /// The kernel has dropped the pages that it could not write, and earlier slices of a checkpoint may have copied
+    /// them. SQLite counts such pages as copied, in the index (`nBackfill` in <https://www.sqlite.org/walformat.html>).
+    /// No other connection may checkpoint meanwhile. Readers notice nothing: a page that is copied again has the same
+    /// content.
+    func resetBackfill() {
         #if PLANTED_BUGS
             if PlantedBug.copiesKept.isActive { return }
         #endif
@@ -60,25 +62,25 @@ final class FileLock: Sendable {
         }
     }
 
-    /// Lets others in.
+    /// Admits other servers.
     func release() {
         index.withLock { $0?.release() }
         database.release()
     }
 
-    /// Whether the path leads to another file by now, or to none.
+    /// Whether the path now leads to another file, or to none.
     var hasMoved: Bool { FileIdentity(path) != database.identity }
 
-    /// Whether the file has no name any more: whatever is written to it is gone when the server ends.
+    /// Whether the file has no name any more: its content is gone when the server ends.
     var isDeleted: Bool {
         var status = stat()
         return fstat(database.descriptor, &status) == 0 && status.st_nlink == 0
     }
 
-    /// Of the database. Not to be closed.
+    /// The descriptor of the database. Callers must not close it.
     var descriptor: Int32 { database.descriptor }
 
-    /// Tells the database from any other on this machine.
+    /// Tells the database from any other file of this machine.
     var identity: FileIdentity { database.identity }
 
     private static func index(of path: String) throws(StoreOpeningError) -> LockedFile? {
@@ -87,7 +89,7 @@ final class FileLock: Sendable {
         return try lock(index, of: path)
     }
 
-    /// Beside the file itself, by whatever link it was named.
+    /// The index lies beside the file itself, not beside a symbolic link to it.
     private static func indexPath(of path: String) -> String {
         let real = realpath(path, nil)
         defer { free(real) }

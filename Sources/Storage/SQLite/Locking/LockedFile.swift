@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// A lock on a file that ends with the process, whatever way that ends: one of an open file description (fcntl(2),
-/// `F_OFD_SETLK`), at a place where no file has a byte. It belongs to the file and not to one of its names.
+/// An exclusive lock on a file that ends with the process, however the process ends: a lock of the open file
+/// description (fcntl(2), `F_OFD_SETLK`), on a byte that no file has. It belongs to the file, not to one of its names.
 ///
-/// SQLite's own locks, which are on other bytes, belong to the process, and closing any descriptor of a file gives all of
-/// those up (fcntl(2), "Advisory record locking"). So of each file there is one descriptor here, however many ask for
-/// it, and it is closed when the last of these has gone. They are the connections too, which so are closed before it.
+/// SQLite locks other bytes, and its locks belong to the process: closing any descriptor of a file drops all of them
+/// (fcntl(2), "Advisory record locking"). So this type keeps one descriptor for each file, shared by all users of the
+/// file, and closes it with the last of them. Connections are users too, so they are closed before it.
 final class LockedFile: Sendable {
     enum Refusal: Error {
-        /// Somebody has it, in this process or in another.
+        /// This process or another one holds the lock.
         case isLocked
-        /// As in `errno`.
+        /// The value of `errno`.
         case system(Int32)
     }
 
@@ -23,14 +23,14 @@ final class LockedFile: Sendable {
 
     let identity: FileIdentity
     let descriptor: Int32
-    /// Ends of locks that were released and taken anew by somebody else are not ours to see to.
+    /// Whether this user holds the lock: after a release another user may hold it.
     private let isHeld = Mutex(true)
     private static let files = Mutex<[FileIdentity: OpenFile]>([:])
 
     /// - Parameter flags: for open(2), beside those that a lock needs.
     init(_ path: String, flags: Int32 = 0) throws(Refusal) {
         (identity, descriptor) = try Self.files.withLock { files throws(Refusal) in
-            // Before a descriptor is made, which could only be closed again.
+            // Looked up by name first: a second descriptor of an open file could not be closed.
             if let identity = FileIdentity(path), let file = files[identity] {
                 guard !file.isLocked else { throw .isLocked }
                 try Self.lock(file.descriptor, F_WRLCK)
@@ -54,17 +54,14 @@ final class LockedFile: Sendable {
     deinit {
         release()
         Self.files.withLock { files in
-            guard let file = files[identity] else { return }
-            guard file.users == 1 else {
-                files[identity]?.users -= 1
-                return
-            }
+            files[identity]?.users -= 1
+            guard files[identity]?.users == 0 else { return }
             files[identity] = nil
             close(descriptor)
         }
     }
 
-    /// Lets others in. The file stays open as long as this is there.
+    /// Admits others. The file stays open until the last user has gone.
     func release() {
         let wasHeld = isHeld.withLock { isHeld in
             defer { isHeld = false }
@@ -87,7 +84,7 @@ final class LockedFile: Sendable {
         throw errno == EAGAIN || errno == EACCES ? .isLocked : .system(errno)
     }
 
-    /// SQLite's locks are from 2³⁰ on in a database, and its largest one ends at 2⁴⁸.
+    /// SQLite's locks begin at 2³⁰, and its largest database ends at 2⁴⁸.
     private static let place: off_t = 1 << 62
     /// F_OFD_SETLK, which Linux has since 3.15 and Glibc's module does not show.
     private static let setLock: Int32 = 37

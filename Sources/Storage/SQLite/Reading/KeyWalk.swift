@@ -1,46 +1,43 @@
 import CSQLite
+import Sessions
 
-#if PLANTED_BUGS
-    import Sessions
-#endif
-
-/// Goes through a table in the order of its keys, and steps over pages that cannot be read.
+/// A walk through a table in the order of its keys, which steps over pages that cannot be read.
 struct KeyWalk {
-    /// The last key; nil when nothing is behind it.
+    /// The last key; nil when no row is behind it.
     private(set) var last: Int64?
     private(set) var rows = 0
-    /// How many times something was stepped over.
+    /// How many damaged places were stepped over.
     private(set) var skipped = 0
 
     enum Row {
         case sound
-        /// The last one that is wanted.
+        /// The caller needs no further row.
         case last
-        /// Its key may be any.
+        /// Nothing on the row can be trusted, its key included.
         case damaged
     }
 
     /// - Parameters:
-    ///   - statement: selects the rows with a key greater than parameter 1, in the order of keys; column 0 is the key.
-    ///   - key: nil for the beginning.
-    ///   - limit: at most so many rows.
-    ///   - body: is given each row.
+    ///   - statement: selects the rows with a key above parameter 1, in the order of keys. Column 0 is the key.
+    ///   - key: where to begin; nil for the first row.
+    ///   - limit: the most rows to read.
+    ///   - body: is called with each row.
     init(
         _ statement: SQLiteStatement, after key: Int64?, limit: Int, _ damage: DamageCount,
         _ body: (SQLiteStatement) throws(SQLiteError) -> Row
     ) throws(SQLiteError) {
         var after = key
-        // The last key of a damaged row, and how many of these came one after the other.
+        // The key of the last damaged row, and how many damaged rows came one after another.
         var (doubtful, doubts) = (Int64?.none, 0)
         while true {
             do throws(SQLiteError) {
-                if let after { try statement.bind(1, after) } else { try statement.bindLowest(1) }
+                try statement.bind(1, key: after)
                 defer { statement.reset() }
                 while true {
                     guard try statement.step() else { return }
                     guard rows < limit else { break }
                     let key = statement.int64(0)
-                    // Damage may lead back to where we were.
+                    // A damaged page may lead back to an earlier one.
                     guard after.map({ key > $0 }) ?? true else {
                         throw SQLiteError(code: SQLITE_CORRUPT, doing: "reading in order")
                     }
@@ -72,7 +69,7 @@ struct KeyWalk {
         }
     }
 
-    /// More damaged rows one after the other are no matter of one page: then their keys say where to go on.
+    /// More damaged rows in sequence span several pages. Then the walk trusts their keys.
     private static let mostDoubts = 256
 
     private static func canRead(_ statement: SQLiteStatement, after key: Int64) -> Bool {
@@ -85,12 +82,12 @@ struct KeyWalk {
         }
     }
 
-    /// The lowest key found after which rows can be read, behind `key` and the damage that follows it; nil when there is
-    /// none. Looks further and further away, and then for the beginning of what can be read there: some 130 looks at most.
+    /// Returns a key above `key` after which rows can be read; nil when there is none. Tries keys at growing distances,
+    /// and then searches for the beginning of the readable part: some 130 tries at most.
     private static func readableKey(after key: Int64, canRead: (_ after: Int64) -> Bool) -> Int64? {
         var (damaged, distance) = (key, UInt64(1))
         while true {
-            // Most keys are negative: the last one may be further away than a number with a sign can say.
+            // Most keys are negative, so the distance to the last one may exceed a signed number.
             var readable = distance < UInt64(bitPattern: .max &- key) ? key &+ Int64(bitPattern: distance) : .max
             if canRead(readable) {
                 while UInt64(bitPattern: readable &- damaged) > 1 {

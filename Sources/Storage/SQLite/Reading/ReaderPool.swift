@@ -1,8 +1,7 @@
 import CSQLite
 import Sessions
 
-/// Threads that read, each with a connection of its own: reading waits neither for the writer nor for a worker's other
-/// connections.
+/// Threads that read, each with its own connection. They never wait for the writer.
 final class ReaderPool: Sendable {
     typealias Job = @Sendable (SessionReader) -> Void
     private let queue = WorkQueue<Job>()
@@ -12,7 +11,7 @@ final class ReaderPool: Sendable {
         threads: Int, open: @escaping @Sendable () throws(SQLiteError) -> SessionReader
     ) throws {
         for _ in 0..<threads {
-            let reader = Handed(try open())
+            let reader = Handover(try open())
             try StoreThread.start("store reader") { [queue] in
                 while true {
                     let jobs = queue.takeShare()
@@ -44,10 +43,10 @@ final class ReaderPool: Sendable {
 
     func close() { queue.close() }
 
-    /// Hands something to the one thread that will use it.
+    /// Hands a value to the one thread that will use it.
     ///
-    /// `@unchecked Sendable`: made before the thread starts, and touched by nobody else afterwards.
-    private struct Handed<Value>: @unchecked Sendable {
+    /// `@unchecked Sendable`: made before the thread starts, and used only by that thread.
+    private struct Handover<Value>: @unchecked Sendable {
         let value: Value
         init(_ value: Value) { self.value = value }
     }

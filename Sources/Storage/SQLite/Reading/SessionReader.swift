@@ -1,7 +1,7 @@
 import CSQLite
 import Sessions
 
-/// The statements that read sessions. What is damaged is reported, and as if it were not there.
+/// The statements that read sessions. Damage is reported, and the damaged parts are left out.
 struct SessionReader {
     private let connection: SQLiteConnection
     private let names: ServiceNames
@@ -45,7 +45,7 @@ struct SessionReader {
         }
     }
 
-    /// Nil when it is not known of all sessions.
+    /// Nil when the file does not name the flows of all its journeys.
     func usedFlows() throws(SQLiteError) -> [UsedFlow]? {
         defer { noteDamagedPages() }
         guard try connection.number("SELECT value FROM facts WHERE name = 'flows_known'") == 1 else { return nil }
@@ -57,7 +57,7 @@ struct SessionReader {
         return flows
     }
 
-    /// Each is read by itself: a damaged one keeps no other back.
+    /// Reads each session by itself, so that a damaged one hides no other.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
         defer { noteDamagedPages() }
         var keys: [Int64] = []
@@ -90,35 +90,33 @@ struct SessionReader {
             sessions: sessions, next: walk.last.map { SessionID(key: $0, low: .max) }, skipped: walk.skipped + damaged)
     }
 
-    /// What of the next rows has been over for long enough.
+    /// The sessions of the next rows that a query wants ended.
     struct Overdue {
-        var sessions: [(key: Int64, usedAt: Int64)] = []
-        /// How many rows were looked at.
-        var looked = 0
-        /// Where the next look begins; nil at the beginning.
-        var last: Int64?
+        let sessions: [(key: Int64, usedAt: Int64)]
+        /// How many rows were read.
+        let looked: Int
+        /// Where the next search begins; nil for the first row.
+        let last: Int64?
     }
 
     func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
         defer { noteDamagedPages() }
-        var overdue = Overdue()
+        var sessions: [(key: Int64, usedAt: Int64)] = []
         let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
             let deadline = min(recovery.lastUse(usedAt) + query.idleTimeout, expiresAt)
             guard deadline + query.retention <= query.now, low.count == 8 else { return .sound }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
-            if !query.isInUse(id) { overdue.sessions.append((key, usedAt)) }
+            if !query.isInUse(id) { sessions.append((key, usedAt)) }
             return .sound
         }
-        overdue.looked = walk.rows
-        overdue.last = walk.last
-        return overdue
+        return Overdue(sessions: sessions, looked: walk.rows, last: walk.last)
     }
 
     // MARK: Rows
 
-    /// The session whose row a statement stands on, and how much of it is damaged: the row, or documents that are missing in
-    /// the session then. As long as the statement stands there all that is read is of one state.
+    /// Returns the session in a statement's current row, and the number of damaged parts: the row, or documents, which
+    /// are then missing in the session. While the statement stays on the row, all reads are of one state.
     private func session(on row: SQLiteStatement) throws(SQLiteError) -> (session: StoredSession?, damaged: Int) {
         guard let stored = SessionRow(row) else {
             damage.note("The row of the session with the key \(row.int64(0)) is damaged; it cannot be read.")
@@ -130,7 +128,7 @@ struct SessionReader {
         var details = stored.details
         for service in stored.services {
             guard let bytes = try pieces.bytes(of: service) else {
-                damage.note("The service \(service.name) of \(stored.id) is damaged; it is as if it were not there.")
+                damage.note("The service \(service.name) of \(stored.id) is damaged and left out.")
                 damaged += 1
                 continue
             }
@@ -148,8 +146,7 @@ struct SessionReader {
         return (StoredSession(record: record, lastUsedAt: recovery.lastUse(stored.usedAt)), damaged)
     }
 
-    /// Rows on such pages may be hidden. Those that are not have checksums of their own: what was read is right, but
-    /// something may be missing.
+    /// A damaged page may hide rows. The rows that it shows have checksums of their own.
     private func noteDamagedPages() {
         for page in connection.takeDamagedPages() { damage.note(page) }
     }

@@ -1,4 +1,4 @@
-/// Which place in the catalogue has which name in the tables: places are of one process, names stay.
+/// Translates places in the catalogue to names. Rows have names: places may differ in the next process.
 struct ServiceNames: Sendable {
     private let names: [String]
     private let places: [String: UInt16]
@@ -6,12 +6,11 @@ struct ServiceNames: Sendable {
     /// - Parameter names: in the order of the catalogue.
     init(_ names: [String]) {
         self.names = names
-        places = Dictionary(
-            uniqueKeysWithValues: names.enumerated().map { (place, name) in (name, UInt16(place)) })
+        places = Dictionary(uniqueKeysWithValues: zip(names, 0...))
     }
 
     subscript(place: UInt16) -> String { names[Int(place)] }
 
-    /// Nil for a service that was written once and is not declared any more. Its rows stay.
+    /// Nil for a service that is not declared any more. Rows keep its documents.
     subscript(name: String) -> UInt16? { places[name] }
 }

@@ -1,13 +1,13 @@
 import JSONDocument
 import Sessions
 
-/// A row of the table `sessions`. What SQL has to know is in columns, the rest in `state`:
+/// A row of the table `sessions`. SQL statements use the columns; the rest is in `state`:
 ///
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
 ///     [revision floor] [labels, JSON] [earlier tokens] · services · CRC-32 (4 bytes)
 ///
-/// Numbers are LEB128 where no length is given. The checksum is over key, revision, expires_at and user_id, too; not over
-/// `used_at`, which changes alone.
+/// Numbers without a given length are LEB128. The checksum also covers key, revision, expires_at and user_id, but not
+/// `used_at`, which changes without the others.
 struct SessionRow {
     static let columns = "key, revision, used_at, expires_at, user_id, state"
     private static let format: UInt8 = 1
@@ -18,7 +18,7 @@ struct SessionRow {
     let usedAt: Int64
     let createdAt: Int64
     let expiresAt: Int64
-    /// How often the store had lost commits when the row was written (``StoreFacts``).
+    /// The store's epoch when the row was written (``StoreFacts``).
     let epoch: UInt64
     let details: SessionDetails
     var services: [StoredDocument]
@@ -35,7 +35,7 @@ struct SessionRow {
         self.services = services
     }
 
-    /// How many documents lie beside the row.
+    /// How many documents are in the table `documents`.
     var large: Int { services.count { if case .beside = $0.content { true } else { false } } }
 
     // MARK: Writing
@@ -106,7 +106,7 @@ struct SessionRow {
 
     // MARK: Reading
 
-    /// The row that a statement stands on, which selected ``columns``; nil when it is damaged.
+    /// Reads the current row of a statement that selects ``columns``; nil when it is damaged.
     init?(_ row: SQLiteStatement) {
         let (key, number, bytes) = (row.int64(0), row.int64(1), row.bytes(5))
         usedAt = row.int64(2)
@@ -141,7 +141,7 @@ struct SessionRow {
             self.details = details
             services = []
             let count = try state.count()
-            // Each takes more than a byte: a number of them that is not right ends with the bytes.
+            // Each document takes at least a byte, so a wrong count ends with the bytes.
             for _ in 0..<count { services.append(try StoredDocument(from: &state, start: createdAt)) }
             guard state.isAtEnd else { return nil }
         } catch {
@@ -175,12 +175,12 @@ struct SessionRow {
 }
 
 extension SessionID {
-    /// The primary key: SQLite compares numbers faster than bytes. Ids are made in the order of time, so sessions that
-    /// were made one after the other share pages.
+    /// The primary key: SQLite compares numbers faster than bytes. Ids grow with time, so sessions that were created
+    /// one after another share pages.
     var key: Int64 { Int64(bitPattern: high ^ 1 << 63) }
 
     init(key: Int64, low: UInt64) { self.init(high: UInt64(bitPattern: key) ^ 1 << 63, low: low) }
 
-    /// The second half as `state` has it.
+    /// The second half as it is in `state`.
     var lowBytes: [UInt8] { withUnsafeBytes(of: low.bigEndian) { Array($0) } }
 }

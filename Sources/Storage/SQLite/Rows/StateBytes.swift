@@ -1,6 +1,6 @@
 import CDeflate
 
-/// Writes the parts of a row's state one behind the other.
+/// Writes the parts of a row's state one after another.
 struct StateWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -10,7 +10,7 @@ struct StateWriter {
 
     mutating func add(raw part: UnsafeRawBufferPointer) { bytes.append(contentsOf: part) }
 
-    /// LEB128: seven bits a byte, the lowest first.
+    /// LEB128: seven bits in a byte, the lowest first.
     mutating func add(_ number: UInt64) {
         var rest = number
         while rest > 0x7F {
@@ -20,10 +20,10 @@ struct StateWriter {
         bytes.append(UInt8(rest))
     }
 
-    /// A difference of times: small ones, of either sign, take few bytes.
+    /// Adds a difference of times. Small differences of either sign take few bytes.
     mutating func add(difference: Int64) { add(UInt64(bitPattern: difference << 1 ^ difference >> 63)) }
 
-    /// The length comes first.
+    /// Adds the length, and then the bytes.
     mutating func add(_ part: [UInt8]) {
         add(UInt64(part.count))
         bytes.append(contentsOf: part)
@@ -38,7 +38,7 @@ struct StateWriter {
     }
 }
 
-/// Reads what a ``StateWriter`` wrote. Bytes that it never writes give an error, whatever they are.
+/// Reads what a ``StateWriter`` has written. Any other bytes throw an error.
 struct StateReader {
     struct Malformed: Error {}
 
@@ -81,8 +81,7 @@ struct StateReader {
     mutating func text() throws(Malformed) -> String { String(decoding: try raw(try count()), as: UTF8.self) }
 }
 
-/// CRC-32 (as in zlib). SQLite notices a damaged page only where its structure suffers; a flipped bit in a document is
-/// not a matter of structure.
+/// CRC-32, as in zlib. SQLite notices damage only in the structure of a page, not a flipped bit in a document.
 struct RowChecksum {
     private(set) var value = UInt32(truncatingIfNeeded: libdeflate_crc32(0, nil, 0))
 

@@ -1,6 +1,6 @@
 import Sessions
 
-/// A service as the row of its session has it.
+/// A service as it is stored in the row of its session.
 struct StoredDocument {
     /// Where the bytes are.
     enum Content {
@@ -24,7 +24,7 @@ struct StoredDocument {
         self.content = content
     }
 
-    /// In bytes.
+    /// The size of the document, in bytes.
     var size: Int {
         switch content {
         case .inRow(let bytes): bytes.count
@@ -40,7 +40,7 @@ struct StoredDocument {
 
     // MARK: Format
 
-    /// - Parameter start: the session's own time, near which the others are.
+    /// - Parameter start: the session's creation time. Other times are near it.
     func write(to state: inout StateWriter, from start: Int64) {
         state.add(name)
         state.add(birth)
@@ -75,22 +75,23 @@ struct StoredDocument {
     }
 }
 
-/// Where a document lies that is too large for its session's row: in pieces with consecutive ids in the table `documents`.
+/// The place of a document that is too large for its session's row: pieces with consecutive ids in the table
+/// `documents`.
 ///
-/// A row of SQLite that is longer than half a page has the rest of its page to itself, up to the length at which it
-/// continues on pages of its own. So documents of that length are cut into pieces, of which a page holds several: a
-/// document of 1 to 4 KB takes about a tenth more than its size.
+/// No other row fits on the page of a row that is longer than half a page, up to the length at which SQLite moves the
+/// rest of the row to pages of its own. So documents of such lengths are cut into pieces, of which several share a
+/// page: a document of 1 to 4 KB takes about a tenth more than its size.
 struct DocumentPieces: Equatable {
     let first: Int64
     let size: Int
     /// CRC-32 of the whole document.
     let checksum: UInt32
 
-    /// A longer document does not lie in the row, so that a small write never writes a large document.
+    /// The longest document in a row, so that a write to another service never rewrites a large document.
     static let longestInRow = 512
-    /// Six to a page of 4 KiB.
+    /// Six pieces share a page of 4 KiB.
     private static let piece = 664
-    /// A row of this length leaves the rest of its content to pages that it fills.
+    /// SQLite moves the rest of a longer row to pages that it fills.
     private static let longestInPieces = 4_057
 
     var ids: ClosedRange<Int64> { first...first + Int64(Self.count(for: size)) - 1 }

@@ -1,7 +1,7 @@
-import CPageSeals
+import CPageChecksums
 import Glibc
 
-/// A thread of its own for work that blocks on a disk: neither a worker of the server nor one of Swift's pool.
+/// A thread for work that blocks on a disk, which must not block the server's workers or Swift's own threads.
 enum StoreThread {
     private final class Work {
         let name: String
@@ -22,13 +22,13 @@ enum StoreThread {
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
-                // Signals are for other threads.
+                // Other threads handle signals.
                 var signals = sigset_t()
                 sigfillset(&signals)
                 pthread_sigmask(SIG_BLOCK, &signals, nil)
                 // Balances the retain of `start`.
                 let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-                cpageseals_name_thread(work.name)
+                cpagechecksums_name_thread(work.name)
                 work.body()
                 return nil
             }, work.toOpaque())

@@ -1,4 +1,7 @@
-/// The table `documents`, on the writer's thread: documents that are too large for their session's row.
+import CSQLite
+import Sessions
+
+/// Writes documents that are too large for their session's row, to the table `documents`. For the writer's thread.
 final class DocumentTable {
     private let write: SQLiteStatement
     private let delete: SQLiteStatement
@@ -10,7 +13,8 @@ final class DocumentTable {
         nextID = try connection.number("SELECT max(id) FROM documents").map { $0 + 1 } ?? 1
     }
 
-    /// Writes a document in the place of a former one, or behind all others: so those of one time share pages.
+    /// Writes a document in the place of a former one that has as many pieces, or else behind all others, so that
+    /// documents of one time share pages.
     func put(_ document: [UInt8], over former: DocumentPieces?) throws(SQLiteError) -> DocumentPieces {
         let count = DocumentPieces.count(for: document.count)
         var first = nextID
@@ -31,5 +35,38 @@ final class DocumentTable {
         try delete.bind(1, pieces.ids.lowerBound)
         try delete.bind(2, pieces.ids.upperBound)
         try delete.run()
+    }
+}
+
+/// Reads documents from their session's row or from the table `documents`.
+struct PieceReader {
+    private let select: SQLiteStatement
+
+    init(_ connection: SQLiteConnection) throws(SQLiteError) {
+        select = try connection.prepare("SELECT piece FROM documents WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
+    }
+
+    /// Nil when the document is damaged.
+    func bytes(of service: StoredDocument) throws(SQLiteError) -> [UInt8]? {
+        switch service.content {
+        case .inRow(let bytes): bytes
+        case .beside(let pieces): try bytes(of: pieces)
+        }
+    }
+
+    private func bytes(of pieces: DocumentPieces) throws(SQLiteError) -> [UInt8]? {
+        try select.bind(1, pieces.ids.lowerBound)
+        try select.bind(2, pieces.ids.upperBound)
+        defer { select.reset() }
+        var document: [UInt8] = []
+        do throws(SQLiteError) {
+            while document.count <= pieces.size, try select.step() { document.append(contentsOf: select.bytes(0)) }
+        } catch  where error.primaryCode == SQLITE_CORRUPT {
+            return nil
+        }
+        #if PLANTED_BUGS
+            if PlantedBug.piecesMixed.isActive { return document }
+        #endif
+        return document.count == pieces.size && RowChecksum.of(document) == pieces.checksum ? document : nil
     }
 }

@@ -1,42 +1,49 @@
 import CSQLite
+import Sessions
 import Synchronization
 
-#if PLANTED_BUGS
-    import Sessions
-#endif
-
-/// Writes what waits in one transaction with one sync, however many sessions it belongs to. While the disk is busy with
-/// one group, the next one gathers.
+/// Writes all waiting jobs in one transaction with one sync, however many sessions they belong to. While the disk is
+/// busy with one group, the next one gathers.
 ///
-/// After a sync that failed nobody knows what is on the disk, and a second one that succeeds says nothing: the kernel
-/// has forgotten what it could not write. So nothing is acknowledged any more until the database was opened anew and
-/// everything in its log was written, and synced, to the file itself.
+/// After a failed sync the content of the disk is unknown, and a second sync that succeeds proves nothing: the kernel
+/// has dropped what it could not write. So the store acknowledges nothing until it has opened the database anew, and
+/// copied and synced everything in the log to it.
 ///
-/// Where the policy is to answer first, this thread syncs as well, also when nothing more comes (`GroupCommit+syncing.swift`).
+/// With a durability of `interval` this thread also syncs, even when no jobs come.
 ///
-/// `@unchecked Sendable`: what is not constant or a lock is touched by the one thread that runs ``run()``.
+/// `@unchecked Sendable`: only the thread that runs ``run()`` touches what is neither constant nor a lock.
 final class GroupCommit: @unchecked Sendable {
     private let queue = WorkQueue<any WriteJob>()
     private let open: @Sendable () throws(SQLiteError) -> (SessionWriter, Checkpoints)
-    /// Nil after an error that may have left the file and SQLite's idea of it apart.
-    var current: (writer: SessionWriter, checkpoints: Checkpoints)?
-    let durability: Durability
-    /// When what was answered has to be on the disk; nil when all of it is, or the policy promises nothing.
-    var syncDue: SuspendingClock.Instant?
-    private var lookDue = SuspendingClock.now
+    /// Nil after an error that may have left the file different from what SQLite believes it to be.
+    private var current: (writer: SessionWriter, checkpoints: Checkpoints)?
+    private let durability: Durability
+    /// When acknowledged writes have to be on the disk; nil when all of them are, or the policy promises nothing.
+    private var syncDue: SuspendingClock.Instant?
+    private var moveCheckDue = SuspendingClock.now
     private var isMoveReported = false
-    let report: @Sendable (String) -> Void
-    /// Set between an error of the file and the next transaction that succeeds.
+    private let report: @Sendable (String) -> Void
+    /// Set from an error of the file until the next transaction that succeeds.
     private let failure = Mutex<Failure?>(nil)
     private let committedGroups = Atomic<Int>(0)
-    private let isCheckpointDue = Atomic<Bool>(false)
-    /// Held until the last job is done, whoever lets go of the store before.
+    /// Held until the last job is done, even when the store has gone before.
     private let lock: FileLock
     private let end = Mutex<(isReached: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
+    private struct Failure {
+        let sentence: String
+        var isProbed = false
+    }
+
+    /// A job that writes nothing: it shows whether a transaction is possible.
+    private final class Probe: WriteJob {
+        func apply(to writer: SessionWriter) {}
+        func finish(_ error: SQLiteError?) {}
+    }
+
     /// - Parameters:
-    ///   - report: is told when the file fails, in a sentence.
-    ///   - open: opens the database for writing; called here, and again after trouble.
+    ///   - report: is called with a sentence when the file fails.
+    ///   - open: opens the database for writing; called here, and again after an error.
     init(
         lock: FileLock, durability: Durability = .commit, report: @escaping @Sendable (String) -> Void = { _ in },
         open: @escaping @Sendable () throws(SQLiteError) -> (SessionWriter, Checkpoints)
@@ -48,14 +55,11 @@ final class GroupCommit: @unchecked Sendable {
         current = try open()
     }
 
-    private struct Failure {
-        let sentence: String
-        var isProbed = false
-    }
-
-    /// What the last transaction failed for, unless it was a full disk, which is no reason to send readers away; or that
-    /// the file is not where it was. Whoever asks has it looked at once more: without that, a server that gets no writes
-    /// because it is not ready would stay so.
+    /// Why the last transaction failed, or that the file has moved; nil when neither. A full disk does not count:
+    /// reading goes on.
+    ///
+    /// Each call after an error starts a new attempt. Otherwise a server that gets no writes, because it is not ready,
+    /// would never become ready.
     var trouble: String? {
         let (sentence, isNew) = failure.withLock { failure -> (String?, Bool) in
             defer { failure?.isProbed = true }
@@ -66,27 +70,15 @@ final class GroupCommit: @unchecked Sendable {
     }
 
     private static let moved =
-        "The database was moved, replaced or deleted while the server has it. What is written goes into the file that was "
-        + "there; to one that was deleted nothing is written."
+        "The database was moved, replaced or deleted while the server uses it. The server writes to the file that it "
+        + "opened; to a deleted file it writes nothing."
 
-    /// Nothing to write: whether there can be a transaction is all that is asked.
-    final class Probe: WriteJob {
-        func apply(to writer: SessionWriter) {}
-        func finish(_ error: SQLiteError?) {}
-    }
-
-    /// Transactions so far.
+    /// The number of transactions.
     var groups: Int { committedGroups.load(ordering: .relaxed) }
 
     func append(_ job: any WriteJob) {
         guard !queue.append(job) else { return }
-        job.finish(Self.closed)
-    }
-
-    /// Has the log copied to the database as far as readers allow: it comes to nobody's harm, and may do nothing.
-    func checkpointSoon() {
-        isCheckpointDue.store(true, ordering: .relaxed)
-        append(Probe())
+        job.finish(SQLiteError(code: SQLITE_MISUSE, doing: "writing to a store that was closed"))
     }
 
     func close() { queue.close() }
@@ -107,16 +99,16 @@ final class GroupCommit: @unchecked Sendable {
     /// Returns when the queue is closed and empty.
     func run() {
         while true {
-            // Nil when nothing came before there was something else to do.
-            if let jobs = queue.take(atMost: Self.largestGroup, before: min(lookDue, syncDue ?? lookDue)) {
+            // Nil when another task is due before a job comes.
+            if let jobs = queue.take(atMost: Self.largestGroup, before: min(moveCheckDue, syncDue ?? moveCheckDue)) {
                 guard !jobs.isEmpty else { break }
                 commit(jobs)
-                checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.goOn() }
+                checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.copySlice() }
             }
             syncIfDue()
-            lookIfDue()
+            checkMoveIfDue()
         }
-        finishRun()
+        endRun()
         current = nil
         lock.release()
         let waiting = end.withLock { end in
@@ -126,23 +118,22 @@ final class GroupCommit: @unchecked Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// A group is bounded so that the first in it does not wait for all the others of a flood.
+    /// So that the first job of a flood does not wait for all others.
     private static let largestGroup = 1_024
-    private static let closed = SQLiteError(code: SQLITE_MISUSE, doing: "writing to a store that was closed")
 
-    func commit(_ jobs: [any WriteJob]) {
+    private func commit(_ jobs: [any WriteJob]) {
         // The parts that are still to be written, the first of them at the end.
         var parts = [jobs[...]]
         while let part = parts.popLast() {
             do throws(SQLiteError) {
                 try writeOrMakeRoom(part)
             } catch  where error.isOfOneJob && part.count > 1 {
-                // A damaged page stands in the way of those who have to go there, and of nobody else. They are found by
-                // halving: SQLite writes nothing more in a transaction that came to one.
+                // A damaged page may fail only the jobs that need it. SQLite refuses further writes in a transaction
+                // that has met such a page, so the group is halved until those jobs are alone.
                 let middle = part.startIndex + part.count / 2
                 parts += [part[middle...], part[..<middle]]
             } catch  where error.isOfOneJob {
-                if error.primaryCode == SQLITE_CORRUPT { report("\(error.description), where pages are damaged") }
+                if error.primaryCode == SQLITE_CORRUPT { report("\(error.description), because pages are damaged") }
                 for job in part { job.finish(error) }
             } catch {
                 fail(([part] + parts.reversed()).flatMap(\.self), error)
@@ -158,20 +149,20 @@ final class GroupCommit: @unchecked Sendable {
             #if PLANTED_BUGS
                 if PlantedBug.fullDiskIsTrouble.isActive { throw error }
             #endif
-            // The room to spare, and that of the log, is for those that make room.
-            current?.writer.room.giveUpSpare()
-            try current?.checkpoints.empty()
+            // The spare room and the room of the log are for jobs that make room.
+            current?.writer.room.releaseSpare()
+            try current?.checkpoints.restartLog(truncates: true)
             try write(jobs)
         }
     }
 
-    /// Does what is asked in one transaction, and says so.
+    /// Applies the jobs in one transaction, and finishes them.
     ///
-    /// - Throws: when nothing has happened, or nobody knows, and nobody was told.
+    /// - Throws: when the transaction failed, or its outcome is unknown. Then no job is finished.
     private func write(_ jobs: ArraySlice<any WriteJob>) throws(SQLiteError) {
-        guard !lock.isDeleted else { throw SQLiteError(code: SQLITE_READONLY | 4 << 8, doing: "writing") }
-        let writer = try opened().writer
-        writer.room.lookForRoom()
+        guard !lock.isDeleted else { throw .moved(doing: "writing") }
+        let (writer, checkpoints) = try opened()
+        writer.room.checkFreeSpace()
         try transaction(of: writer) { () throws(SQLiteError) in
             for job in jobs { try job.apply(to: writer) }
             #if PLANTED_BUGS
@@ -183,9 +174,10 @@ final class GroupCommit: @unchecked Sendable {
         failure.withLock { $0 = nil }
         committedGroups.wrappingAdd(1, ordering: .relaxed)
         noteUnsynced()
-        // Before anybody is told: then the file is as small as it was made.
-        if isCheckpointDue.exchange(false, ordering: .relaxed) {
-            checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.finish() }
+        if writer.room.isCheckpointDue {
+            writer.room.isCheckpointDue = false
+            // Before the jobs are finished, so that their callers find the file as short as they made it.
+            do throws(SQLiteError) { try checkpoints.restartLog() } catch { note(error) }
         }
         #if PLANTED_BUGS
             if PlantedBug.answerBeforeCommit.isActive { return }
@@ -196,37 +188,42 @@ final class GroupCommit: @unchecked Sendable {
     private func transaction(
         of writer: SessionWriter, _ body: () throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
-        let connection = writer.connection
-        let mark = writer.facts.mark
-        try connection.execute("BEGIN IMMEDIATE")
+        let before = writer.facts.values
         do throws(SQLiteError) {
-            try body()
-            try writer.prepareCommit()
-            try connection.execute("COMMIT")
+            try writer.connection.transaction { () throws(SQLiteError) in
+                try body()
+                try writer.prepareCommit()
+            }
         } catch {
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            writer.facts.goBack(to: mark)
+            writer.facts.values = before
             throw error
         }
     }
 
-    /// All of a group fail together: it is the file that cannot be written.
+    private func checkpoint(_ body: (Checkpoints) throws(SQLiteError) -> Void) {
+        guard let checkpoints = current?.checkpoints else { return }
+        do throws(SQLiteError) { try body(checkpoints) } catch { note(error) }
+    }
+
+    // MARK: Errors of the file
+
+    /// Fails all jobs of a group: the file cannot be written.
     private func fail(_ jobs: [any WriteJob], _ error: SQLiteError) {
         #if PLANTED_BUGS
             if failedWrongly(jobs, error) { return }
         #endif
-        // A full disk has harmed nothing that was written before, and reading goes on.
+        // A full disk has harmed no earlier write.
         if error.primaryCode == SQLITE_FULL {
-            checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.empty() }
+            checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.restartLog(truncates: true) }
         } else {
             note(error)
         }
         for job in jobs { job.finish(error) }
     }
 
-    /// After an error of the file: told once, until a transaction succeeds.
-    func note(_ error: SQLiteError) {
-        // Somebody else's lock says nothing of the file.
+    /// Notes an error of the file, and reports the first one until a transaction succeeds.
+    private func note(_ error: SQLiteError) {
+        // Another program's lock says nothing about the file.
         let isBusy = error.primaryCode == SQLITE_BUSY
         if !isBusy { current = nil }
         let isNew = failure.withLock { failure in
@@ -237,15 +234,68 @@ final class GroupCommit: @unchecked Sendable {
         report(
             isBusy
                 ? "Another program holds a lock on the database, and nothing can be written: \(error.description)"
-                : "\(error.description); nothing is acknowledged until the log was written back")
+                : "\(error.description); nothing is acknowledged until the log has been copied to the database")
     }
 
-    private func checkpoint(_ body: (Checkpoints) throws(SQLiteError) -> Void) {
-        guard let checkpoints = current?.checkpoints else { return }
+    private func opened() throws(SQLiteError) -> (writer: SessionWriter, checkpoints: Checkpoints) {
+        if let current { return current }
+        let fresh = try open()
+        // Copies the log to the database and syncs that. Only then are acknowledged commits safe again, and those that
+        // follow them in the log.
+        guard try fresh.0.connection.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw SQLiteError(code: SQLITE_BUSY, doing: "copying the log to the database after an error")
+        }
+        current = fresh
+        syncDue = nil
+        return fresh
+    }
+
+    /// Once a second: reports a file that was moved or deleted.
+    private func checkMoveIfDue() {
+        guard moveCheckDue <= .now else { return }
+        moveCheckDue = .now + .seconds(1)
+        guard lock.hasMoved, !isMoveReported else { return }
+        isMoveReported = true
+        report(Self.moved)
+    }
+
+    // MARK: Syncing after the response
+
+    /// Called after a transaction.
+    private func noteUnsynced() {
+        guard case .interval(let interval) = durability, syncDue == nil else { return }
+        #if PLANTED_BUGS
+            if PlantedBug.unsyncedInterval.isActive { return }
+        #endif
+        syncDue = .now + interval
+    }
+
+    /// Called between two groups, on this thread: no commit comes between a failed sync and its consequences.
+    private func syncIfDue() {
+        guard case .interval(let interval) = durability else { return }
+        if let due = syncDue, due <= .now {
+            syncDue = nil
+            if let connection = current?.writer.connection {
+                do throws(SQLiteError) { try connection.syncLog() } catch { note(error) }
+            } else {
+                // To open the file anew copies to the database what could not be synced.
+                commit([Probe()])
+            }
+        }
+        // After an error this thread tries again, also without a job.
+        if current == nil, syncDue == nil { syncDue = .now + interval }
+    }
+
+    /// Syncs everything, whatever the policy, and notes in the file that the run has ended in order.
+    private func endRun() {
         do throws(SQLiteError) {
-            try body(checkpoints)
+            let (writer, checkpoints) = try opened()
+            writer.facts[.running] = 0
+            try writer.commitFacts()
+            try writer.connection.syncLog()
+            try checkpoints.restartLog(truncates: true)
         } catch {
-            note(error)
+            report("\(error.description), when the store was closed")
         }
     }
 
@@ -266,51 +316,10 @@ final class GroupCommit: @unchecked Sendable {
             return true
         }
     #endif
-
-    /// Once a second: the file may have been taken away.
-    private func lookIfDue() {
-        guard lookDue <= .now else { return }
-        lookDue = .now + .seconds(1)
-        guard lock.hasMoved, !isMoveReported else { return }
-        isMoveReported = true
-        report(Self.moved)
-    }
-
-    func opened() throws(SQLiteError) -> (writer: SessionWriter, checkpoints: Checkpoints) {
-        if let current { return current }
-        let fresh = try open()
-        // The log's frames go into the file itself, which is synced: only then is what was acknowledged before, and
-        // what may follow it in the log, as safe as it was said to be.
-        guard try fresh.0.connection.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
-            throw SQLiteError(code: SQLITE_BUSY, doing: "writing the log to the file after an error")
-        }
-        current = fresh
-        syncDue = nil
-        return fresh
-    }
-
-    /// Everything is on the disk at the end, whatever the policy, and the file says that the run ended orderly.
-    private func finishRun() {
-        do throws(SQLiteError) {
-            let (writer, checkpoints) = try opened()
-            let run = writer.facts[.running]
-            writer.facts.endRun()
-            do throws(SQLiteError) {
-                try transaction(of: writer) {}
-            } catch  where error.primaryCode == SQLITE_FULL {
-                // The next start takes it for one that was not orderly.
-                writer.facts[.running] = run
-            }
-            try writer.connection.syncLog()
-            try checkpoints.empty()
-        } catch {
-            report("\(error.description), when the store was closed")
-        }
-    }
 }
 
 extension SQLiteError {
-    /// Whether one statement is at fault, and not the file as a whole.
+    /// Whether one statement is at fault rather than the file as a whole.
     fileprivate var isOfOneJob: Bool {
         switch primaryCode {
         case SQLITE_FULL, SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED,

@@ -1,6 +1,7 @@
+import CSQLite
 import Sessions
 
-/// The statements that change sessions, each within a transaction that ``GroupCommit`` begins and ends.
+/// The statements that change sessions. ``GroupCommit`` begins and ends the transactions.
 struct SessionWriter {
     let connection: SQLiteConnection
     let facts: StoreFacts
@@ -33,9 +34,9 @@ struct SessionWriter {
             INSERT OR IGNORE INTO sessions (key, revision, used_at, expires_at, user_id, large, state)
             VALUES (?1, ?2, ?7, ?8, ?5, ?3, ?4)
             """)
-        // The user has an index: a commit that does not change it must not touch that.
+        // SQLite rewrites an index entry for each column that is set, so most commits leave the user out.
         let change = "UPDATE sessions SET revision = ?2, large = ?3, state = ?4, used_at = max(used_at, ?7)"
-        // Two sessions never have one key, and what commits was in the table before.
+        // The key is enough: no two sessions share one, and the committed session was in the table before.
         let condition = "WHERE key = ?1 AND revision = ?9 AND large = ?10"
         updateServices = try connection.prepare("\(change) \(condition)")
         updateSession = try connection.prepare("\(change), user_id = ?5 \(condition)")
@@ -51,20 +52,29 @@ struct SessionWriter {
         writeFact = try connection.prepare("INSERT OR REPLACE INTO facts VALUES (?1, ?2)")
     }
 
-    /// SQL for the second half of the id, parameter 6: keys are the first.
+    /// Compares the second half of the id with parameter 6. The key is the first half.
     private static let isOfID = "substr(state, 2, 8) = ?6"
 
-    /// Before a transaction is committed.
+    /// Called before a transaction is committed.
     func prepareCommit() throws(SQLiteError) {
         try facts.write(with: writeFact)
-        // A page that is written again gets a new checksum: nobody else comes to know.
+        // A page that is written gets a new checksum, so its damage has to be noted now.
         for page in connection.takeDamagedPages() { damage.note(page) }
         try room.reserve()
     }
 
-    // MARK: What a store does
+    /// Commits the facts alone. On a full disk it leaves them to the next commit: the file then says what the last one
+    /// said.
+    func commitFacts() throws(SQLiteError) {
+        do throws(SQLiteError) {
+            try connection.transaction { () throws(SQLiteError) in try prepareCommit() }
+            facts.noteCommit()
+        } catch  where error.primaryCode == SQLITE_FULL {}
+    }
 
-    /// False when there is one of that id.
+    // MARK: Sessions
+
+    /// False when the id is taken.
     func create(_ session: StoredSession) throws(SQLiteError) -> Bool {
         let record = session.record
         let row = try row(of: record, usedAt: session.lastUsedAt, over: nil)
@@ -82,12 +92,12 @@ struct SessionWriter {
         return true
     }
 
-    /// Nil when it is done. A row is only ever updated, never put back: no commit revives a session that has ended.
+    /// Nil when it is done. A commit only updates a row and never inserts one, so it cannot revive an ended session.
     func commit(_ commit: SessionCommit) throws(SQLiteError) -> StoreError? {
         #if PLANTED_BUGS
             let commit = try planted(commit)
         #endif
-        // Nearly all sessions have nothing beside their row, before and after: then one statement does it.
+        // For nearly all sessions, which have no large documents before and after, one statement is enough.
         if !commit.record.hasLargeDocuments, try update(commit, over: nil) { return nil }
         guard let row = try storedRow(of: commit.record.id) else {
             #if PLANTED_BUGS
@@ -100,7 +110,7 @@ struct SessionWriter {
         return try update(commit, over: row) ? nil : .conflict
     }
 
-    /// False when the row is not there, or not as it was to be.
+    /// False when the row does not exist or has another revision than expected.
     private func update(_ commit: SessionCommit, over former: SessionRow?) throws(SQLiteError) -> Bool {
         let row = try row(of: commit.record, usedAt: 0, over: former)
         let update = commit.changesServicesOnly ? updateServices : updateSession
@@ -116,7 +126,7 @@ struct SessionWriter {
         return true
     }
 
-    /// Nil when it is done. The row of a session that is replaced goes first, with all that belongs to it.
+    /// Nil when it is done. A session that is replaced is ended first.
     func receive(_ arrival: SessionArrival) throws(SQLiteError) -> StoreError? {
         let id = arrival.session.record.id
         var session = arrival.session
@@ -125,7 +135,7 @@ struct SessionWriter {
             guard row.revision == replaced else { return .conflict }
             _ = try end(id)
         } else {
-            // It may have ended here: what it was written to before then is not given again.
+            // The session may have ended here: the revisions that it had are not given again.
             session = StoredSession(
                 record: session.record.raisingRevisionFloor(to: UInt64(facts[.arrivalFloor])),
                 lastUsedAt: session.lastUsedAt)
@@ -142,7 +152,7 @@ struct SessionWriter {
         try touchSession.run()
     }
 
-    /// False when there was none.
+    /// False when the session does not exist.
     func end(_ id: SessionID) throws(SQLiteError) -> Bool {
         #if PLANTED_BUGS
             if PlantedBug.endForgotten.isActive { return true }
@@ -151,7 +161,7 @@ struct SessionWriter {
         return try end(with: deleteSession)
     }
 
-    /// Ends a session whose time is over, unless it was used since it was looked at. False when it was.
+    /// Ends an expired session. False when it was used since its row was read.
     func endOverdue(key: Int64, usedAt: Int64) throws(SQLiteError) -> Bool {
         try deleteOverdue.bind(1, key)
         try deleteOverdue.bind(2, usedAt)
@@ -161,7 +171,7 @@ struct SessionWriter {
     private func end(with statement: SQLiteStatement) throws(SQLiteError) -> Bool {
         defer { statement.reset() }
         guard try statement.step() else { return false }
-        // What a damaged row has beside it stays there; `store check` counts it.
+        // Large documents of a damaged row stay in the file; `store check` counts them.
         if let row = SessionRow(statement) {
             for document in row.services { try remove(document) }
             let highest = max(row.revision, row.details.revisionFloor)
@@ -184,6 +194,34 @@ struct SessionWriter {
         try writeFlow.run()
     }
 
+    // MARK: Free pages
+
+    /// Moves at most this many pages from the end of the file into free ones, and shortens the file.
+    func giveBack(atMost limit: Int) throws(SQLiteError) -> SpaceGivenBack {
+        let free = try connection.freePages
+        guard try connection.isIncremental else { return SpaceGivenBack(given: 0, left: free, isPossible: false) }
+        // Without a number, or with 0, SQLite would move all of them.
+        if free > 0, limit > 0 { try connection.execute("PRAGMA incremental_vacuum(\(limit))") }
+        let left = try connection.freePages
+        // The file is shortened only when the log is copied.
+        if left == 0 { room.isCheckpointDue = true }
+        return SpaceGivenBack(given: free - left, left: left, isPossible: true)
+    }
+
+    /// Gives back a step of the surplus, if there is one. To take a page again lengthens the file, so some stay: a
+    /// quarter of the pages in use, and at least a mebibyte.
+    func giveBackSurplus() throws(SQLiteError) {
+        let free = try connection.freePages
+        guard free > Self.leastKept, try connection.isIncremental else { return }
+        let used = Int(try connection.number("PRAGMA page_count") ?? 0) - free
+        let surplus = free - max(Self.leastKept, used / 4)
+        if surplus > 0 { _ = try giveBack(atMost: min(surplus, Self.step)) }
+    }
+
+    /// Commits that come meanwhile wait a few milliseconds for one step.
+    private static let step = 256
+    private static let leastKept = 256
+
     // MARK: Rows
 
     private func storedRow(of id: SessionID) throws(SQLiteError) -> SessionRow? {
@@ -192,7 +230,7 @@ struct SessionWriter {
         return try selectSession.step() ? SessionRow(selectSession) : nil
     }
 
-    /// The row for a record, once its large documents are written that the former row does not have as they are.
+    /// Returns the row for a record. Writes the large documents that have changed since the former row.
     private func row(
         of record: SessionRecord, usedAt: Int64, over former: SessionRow?
     ) throws(SQLiteError) -> SessionRow {
@@ -209,24 +247,23 @@ struct SessionWriter {
         return SessionRow(record, usedAt: usedAt, epoch: UInt64(facts[.epoch]), services: services)
     }
 
-    /// - Parameter former: what the row had; the document's own is taken out.
+    /// Writes a document if it is large and has changed.
+    ///
+    /// - Parameter former: documents of the former row; this document's entry is removed.
     private func stored(
         _ document: ServiceDocument, named name: String, over former: inout [StoredDocument]
     ) throws(SQLiteError) -> StoredDocument {
         let old = former.firstIndex { $0.name == name }.map { former.remove(at: $0) }
-        let isSmall = document.bytes.count <= DocumentPieces.longestInRow
-        guard case .beside(let pieces) = old?.content else {
-            return StoredDocument(
-                document, named: name,
-                isSmall ? .inRow(document.bytes) : .beside(try documents.put(document.bytes, over: nil)))
-        }
-        if isSmall {
-            try documents.remove(pieces)
+        var pieces: DocumentPieces?
+        if case .beside(let written) = old?.content { pieces = written }
+        guard document.bytes.count > DocumentPieces.longestInRow else {
+            if let pieces { try documents.remove(pieces) }
             return StoredDocument(document, named: name, .inRow(document.bytes))
         }
-        let isSame = old?.revision == document.revision
-        return StoredDocument(
-            document, named: name, .beside(isSame ? pieces : try documents.put(document.bytes, over: pieces)))
+        if let pieces, old?.revision == document.revision {
+            return StoredDocument(document, named: name, .beside(pieces))
+        }
+        return StoredDocument(document, named: name, .beside(try documents.put(document.bytes, over: pieces)))
     }
 
     private func remove(_ document: StoredDocument) throws(SQLiteError) {

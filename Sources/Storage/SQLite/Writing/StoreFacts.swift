@@ -1,40 +1,42 @@
-/// Numbers about the database as a whole: a row each in the table `facts`. On the writer's thread alone, once it runs.
+/// Numbers about the database as a whole: a row each in the table `facts`. For the writer's thread, once that runs.
 ///
-/// What changes is written with the next transaction that is committed.
+/// The next transaction that is committed writes what has changed.
 ///
-/// `@unchecked Sendable`: handed from the thread that opens the store to the writer's, before that runs.
+/// `@unchecked Sendable`: the thread that opens the store hands it to the writer's thread before that runs.
 final class StoreFacts: @unchecked Sendable {
     enum Name: String, CaseIterable {
         /// How many sessions there are.
         case sessions
-        /// 1 when the table `flows` has all versions that journeys are on.
+        /// 1 when the table `flows` has all versions that journeys use.
         case flowsKnown = "flows_known"
-        /// No revision above it was ever given. It is written ahead, so that it holds whatever a power cut takes back.
+        /// No revision above it was ever given. It is written in advance, so it holds whatever a power cut takes back.
         case revisionCeiling = "revision_ceiling"
-        /// Commits up to this revision may be lost: those that follow in any session that was there get higher ones.
+        /// Commits up to this revision may be lost. Later commits of older sessions get higher revisions.
         case revisionFloor = "revision_floor"
-        /// How often the floor was raised: a row that was written since is not concerned.
+        /// How often the floor was raised. The floor does not concern rows that were written since.
         case epoch
-        /// A session that comes from elsewhere, and may have ended here, goes on above this revision.
+        /// A session from elsewhere may have ended here, so it continues above this revision.
         case arrivalFloor = "arrival_floor"
-        /// While a server has the file: by how many milliseconds the uses in it may be behind; else 0.
+        /// During a run: by how many milliseconds the file may be behind the uses of sessions; else 0.
         case running
-        /// While a server has the file: 1 when answers may come before the sync.
+        /// During a run: 1 when responses may come before the sync.
         case answersFirst = "answers_first"
-        /// After a run that did not end orderly: uses before `behind_until` may be so many milliseconds behind.
+        /// After a crash: uses before `behind_until` may be later by this many milliseconds.
         case behind
         case behindUntil = "behind_until"
-        /// 1 in a copy that `store backup` made: what was written since is not in it.
+        /// 1 in a copy that `store backup` has made: later writes are not in it.
         case restored
         /// The last key that was copied from the tables of an older version.
         case migrated
     }
 
-    private var values = [Int64](repeating: 0, count: Name.allCases.count)
-    /// As they are in the file, where a number without a row is 0.
+    /// By the places of the names.
+    var values = [Int64](repeating: 0, count: Name.allCases.count)
+    /// The values in the file, where a number without a row is 0.
     private var stored = [Int64](repeating: 0, count: Name.allCases.count)
     private var isRead = false
-    /// Set when the ceiling was raised: it has to be on the disk before a revision above the old one is shown.
+    /// Whether this transaction raises the ceiling: a higher revision may only be shown when the ceiling is on the
+    /// disk.
     private(set) var isCeilingRaised = false
 
     subscript(name: Name) -> Int64 {
@@ -42,7 +44,7 @@ final class StoreFacts: @unchecked Sendable {
         set { values[Self.place(of: name)] = newValue }
     }
 
-    /// What the file says; after an error it is only compared with what is known.
+    /// Reads the file. After an error the file's values only show what has to be written again.
     func read(_ connection: SQLiteConnection) throws(SQLiteError) {
         let rows = try connection.prepare("SELECT name, value FROM facts")
         stored = stored.map { _ in 0 }
@@ -54,7 +56,7 @@ final class StoreFacts: @unchecked Sendable {
         isRead = true
     }
 
-    /// A revision that is about to be given.
+    /// Notes a revision that is about to be given.
     func note(revision: UInt64) {
         let revision = Int64(clamping: revision)
         guard revision > self[.revisionCeiling] else { return }
@@ -62,17 +64,10 @@ final class StoreFacts: @unchecked Sendable {
         isCeilingRaised = true
     }
 
-    /// So many revisions are given before the ceiling is written again.
+    /// The number of revisions between two writes of the ceiling.
     static let stock: Int64 = 1 << 20
 
-    // MARK: Transactions
-
-    /// What a transaction that fails goes back to.
-    typealias Mark = [Int64]
-    var mark: Mark { values }
-    func goBack(to mark: Mark) { values = mark }
-
-    /// Within a transaction, before it is committed.
+    /// Called within a transaction, before it is committed.
     func write(with statement: SQLiteStatement) throws(SQLiteError) {
         guard stored != values else { return }
         for (place, name) in Name.allCases.enumerated() where stored[place] != values[place] {

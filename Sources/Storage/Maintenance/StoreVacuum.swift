@@ -1,0 +1,35 @@
+/// Gives the free pages of a database back to the file system. No server may use the database.
+package struct StoreVacuum {
+    package let given: Int
+    package let left: Int
+    /// Whether the whole file was rewritten, which a file that was made without `auto_vacuum` or without page checksums
+    /// needs once.
+    package let isRewritten: Bool
+
+    /// - Throws: ``StoreOpeningError``; ``StoreOpeningError/inUse(_:)`` when a server uses the file: then only the
+    ///   server may write to it, and has to be asked.
+    package init(_ path: String) throws {
+        _ = try StoreFile(path, isCurrent: false)
+        let lock = try FileLock(on: path, makesFile: false)
+        defer { lock.release() }
+        do {
+            let connection = try SQLiteConnection(path, .write, under: lock)
+            let before = try connection.freePages
+            isRewritten = try !connection.isIncremental || !connection.hasPageChecksums
+            if isRewritten {
+                // VACUUM needs room for two copies of the file, one of them in the log.
+                try connection.reservePageChecksums()
+                try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+            } else {
+                try connection.execute("PRAGMA incremental_vacuum")
+            }
+            guard try connection.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+                throw StoreOpeningError.unusable(path, reason: "another program reads it, so its log cannot be emptied")
+            }
+            left = try connection.freePages
+            given = before - left
+        } catch let error as SQLiteError {
+            throw StoreOpeningError.unusable(path, reason: error.description)
+        }
+    }
+}
