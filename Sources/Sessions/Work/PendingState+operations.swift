@@ -59,7 +59,7 @@ extension PendingState {
         } catch {
             let input = InvalidInput(pointer: error.operation.map { "/\($0)" } ?? "", detail: error.description)
             switch error.kind {
-            case .malformed: throw .malformedPatch(input)
+            case .malformed, .tooDeep: throw .malformedPatch(input)
             case .conflict: throw .patchConflict(input)
             case .tooLarge: throw .tooLarge(service: service.name, limit: limit)
             }
