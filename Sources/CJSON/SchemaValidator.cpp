@@ -11,6 +11,9 @@ namespace cjson {
 
 namespace {
 
+// Looking at that much of a text is a step.
+constexpr size_t bytes_in_a_step = 64;
+
 // MARK: Words
 
 std::string written(const json &value) {
@@ -63,6 +66,18 @@ std::string must_be_one_of(const json::Elements &values) {
         }
     }
     return (names.size() == 1 ? "must be " : "must be one of ") + listed(names);
+}
+
+/// The steps that comparing a value with another may take.
+size_t steps_of(const json &value) {
+    size_t steps = 1 + value.text().size() / bytes_in_a_step;
+    for (const json &element : value.elements()) {
+        steps += steps_of(element);
+    }
+    for (const Member &member : value.members()) {
+        steps += 1 + steps_of(member.value);
+    }
+    return steps;
 }
 
 /// Whether a value looks like what an alternative describes: its type is allowed, and so is each member for which the
@@ -170,8 +185,6 @@ void SchemaValidator::check_count(
 }
 
 void SchemaValidator::apply_to_string(const Rule &rule, const std::string &text, const Place &place) {
-    // As long as a text is, so long it takes to look at.
-    constexpr size_t bytes_in_a_step = 64;
     work_.spend(text.size() / bytes_in_a_step);
     const auto is_first_byte = [](char byte) { return (byte & 0xC0) != 0x80; };
     if (rule.min_length != nullptr || rule.max_length != nullptr) {
@@ -222,8 +235,10 @@ void SchemaValidator::apply_to_array(const Rule &rule, const json::Elements &arr
 }
 
 void SchemaValidator::apply_unique_items(const json::Elements &array, const Place &place) {
-    work_.spend(array.size());
-    // Equal elements come to stand side by side, in the order in which they were.
+    for (const json &element : array) {
+        work_.spend(steps_of(element));
+    }
+    // Sorting puts equal elements side by side, in the order of the array.
     std::vector<const json *> sorted(array.size());
     std::transform(array.begin(), array.end(), sorted.begin(), [](const json &element) { return &element; });
     std::sort(sorted.begin(), sorted.end(), [](const json *one, const json *other) {

@@ -12,7 +12,7 @@ struct SchemaReferenceTests {
             ##"{"$id":"https://a.example/b/c","items":{"$ref":"https://a.example/b/c#text"},"definitions":{"a":{"$id":"#text","type":"string"}}}"##,
             ##"{"$id":"https://a.example/b","items":{"$ref":"//c.example/d#/definitions/e"},"definitions":{"c":{"$id":"//c.example/./x/../d","definitions":{"e":{"type":"string"}}}}}"##,
             ##"{"items":{"$ref":"urn:a:b#/definitions/c"},"definitions":{"a":{"$id":"urn:a:b","definitions":{"c":{"$ref":"#d"},"d":{"$id":"#d","type":"string"}}}}}"##,
-            ##"{"items":{"$ref":"inner"},"definitions":{"a":{"$id":"inner","$ref":"#/nowhere"},"b":{"$id":"inner","type":"string"}}}"##,
+            ##"{"items":{"$ref":"inner"},"definitions":{"a":{"$id":"inner","$ref":"#/definitions/c"},"b":{"$id":"inner","type":"string"},"c":{"type":"null"}}}"##,
             ##"{"items":{"$ref":"#/definitions//definitions/"},"definitions":{"":{"definitions":{"":{"type":"string"}}}}}"##,
             ##"{"items":{"$ref":"#/definitions/a%25b%22~1~0"},"definitions":{"a%b\"/~":{"type":"string"}}}"##,
             ##"{"items":{"$ref":"#/x-kept/0"},"x-kept":[{"$ref":"#/x-kept/1"},{"type":"string"}]}"##,
@@ -58,7 +58,7 @@ struct SchemaReferenceTests {
         #expect(!twice.accepts(1))
         #expect(twice.violations(in: 1).map(\.detail) == ["cannot be checked against the schema"])
         let alternative = { (name: String) in
-            ##"{"properties":{"a":{"$ref":"#"}},"dependencies":{"a":{"not":{"required":["\##(name)"]}}}}"##
+            ##"{"type":"object","properties":{"a":{"$ref":"#"}},"dependencies":{"a":{"not":{"required":["\##(name)"]}}}}"##
         }
         let schema = try JSONSchema(
             try JSONDocument(parsing: #"{"oneOf":[{"type":"integer"},\#(alternative("a")),\#(alternative("b"))]}"#))

@@ -132,7 +132,7 @@ struct ConfigurationServiceFileTests {
         #expect(loaded.problems.allSatisfy { $0.severity == .warning })
         #expect(
             loaded.problems.map(\.origin.description)
-                == ["services/a.json:3:14", "services/a.json:3:73", "services/a.json:4:37"])
+                == ["services/a.json:3:3", "services/a.json:3:62", "services/a.json:4:27"])
         #expect(loaded.problems[1].message.hasSuffix("; did you mean additionalProperties?"))
         #expect(loaded.services.count == 1)
     }

@@ -73,11 +73,12 @@ struct ServiceFileReader {
             let schema = try JSONSchema(document)
             for warning in schema.warnings {
                 report(
-                    pointer("schema", warning.pointer), warning.kind.rawValue, warning.detail, severity: .warning)
+                    JSONPointer(["schema"]).appending(below: warning.pointer), warning.kind.rawValue, warning.detail,
+                    severity: .warning)
             }
             return schema
         } catch {
-            report(pointer("schema", error.pointer), "bad_schema", error.detail.asClause)
+            report(JSONPointer(["schema"]).appending(below: error.pointer), "bad_schema", error.detail.asClause)
             return nil
         }
     }
@@ -86,15 +87,10 @@ struct ServiceFileReader {
         guard let document = required("default") else { return nil }
         for violation in schema?.violations(in: document) ?? [] {
             report(
-                pointer("default", violation.pointer), "default_mismatch",
+                JSONPointer(["default"]).appending(below: violation.pointer), "default_mismatch",
                 "the default does not fit the schema: \(violation)")
         }
         return document
-    }
-
-    /// A pointer below a member of the file.
-    private func pointer(_ member: String, _ below: String) -> JSONPointer {
-        JSONPointer([member] + (JSONPointer(parsing: below) ?? .root).tokens)
     }
 
     private mutating func readLifetime() -> Duration? {
