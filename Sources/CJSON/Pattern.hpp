@@ -1,5 +1,7 @@
 #pragma once
 
+#include "Tree.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -16,18 +18,27 @@ struct Undecided {};
 ///
 /// PCRE2 tries one way after the other, and a hostile text has more ways than there is time; PCRE2's own limit begins
 /// anew at every place where a match may begin. A recursive schema can visit a value in exponentially many ways.
-struct Work {
+class Work {
+public:
+    Work() = default;
+    explicit Work(const json &document) : document(&document) {}
+
     /// Some hundredths of a second at most. A sensible pattern takes a few steps for each character.
     size_t pattern_steps = 1'000'000;
-    /// Some tenths of a second at most. A step is a rule applied to a value, or an element, member or choice looked at.
-    size_t steps = 10'000'000;
+    /// A step is a rule applied to a value, or an element or member looked at. These take some milliseconds.
+    size_t steps = 100'000;
+    /// A document that needs more steps gets more once, by its size.
+    const json *document = nullptr;
 
     void spend(size_t count) {
         if (count >= steps) {
-            throw Undecided();
+            refill(count);
         }
         steps -= count;
     }
+
+private:
+    void refill(size_t needed);
 };
 
 /// The result of looking for a pattern in a text.

@@ -16,7 +16,7 @@ const CompiledSchema &unwrap(const cjson_schema *schema) { return *reinterpret_c
 const uint8_t *bytes_of(const std::string &text) { return reinterpret_cast<const uint8_t *>(text.data()); }
 
 bool accepts(const CompiledSchema &schema, const json &document) {
-    cjson::Work work;
+    cjson::Work work(document);
     return cjson::SchemaValidator(work, 1, nullptr).validate(schema, document) == 0;
 }
 
@@ -62,7 +62,7 @@ bool cjson_schema_validate(
         report(context, bytes_of(pointer), pointer.size(), bytes_of(detail), detail.size());
     };
     try {
-        cjson::Work work;
+        cjson::Work work(cjson::unwrap(document));
         return cjson::SchemaValidator(work, limit, send).validate(unwrap(schema), cjson::unwrap(document)) == 0;
     } catch (...) {
         // Too much work, or memory ran out. A document that cannot be checked does not fit.

@@ -86,6 +86,10 @@ struct JSONSchemaTests {
         (#"{"maxLength":3}"#, #""\u0000éa""#),
         (#"{"format":"hostname"}"#, #""not one!""#),
         (##"{"id":"http://example.org/","items":{"$ref":"#/definitions/a"},"definitions":{"a":{}}}"##, "[1]"),
+        (
+            #"{"items":{"allOf":[{"anyOf":[{"minimum":9},{"type":"null"},{"maximum":5}]},{"enum":["a",1]}]}}"#,
+            "[\(repeatElement("1", count: 100_000).joined(separator: ","))]"
+        ),
         (##"{"definitions":{"a b%":{}},"items":{"$ref":"#/definitions/a%20b%25"}}"##, "[1]"),
         (#"{"unknown":{"pattern":"("}}"#, "1"),
         // A propertyNames inside something that is referred to.
