@@ -36,12 +36,10 @@ let package = Package(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         .target(name: "CPrefetch"),
         .target(name: "CPageChecksums", dependencies: ["CSQLite", "CDeflate"]),
-        // rapidjson-dev and libvalijson-dev, which are headers only, and libpcre2-dev.
+        // rapidjson-dev, which is headers only, and libpcre2-dev.
         .target(
             name: "CJSON",
-            cxxSettings: [
-                .define("VALIJSON_USE_EXCEPTIONS", to: "1"), .define("NDEBUG", .when(configuration: .release)),
-            ],
+            cxxSettings: [.define("NDEBUG", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("m"), .linkedLibrary("pcre2-8")]),
 
         // The house

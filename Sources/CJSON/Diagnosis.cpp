@@ -1,6 +1,5 @@
-#include "Diagnosis.hpp"
-
 #include "Internal.hpp"
+#include "Pointer.hpp"
 #include "Reading.hpp"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace cjson {
 
 namespace {
 
-/// Goes through a text once more, keeps where it is, and stops at what the library lets through.
+/// Reads a text once more, keeps track of the place, and stops at mistakes that RapidJSON accepts.
 class Observer : public NumbersAsText {
 public:
     Observer(const Input &input, const char *begin, const Progress &progress)
@@ -34,7 +33,7 @@ public:
         }
         Level &level = levels_.back();
         level.name = std::string(name, length);
-        // The quotation mark is before the name, which was unescaped where it stood.
+        // The quotation mark is before the name, which was unescaped in place.
         return level.names.insert(*level.name).second || stop(CJSON_PARSE_DUPLICATE_MEMBER, offset_of(name) - 1);
     }
     bool StartObject() { return descend(false); }
@@ -101,7 +100,7 @@ bool is_hexadecimal(char byte) {
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }
 
-/// The first byte that is wrong in the escape at `at`, or in the second half of a pair that it begins.
+/// The first wrong byte in the escape at `at`, or in the second half of the surrogate pair that it begins.
 size_t wrong_in_escape(std::string_view text, size_t at) {
     size_t place = at + 2;
     while (place < text.size() && place < at + 6 && is_hexadecimal(text[place])) {
@@ -110,7 +109,7 @@ size_t wrong_in_escape(std::string_view text, size_t at) {
     return place == at + 6 ? wrong_in_escape(text, place) : place;
 }
 
-/// What the library says about a text, in our words.
+/// Translates RapidJSON's error into ours.
 class Explanation {
 public:
     Explanation(std::string_view text, const rapidjson::ParseResult &result, const Observer &observer)
@@ -119,7 +118,7 @@ public:
         case rapidjson::kParseErrorNumberTooBig: set(CJSON_PARSE_NUMBER_TOO_LARGE, at_, true); break;
         case rapidjson::kParseErrorDocumentRootNotSingular: set(CJSON_PARSE_TRAILING_TEXT, at_); break;
         case rapidjson::kParseErrorStringUnicodeSurrogateInvalid:
-            // Another escape where the second half should be is at fault, and otherwise the first half.
+            // Where another escape stands in place of the second half, that is at fault, otherwise the first half.
             set(CJSON_PARSE_LONE_SURROGATE, at_ + (text_.substr(at_ + 6, 2) == "\\u" ? 6 : 0), true);
             break;
         case rapidjson::kParseErrorStringInvalidEncoding: {
@@ -129,7 +128,7 @@ public:
         }
         case rapidjson::kParseErrorStringUnicodeEscapeInvalidHex: syntax(wrong_in_escape(text_, at_)); break;
         case rapidjson::kParseErrorStringEscapeInvalid:
-            // The backslash of a wrong escape, or a control.
+            // At the backslash of a wrong escape, or at a control character.
             syntax(at_ + (text_[at_] == '\\' ? 1 : 0));
             break;
         default: syntax(at_); break;

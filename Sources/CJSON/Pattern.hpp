@@ -1,37 +1,57 @@
 #pragma once
 
+#include "Tree.hpp"
+
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 struct pcre2_real_code_8;
 
 namespace cjson {
 
-/// What is left of the work that patterns may take for one document, all of its texts together.
-///
-/// PCRE2 tries one way after the other, and a text that is made for it has more ways than there is time: its own limit
-/// on them begins anew at every place where a match may begin. So steps are counted here.
-struct MatchingWork {
-    /// Some hundredths of a second at most. A sensible pattern takes a few steps for each character.
-    size_t steps = 1'000'000;
-};
-
-/// What came of looking for a pattern in a text.
-enum class Match { found, none, undecided };
-
-/// Some pattern of a schema could not be looked for with the work that was left.
+/// Thrown when the work that is left does not suffice to validate a document.
 struct Undecided {};
 
-/// A regular expression of ECMAScript's kind, compiled by PCRE2. Only read once it is, from any thread.
+/// The work that is left for validating one document.
+///
+/// PCRE2 tries one way after the other, and a hostile text has more ways than there is time; PCRE2's own limit begins
+/// anew at every place where a match may begin. A recursive schema can visit a value in exponentially many ways.
+class Work {
+public:
+    Work() = default;
+    explicit Work(const json &document) : document(&document) {}
+
+    /// Some hundredths of a second at most. A sensible pattern takes a few steps for each character.
+    size_t pattern_steps = 1'000'000;
+    /// A step is a rule applied to a value, or an element or member looked at. These take some milliseconds.
+    size_t steps = 100'000;
+    /// A document that needs more steps gets more once, by its size.
+    const json *document = nullptr;
+
+    void spend(size_t count) {
+        if (count >= steps) {
+            refill(count);
+        }
+        steps -= count;
+    }
+
+private:
+    void refill(size_t needed);
+};
+
+/// The result of looking for a pattern in a text.
+enum class Match { found, none, undecided };
+
+/// A regular expression as ECMAScript writes it, compiled by PCRE2. Searching is safe from any thread.
 class Pattern {
 public:
-    /// Throws `std::invalid_argument` for what is no expression.
-    explicit Pattern(const std::string &expression);
+    /// Throws `std::invalid_argument` for what is not an expression.
+    explicit Pattern(const std::string &source);
 
-    /// Looks for the pattern anywhere in a text, and takes what that took from the work that is left.
-    Match search(std::string_view text, MatchingWork &work) const;
+    /// Looks for the pattern anywhere in a text, with the work that is left.
+    Match search(std::string_view text, Work &work) const;
 
 private:
     struct Free {
@@ -39,19 +59,6 @@ private:
     };
 
     std::unique_ptr<pcre2_real_code_8, Free> code_;
-};
-
-/// Every expression of `pattern` and `patternProperties` in a schema.
-class Patterns {
-public:
-    /// Throws `std::invalid_argument` for what is no expression.
-    void add(const std::string &expression);
-
-    /// What has not been added is never found out.
-    Match search(const std::string &expression, std::string_view text, MatchingWork &work) const;
-
-private:
-    std::unordered_map<std::string, Pattern> patterns_;
 };
 
 }  // namespace cjson

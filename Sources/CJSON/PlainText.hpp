@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <cstring>
 
-// Which bytes of a text need no care. Strings are mostly such bytes, and going over eight at a time is what makes both
-// libraries' loops over single ones affordable.
+// Which bytes of a string need neither escaping nor decoding. Most do not, and finding them eight at a time is much
+// faster than one by one.
 namespace cjson {
 
 /// How many of eight bytes, from the first one on, stand for themselves in a JSON string: ASCII, no quotation mark, no
 /// backslash, no control.
 ///
-/// A byte is below `n` when taking `n` from it borrows, which shows in its highest bit. A borrow may come from the byte
-/// before, but then that was a hit, and it is the first that counts.
+/// A byte is below `n` when subtracting `n` from it borrows, which shows in its highest bit. A borrow may come from the
+/// byte before, but then that byte was a hit, and only the first hit counts.
 inline size_t plain_among_eight(const char *text) {
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "The first byte of a word is taken for its lowest."
@@ -27,8 +27,7 @@ inline size_t plain_among_eight(const char *text) {
     return hits == 0 ? 8 : static_cast<size_t>(__builtin_ctzll(hits)) / 8;
 }
 
-/// The same for any number of bytes. There has to be a NUL byte behind the text, which ends it, and seven bytes behind
-/// that, which may be read along with it.
+/// The same for any number of bytes. A NUL byte must end the text, and seven bytes after it must be readable.
 inline size_t plain_length(const char *text) {
     size_t length = 0;
     for (;;) {
@@ -40,7 +39,7 @@ inline size_t plain_length(const char *text) {
     }
 }
 
-/// The same for a text with nothing behind it.
+/// The same for a text of that length, of which no byte beyond the end is read.
 inline size_t plain_length(const char *text, size_t length) {
     size_t plain = 0;
     while (plain + 8 <= length) {
@@ -55,8 +54,8 @@ inline size_t plain_length(const char *text, size_t length) {
     return plain + plain_among_eight(rest);
 }
 
-/// How many bytes from there on are the beginning of a character outside ASCII as UTF-8 wants it (Unicode, table 3-7),
-/// among at most `left`. `whole` says whether it is one to its end.
+/// How many of the next bytes, at most `left`, begin a well-formed character outside ASCII (Unicode, table 3-7).
+/// `whole` tells whether the character is complete.
 inline size_t well_formed_length(const char *text, size_t left, bool &whole) {
     const auto byte = [&](size_t index) { return static_cast<unsigned char>(text[index]); };
     const unsigned char lead = byte(0);

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-// RapidJSON as this target uses it: its SAX reader and its writer, in a namespace of ours, so that a program may have
-// another version of it elsewhere. What it asserts can only be a mistake here, and must not end the process.
+// RapidJSON as this target uses it: its SAX reader and its writer, in a namespace of its own, so that a program may
+// have another version elsewhere. A failed assertion throws instead of ending the process.
 #define RAPIDJSON_NAMESPACE cjson::rapidjson
 #define RAPIDJSON_NAMESPACE_BEGIN namespace cjson { namespace rapidjson {
 #define RAPIDJSON_NAMESPACE_END } }

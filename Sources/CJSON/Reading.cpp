@@ -13,7 +13,7 @@ bool is_unreadable(std::string_view text) {
 }
 
 void copy_for_reading(std::string_view text, std::vector<char> &copy) {
-    // One ends the text, and eight bytes may be looked at together from there, or three as the rest of a character.
+    // One NUL ends the text; from there, eight bytes may be read at once, or three as the rest of a character.
     constexpr size_t behind = 16;
     copy.resize(text.size() + behind);
     std::memcpy(copy.data(), text.data(), text.size());
@@ -35,7 +35,7 @@ std::optional<Number> read_number(std::string_view text) {
     }
     double real = 0;
     if (std::from_chars(text.data(), end, real).ec != std::errc()) {
-        // Too large, or too near to 0, which is 0 then: that one does not say which. (In the C locale, as everything.)
+        // Too large, or so near to 0 that it is 0: from_chars does not say which. (The C locale is in force.)
         real = std::strtod(std::string(text).c_str(), nullptr);
         if (!std::isfinite(real)) {
             return std::nullopt;

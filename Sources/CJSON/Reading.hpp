@@ -9,15 +9,15 @@
 #include <variant>
 #include <vector>
 
-// How RapidJSON's reader is used: on a copy of the text, in which it unescapes strings where they stand, so that it
-// allocates nothing, and with the numbers left as text, because its own conversion is not exact in Debian's release.
+// How RapidJSON's reader is used: on a copy of the text, in which it unescapes strings in place, so that it allocates
+// nothing, and with numbers left as text, because its own conversion is not exact in Debian's release.
 namespace cjson {
 
-/// What the reader has come to that its events do not tell.
+/// What happens while reading that the reader's events do not tell.
 struct Progress {
-    /// Behind the closing quotation mark of the last string.
+    /// The byte after the closing quotation mark of the last string.
     const char *end_of_string = nullptr;
-    /// The first escape that is the second half of a surrogate pair without the first: the library lets it through.
+    /// The first escape that is the second half of a surrogate pair without the first: RapidJSON accepts it.
     const char *lone_half = nullptr;
 };
 
@@ -39,7 +39,7 @@ public:
         return static_cast<size_t>(target_ - begin);
     }
 
-    /// Takes the bytes that stand for themselves, all at once; false when there are none.
+    /// Takes a run of bytes that stand for themselves, all at once; false when there are none.
     bool take_plain() {
         const size_t length = plain_length(source_);
         if (target_ != source_) {
@@ -50,7 +50,7 @@ public:
         return length != 0;
     }
 
-    /// Remembers the escape that has just been read.
+    /// Records the escape that has just been read as a lone half.
     void refuse_escape() {
         constexpr size_t length = 6;
         if (progress_->lone_half == nullptr) {
@@ -65,15 +65,15 @@ private:
     Progress *progress_;
 };
 
-/// The library works on a copy for each string and each number, which the compiler can keep in registers.
+/// RapidJSON copies the stream for each string and each number, and the compiler keeps the copy in registers.
 template <>
 struct rapidjson::StreamTraits<Input> {
     enum { copyOptimization = 1 };
 };
 
-/// UTF-8 as the library knows it, but plain bytes are taken together, and lone halves of surrogate pairs are noticed.
+/// RapidJSON's UTF-8, but runs of plain bytes are taken at once, and lone halves of surrogate pairs are recorded.
 struct Utf8 : rapidjson::UTF8<char> {
-    // For the ways through the library that are compiled and never gone.
+    // For code paths of RapidJSON that are compiled and never run.
     using rapidjson::UTF8<char>::Encode;
     using rapidjson::UTF8<char>::Validate;
 
@@ -89,13 +89,13 @@ struct Utf8 : rapidjson::UTF8<char> {
     }
 };
 
-/// What may be read: the library counts bytes, members and digits with 32 bits, some of them with a sign.
+/// The longest text that may be read: RapidJSON counts bytes, members and digits in 32 bits, some of them signed.
 constexpr size_t maximum_text_length = 1 << 30;
 
-/// Copies a text with the NUL bytes behind it that it needs for being read.
+/// Copies a text and adds the NUL bytes that the reader needs after it.
 void copy_for_reading(std::string_view text, std::vector<char> &copy);
 
-/// A number, as one of the types that values have for it.
+/// A number, as one of the types of values.
 using Number = std::variant<int64_t, uint64_t, double>;
 
 /// The value of a number in JSON text; nothing when it is beyond a double.
@@ -104,10 +104,10 @@ std::optional<Number> read_number(std::string_view text);
 /// Whether a text begins with a byte order mark.
 inline bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xEF\xBB\xBF"; }
 
-/// Whether the library must not see a text: also for a NUL byte, which it takes for the end.
+/// Whether RapidJSON must not see a text, such as one with a NUL byte, which it would take for the end.
 bool is_unreadable(std::string_view text);
 
-/// What the library wants a handler to have for numbers that it has converted, which it is told not to.
+/// The functions that RapidJSON wants for numbers that it has converted; it is told to convert none.
 struct NumbersAsText {
     bool Int(int) { return false; }
     bool Uint(unsigned) { return false; }
@@ -116,7 +116,7 @@ struct NumbersAsText {
     bool Double(double) { return false; }
 };
 
-/// Goes through a text that is not unreadable. `Handler` has the functions that the library wants of one.
+/// Reads a text that is not unreadable. `Handler` has the functions that RapidJSON wants of a handler.
 template <typename Handler>
 rapidjson::ParseResult go_through(Input &input, bool comments, Handler &handler) {
     constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseValidateEncodingFlag

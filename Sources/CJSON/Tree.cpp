@@ -1,5 +1,7 @@
 #include "Tree.hpp"
 
+#include "Numbers.hpp"
+
 #include <algorithm>
 
 namespace cjson {
@@ -15,18 +17,7 @@ Iterator place_of(Iterator begin, Iterator end, std::string_view name) {
         begin, end, name, [](const Member &member, std::string_view name) { return member.name < name; });
 }
 
-/// Two whole numbers or a whole number and a double, by value.
-bool is_same_number(const json &one, const json &other) {
-    if (one.is<double>() || other.is<double>()) {
-        return one.number() == other.number();
-    }
-    // What does not fit a signed number is unsigned, and nothing else is.
-    return one.is<int64_t>() && other.is<int64_t>() ? *one.as<int64_t>() == *other.as<int64_t>()
-                                                    : one.is<uint64_t>() && other.is<uint64_t>()
-            && *one.as<uint64_t>() == *other.as<uint64_t>();
-}
-
-/// Takes away what is null in a patch, which is then what merging it into nothing gives.
+/// The patch without its nulls: the result of merging it into an empty object.
 json without_nulls(const json &patch) {
     if (!patch.is_object()) {
         return patch;
@@ -40,7 +31,7 @@ json without_nulls(const json &patch) {
     return json(std::move(result));
 }
 
-/// Goes through both in order, so that many members cost no more than there are.
+/// Walks both in order, so that the cost is linear in the number of members.
 Members merged(Members &&target, const Members &patch) {
     Members result;
     result.reserve(target.size() + patch.size());
@@ -68,7 +59,7 @@ Members merged(Members &&target, const Members &patch) {
 }  // namespace
 
 const Member *Members::find_member(std::string_view name) const {
-    // Few are compared faster one by one: most differ in their lengths already.
+    // A few members are compared faster one by one: most names differ in length already.
     constexpr size_t few = 8;
     if (size() <= few) {
         return std::find_if(begin(), end(), [&](const Member &member) { return member.name == name; });
@@ -112,7 +103,7 @@ json &Members::append(std::string &&name) { return append_any(std::move(name)); 
 template <typename Name>
 json &Members::append_any(Name &&name) {
     if (list_.empty()) {
-        // Without that, room would be made for one, two and four.
+        // The vector would grow by one, two and four otherwise.
         constexpr size_t usual = 4;
         list_.reserve(usual);
     }
@@ -150,22 +141,37 @@ const Members &json::members() const {
     return is_object() ? *as<Members>() : none;
 }
 
-bool operator==(const json &one, const json &other) {
+int compare(const json &one, const json &other) {
     if (one.is_number() && other.is_number()) {
-        return is_same_number(one, other);
+        return compare_numbers(one, other);
     }
     if (one.data().index() != other.data().index()) {
-        return false;
+        return one.data().index() < other.data().index() ? -1 : 1;
     }
-    if (const bool *boolean = one.as<bool>()) {
-        return *boolean == *other.as<bool>();
+    if (one.is<bool>()) {
+        return one.is_true() - other.is_true();
     }
-    if (one.is_object()) {
-        return std::equal(
-            one.members().begin(), one.members().end(), other.members().begin(), other.members().end(),
-            [](const Member &one, const Member &other) { return one.name == other.name && one.value == other.value; });
+    if (one.is_string()) {
+        return one.text().compare(other.text());
     }
-    return one.text() == other.text() && one.elements() == other.elements();
+    const auto counts = [](size_t left, size_t right) { return (left > right) - (left < right); };
+    if (one.is_array()) {
+        const json::Elements &left = one.elements();
+        const json::Elements &right = other.elements();
+        int order = counts(left.size(), right.size());
+        for (size_t index = 0; order == 0 && index < left.size(); ++index) {
+            order = compare(left[index], right[index]);
+        }
+        return order;
+    }
+    const Members &left = one.members();
+    const Members &right = other.members();
+    int order = counts(left.size(), right.size());
+    for (size_t index = 0; order == 0 && index < left.size(); ++index) {
+        order = left.begin()[index].name.compare(right.begin()[index].name);
+        order = order != 0 ? order : compare(left.begin()[index].value, right.begin()[index].value);
+    }
+    return order;
 }
 
 void merge(json &target, const json &patch) {
@@ -177,7 +183,7 @@ void merge(json &target, const json &patch) {
         target = without_nulls(patch);
         return;
     }
-    // A few are put in where they belong, which moves what comes behind.
+    // A few members are inserted where they belong, which moves those after them.
     constexpr size_t few = 4;
     Members &members = *target.as<Members>();
     if (patch.members().size() > few) {

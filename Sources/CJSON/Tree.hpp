@@ -14,8 +14,8 @@ namespace cjson {
 class json;
 struct Member;
 
-/// The members of an object, sorted by name, in one block of memory: the objects that are read here have a few members,
-/// and are looked through more often than they are changed.
+/// The members of an object, sorted by name, in one block of memory: most objects have a few members, and are read more
+/// often than they are changed.
 class Members {
 public:
     const json *find(std::string_view name) const;
@@ -25,16 +25,16 @@ public:
     /// The member of that name, made with null when there is none.
     json &operator[](std::string_view name);
     void erase(std::string_view name);
-    /// How many members come behind that name: these move when one is added or taken away there.
+    /// How many members come after that name: they move when a member is added or removed there.
     size_t behind(std::string_view name) const;
 
-    /// Adds a member at the end, whatever its name: until `settle` is called, nothing else may be.
+    /// Adds a member at the end, whatever its name. Call nothing but `append` until `settle` has been called.
     json &append(std::string_view name);
     json &append(std::string &&name);
-    /// Sorts what was appended; false when a name occurs twice.
+    /// Sorts the members after appending; false when a name occurs twice.
     bool settle();
 
-    // Written where `Member` is complete.
+    // Defined below, where `Member` is complete.
     Member *begin();
     Member *end();
     const Member *begin() const;
@@ -51,17 +51,17 @@ private:
 
 /// One JSON value with everything in it.
 ///
-/// RapidJSON's own tree was not taken: in the release that Debian has, an object takes room for 16 members at once, is
-/// searched from the beginning, and keeps its members in any order.
+/// RapidJSON's own tree is not used: in Debian's release, its objects reserve room for 16 members at once, are searched
+/// from the beginning, and are not sorted.
 class json {
 public:
     using Elements = std::vector<json>;
-    /// Whole numbers are signed where they fit, and unsigned beyond that only.
+    /// Integers are signed where they fit, and unsigned only beyond that.
     using Data = std::variant<std::nullptr_t, bool, int64_t, uint64_t, double, std::string, Elements, Members>;
 
     json() noexcept = default;
 
-    /// A value of one of the types in `Data`, exactly: nothing is converted.
+    /// A value of exactly one of the types in `Data`; nothing is converted.
     template <typename T, typename = std::enable_if_t<!std::is_same_v<std::decay_t<T>, json>>>
     explicit json(T &&value) : data_(std::in_place_type<std::decay_t<T>>, std::forward<T>(value)) {}
 
@@ -71,7 +71,7 @@ public:
 
     const Data &data() const { return data_; }
 
-    /// Makes a value of one of the types in `Data` where the old one was.
+    /// Replaces the value by one of the types in `Data`.
     template <typename T, typename... Arguments>
     T &emplace(Arguments &&...arguments) {
         return data_.template emplace<T>(std::forward<Arguments>(arguments)...);
@@ -101,13 +101,13 @@ public:
     bool is_true() const { return as<bool>() != nullptr && *as<bool>(); }
     bool is_false() const { return as<bool>() != nullptr && !*as<bool>(); }
 
-    /// Any number, rounded to the nearest double; 0 for what is none.
+    /// Any number, rounded to the nearest double; 0 for other kinds.
     double number() const;
-    /// The text of a string, and no text for other kinds.
+    /// The text of a string, empty for other kinds.
     const std::string &text() const;
-    /// The elements of an array, and none for other kinds.
+    /// The elements of an array, empty for other kinds.
     const Elements &elements() const;
-    /// The members of an object, and none for other kinds.
+    /// The members of an object, empty for other kinds.
     const Members &members() const;
     /// A member of an object; NULL when it has none of that name and for other kinds.
     const json *find(std::string_view name) const { return members().find(name); }
@@ -132,14 +132,16 @@ inline const Member *Members::end() const { return list_.data() + list_.size(); 
 inline size_t Members::size() const { return list_.size(); }
 inline void Members::reserve(size_t count) { list_.reserve(count); }
 
-/// Equality of JSON values: numbers by value.
-bool operator==(const json &one, const json &other);
+/// An order of all values, in which those are equal that JSON calls equal: numbers by value, objects whatever the order
+/// of their members.
+int compare(const json &one, const json &other);
+inline bool operator==(const json &one, const json &other) { return compare(one, other) == 0; }
 inline bool operator!=(const json &one, const json &other) { return !(one == other); }
 
 /// Merges `patch` into `target` (RFC 7396).
 void merge(json &target, const json &patch);
 
-/// Container levels in a value. Recursive, but so is everything: depth is bounded when values come in.
+/// How deep arrays and objects are nested. The recursion is bounded, because parsing and patching bound the depth.
 size_t depth(const json &value);
 
 }  // namespace cjson

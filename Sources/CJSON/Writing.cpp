@@ -9,7 +9,7 @@ namespace cjson {
 
 namespace {
 
-/// The shortest digits that mean the number, and the power of ten of the first one. The library's own digits are not
+/// The shortest digits that read as the number, and the power of ten of the first one. RapidJSON's own digits are not
 /// always the nearest.
 int write_digits(double number, char *buffer, int &count) {
     constexpr size_t longest = 32;
@@ -25,7 +25,7 @@ int write_digits(double number, char *buffer, int &count) {
 
 /// The number in a form that reads as a double again: `1.0`, `0.0001`, `1e-07`, `1.5e+20`.
 ///
-/// `buffer` has room for 40 bytes; gives their end.
+/// `buffer` has room for 40 bytes. Returns the end of the text.
 char *write_double(double number, char *buffer) {
     if (std::signbit(number)) {
         *buffer++ = '-';
@@ -35,7 +35,7 @@ char *write_double(double number, char *buffer) {
         return std::copy_n("0.0", 3, buffer);
     }
     int count = 0;
-    // Where the point is, counted from the first digit.
+    // The place of the decimal point, counted from the first digit.
     const int point = write_digits(number, buffer, count) + 1;
     constexpr int least_point = -3;
     constexpr int most_point = 15;
@@ -71,7 +71,7 @@ char *write_double(double number, char *buffer) {
 }  // namespace
 
 void Output::clear() {
-    // A thread does not hold on to more than that for a large text that it wrote once.
+    // A thread keeps no more than this after it has written a large text.
     constexpr size_t most_kept = 64 * 1024;
     if (static_cast<size_t>(end_ - begin_) > most_kept) {
         std::free(begin_);
@@ -95,7 +95,7 @@ void Output::grow(size_t count) {
 
 void Writer::String(const char *text, size_t length) {
     Prefix(rapidjson::kStringType);
-    // Nearly all strings need no more.
+    // Enough for nearly all strings.
     os_->reserve(length + 2);
     os_->put_unsafe('"');
     while (length > 0) {

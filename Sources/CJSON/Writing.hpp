@@ -8,11 +8,10 @@
 #include <string>
 #include <string_view>
 
-// How RapidJSON's writer is used: it puts the commas and colons and writes whole numbers; strings and doubles are
-// written here, as they have always been.
+// How RapidJSON's writer is used: it writes commas, colons and integers; strings and doubles are written here.
 namespace cjson {
 
-/// The text that the library writes to. Its own buffer does not notice when memory runs out.
+/// The buffer that RapidJSON writes to. Its own buffer does not notice when memory runs out.
 class Output {
 public:
     using Ch = char;
@@ -50,11 +49,11 @@ private:
     char *end_ = nullptr;
 };
 
-// What the library asks for by these names.
+// RapidJSON calls these by name.
 inline void PutReserve(Output &output, size_t count) { output.reserve(count); }
 inline void PutUnsafe(Output &output, char byte) { output.put_unsafe(byte); }
 
-/// The C library's allocator, which says so when there is no more memory.
+/// The C library's allocator, which throws when memory runs out.
 struct Allocator {
     static constexpr bool kNeedFree = true;
 
@@ -73,8 +72,8 @@ struct Allocator {
     static void Free(void *memory) { std::free(memory); }
 };
 
-/// The library's writer. Controls are escaped with small letters, doubles always look like doubles, and what is not
-/// UTF-8 becomes U+FFFD, none of which it offers.
+/// RapidJSON's writer with three changes: control characters are escaped in lower case, doubles always look like
+/// doubles, and bytes that are not UTF-8 become U+FFFD.
 class Writer : public rapidjson::Writer<Output, rapidjson::UTF8<>, rapidjson::UTF8<>, Allocator> {
 public:
     void String(const char *text, size_t length);

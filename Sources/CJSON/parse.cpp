@@ -1,19 +1,18 @@
-#include "Diagnosis.hpp"
 #include "Internal.hpp"
 #include "Reading.hpp"
 
 #include <memory>
 #include <new>
 
-// Strict parsing. The first way through a text makes a value and finds out whether it is sound; why it is not, and
-// where, is looked for by a second one, so that nothing has to be remembered for that.
+// Strict parsing. The first pass over a text makes the value, or fails; only then a second pass finds out why and where
+// (Diagnosis.cpp), so that the first one keeps no record.
 
 using cjson::json;
 using cjson::Members;
 
 namespace {
 
-/// Builds the tree, with an explicit stack of the open containers.
+/// Builds the tree with an explicit stack of open arrays and objects.
 class Builder : public cjson::NumbersAsText {
 public:
     Builder(json &root, const cjson::Progress &progress) : root_(root), progress_(progress) {}
@@ -58,7 +57,7 @@ private:
         if (open_levels_ == CJSON_MAXIMUM_DEPTH) {
             return false;
         }
-        // Growing a container moves what is in it, but never while something in it is open: addresses here hold.
+        // Growing a container moves its elements, but it never grows while one of them is open: addresses stay valid.
         json &opened = make_place();
         opened.emplace<Kind>();
         open_[open_levels_++] = &opened;
@@ -72,9 +71,9 @@ private:
 
     json &root_;
     const cjson::Progress &progress_;
-    /// Where the value of the member goes whose name came last.
+    /// The place for the value of the member whose name was read last.
     json *place_ = nullptr;
-    // Not filled with zeros beforehand: only the first `open_levels_` are ever read.
+    // Not initialised: only the first `open_levels_` are ever read.
     json *open_[CJSON_MAXIMUM_DEPTH];
     size_t open_levels_ = 0;
 };
@@ -91,7 +90,7 @@ bool cjson::read(std::string_view text, bool comments, json &result) {
     Input input(copy.data(), progress);
     Builder builder(result, progress);
     const bool is_sound = !go_through(input, comments, builder).IsError();
-    // A thread does not hold on to more than that for a large text that it read once.
+    // A thread keeps no more than this after it has read a large text.
     constexpr size_t most_kept = 64 * 1024;
     if (copy.capacity() > most_kept) {
         copy = std::vector<char>();

@@ -1,70 +1,33 @@
 #include "Internal.hpp"
+#include "Pointer.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-// JSON Patch (RFC 6902), written out here: the library's own version differs from the RFC in places and bounds nothing.
+// Merge patches (RFC 7396), and JSON Patch (RFC 6902) with bounds on depth, size and work.
 
 using cjson::json;
 using cjson::Member;
 using cjson::Members;
+using cjson::parse_index;
+using cjson::Tokens;
 
 namespace {
 
-/// What stops a patch; thrown and caught in this file only.
+/// Why a patch stops; thrown and caught in this file only.
 struct Failure {
     cjson_patch_code code;
     size_t operation;
     std::optional<std::string> pointer;
 };
 
-using Tokens = std::vector<std::string>;
-
-/// The reference tokens of a JSON Pointer (RFC 6901), or nothing when it is none.
-std::optional<Tokens> parse_pointer(const std::string &text) {
-    Tokens tokens;
-    if (text.empty()) {
-        return tokens;
-    }
-    if (text[0] != '/') {
-        return std::nullopt;
-    }
-    for (size_t index = 0; index < text.size(); ++index) {
-        const char character = text[index];
-        if (character == '/') {
-            tokens.emplace_back();
-        } else if (character != '~') {
-            tokens.back().push_back(character);
-        } else if (index + 1 < text.size() && (text[index + 1] == '0' || text[index + 1] == '1')) {
-            tokens.back().push_back(text[++index] == '0' ? '~' : '/');
-        } else {
-            return std::nullopt;
-        }
-    }
-    return tokens;
-}
-
-/// An array index as RFC 6901 writes it: digits, no leading zeros.
-std::optional<size_t> parse_index(const std::string &token) {
-    if (token.empty() || token.size() > 18 || (token.size() > 1 && token[0] == '0')) {
-        return std::nullopt;
-    }
-    size_t index = 0;
-    for (char character : token) {
-        if (character < '0' || character > '9') {
-            return std::nullopt;
-        }
-        index = index * 10 + static_cast<size_t>(character - '0');
-    }
-    return index;
-}
-
 bool is_digits(const std::string &token) {
     return !token.empty() && token.find_first_not_of("0123456789") == std::string::npos && token[0] != '0';
 }
 
-/// About how many bytes a value takes when serialised.
+/// Roughly how many bytes the serialised value has.
 size_t size_of(const json &value) {
     if (value.is_string()) {
         return value.text().size() + 2;
@@ -93,7 +56,8 @@ struct Operation {
     const std::string *from_text;
 };
 
-/// Reads the whole patch before anything is applied, so that a malformed one is called so whatever the document is.
+/// Reads the whole patch before anything is applied, so that a malformed patch is reported as such, whatever the
+/// document is.
 class Reader {
 public:
     static std::vector<Operation> read(const json &patch) {
@@ -163,7 +127,7 @@ private:
     }
 
     Tokens tokens(const std::string &text, cjson_patch_code otherwise) {
-        std::optional<Tokens> tokens = parse_pointer(text);
+        std::optional<Tokens> tokens = cjson::parse_pointer(text);
         if (!tokens) {
             throw Failure{otherwise, index_, text};
         }
@@ -199,7 +163,7 @@ public:
     }
 
 private:
-    // Shifting an element or a member costs nanoseconds; this many are some tenths of a second, and no honest patch
+    // Shifting an element or a member takes nanoseconds; this many take some tenths of a second, and no sensible patch
     // comes near.
     static constexpr size_t maximum_shifts = 16'000'000;
 
@@ -240,7 +204,7 @@ private:
         }
     }
 
-    /// The value that is at `path`.
+    /// The value at `path`.
     json &resolve(const Tokens &path, bool is_from) { return descend(path, path.size(), is_from); }
 
     json &descend(const Tokens &path, size_t levels, bool is_from) {
@@ -264,7 +228,7 @@ private:
     size_t existing_index(const std::string &token, const json::Elements &elements, bool is_from) {
         const std::optional<size_t> index = parse_index(token);
         if (!index) {
-            // More digits than an index has here are an index beyond the end.
+            // An index with more digits than any array has elements is beyond the end.
             is_digits(token) || token == "-" ? out_of_bounds(is_from) : not_found(is_from);
         }
         if (*index >= elements.size()) {
@@ -336,7 +300,7 @@ private:
         }
     }
 
-    /// Counts what operations add, never what they take away: a bound on work and memory at once.
+    /// Counts the bytes that operations add, never those that they remove: a bound on work and on memory.
     void spend(const json &value) {
         const size_t size = size_of(value);
         if (size > maximum_size_ - spent_) {
@@ -386,6 +350,17 @@ cjson_value *cjson_patch(
         return nullptr;
     } catch (...) {
         *failure = {CJSON_PATCH_OUT_OF_MEMORY, 0, nullptr};
+        return nullptr;
+    }
+}
+
+cjson_value *cjson_merge(const cjson_value *target, const cjson_value *patch) {
+    // A level of the result was as deep in one of the two: the depth needs no check.
+    try {
+        json result = cjson::unwrap(target);
+        cjson::merge(result, cjson::unwrap(patch));
+        return cjson::own(std::move(result));
+    } catch (...) {
         return nullptr;
     }
 }

@@ -1,76 +1,23 @@
-#include "Judge.hpp"
-#include "Normalise.hpp"
-#include "SchemaChecker.hpp"
-#include "SchemaExplainer.hpp"
-
-#include <valijson/schema_parser.hpp>
+#include "CompiledSchema.hpp"
+#include "Internal.hpp"
+#include "SchemaValidator.hpp"
 
 #include <memory>
 
-// Compiling schemas and validating documents.
+// Compiling schemas and validating documents, for C.
 
+using cjson::CompiledSchema;
 using cjson::json;
 
 namespace {
 
-struct CompiledSchema {
-    cjson::CheckedSchema checked;
-    valijson::Schema schema;
-};
-
 const CompiledSchema &unwrap(const cjson_schema *schema) { return *reinterpret_cast<const CompiledSchema *>(schema); }
 
-const char *const cannot_be_checked = "cannot be checked against the schema";
+const uint8_t *bytes_of(const std::string &text) { return reinterpret_cast<const uint8_t *>(text.data()); }
 
-/// valijson's verdict. Without results to fill in, it stops at the first violation and makes no text. Throws
-/// `cjson::Undecided`.
-bool fits(const CompiledSchema &compiled, const json &document) {
-    cjson::MatchingWork work;
-    cjson::Matching matching(compiled.checked.patterns, work);
-    return cjson::Judge(cjson::Adapter(document), {}, true, nullptr, matching).validateSchema(compiled.schema);
-}
-
-void send(
-    void *context, cjson_report report, const std::string &pointer, const std::string &detail) {
-    report(
-        context, reinterpret_cast<const uint8_t *>(pointer.data()), pointer.size(),
-        reinterpret_cast<const uint8_t *>(detail.data()), detail.size());
-}
-
-/// Calls `judge` with the document as valijson has to see it.
-template <typename Judge>
-bool judged(const json &document, Judge judge) {
-    if (!cjson::needs_normalising(document)) {
-        return judge(document);
-    }
-    json normalised = document;
-    cjson::normalise(normalised);
-    return judge(normalised);
-}
-
-bool accepts(const CompiledSchema &compiled, const json &document) {
-    return judged(document, [&](const json &document) { return fits(compiled, document); });
-}
-
-bool validate(
-    const CompiledSchema &compiled, const json &document, size_t limit, void *context, cjson_report report) {
-    const char *otherwise = "does not fit the schema";
-    try {
-        if (fits(compiled, document)) {
-            return true;
-        }
-    } catch (const cjson::Undecided &) {
-        otherwise = cannot_be_checked;
-    }
-    cjson::MatchingWork work;
-    cjson::SchemaExplainer explainer(
-        compiled.checked, work, limit, [&](const std::string &pointer, const std::string &detail) {
-            send(context, report, pointer, detail);
-        });
-    if (explainer.explain(document) == 0) {
-        send(context, report, "", otherwise);
-    }
-    return false;
+bool accepts(const CompiledSchema &schema, const json &document) {
+    cjson::Work work(document);
+    return cjson::SchemaValidator(work, 1, nullptr).validate(schema, document) == 0;
 }
 
 }  // namespace
@@ -78,35 +25,51 @@ bool validate(
 cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_failure *failure) {
     *failure = {nullptr, nullptr};
     try {
-        auto compiled = std::make_unique<CompiledSchema>();
-        compiled->checked.document = cjson::unwrap(document);
-        cjson::SchemaChecker::check(compiled->checked);
-        valijson::SchemaParser parser;
-        parser.populateSchema(cjson::Adapter(compiled->checked.document), compiled->schema);
-        return reinterpret_cast<cjson_schema *>(compiled.release());
+        auto schema = std::make_unique<CompiledSchema>();
+        schema->document = cjson::unwrap(document);
+        cjson::compile(*schema);
+        return reinterpret_cast<cjson_schema *>(schema.release());
     } catch (cjson::SchemaProblem &problem) {
         failure->pointer = cjson::make_text(std::move(problem.pointer));
         failure->detail = cjson::make_text(std::move(problem.detail));
-    } catch (const std::bad_alloc &) {
-        // Both texts stay NULL.
     } catch (...) {
-        failure->detail = cjson::make_text("The schema cannot be used.");
+        // Only when memory runs out: both texts stay NULL.
     }
     return nullptr;
 }
 
 void cjson_schema_free(cjson_schema *schema) { delete reinterpret_cast<CompiledSchema *>(schema); }
 
+void cjson_schema_each_note(
+    const cjson_schema *schema, void *context,
+    void (*visit)(
+        void *context, cjson_schema_note kind, const uint8_t *pointer, size_t pointer_length, const uint8_t *detail,
+        size_t detail_length)) {
+    for (const cjson::SchemaNote &note : unwrap(schema).notes) {
+        visit(
+            context, note.kind, bytes_of(note.pointer), note.pointer.size(), bytes_of(note.detail),
+            note.detail.size());
+    }
+}
+
+const char *cjson_schema_keyword(size_t index) { return cjson::schema_keyword(index); }
+
 bool cjson_schema_validate(
     const cjson_schema *schema, const cjson_value *document, size_t limit, void *context, cjson_report report) {
+    size_t reported = 0;
+    const auto send = [&](const std::string &pointer, const std::string &detail) {
+        ++reported;
+        report(context, bytes_of(pointer), pointer.size(), bytes_of(detail), detail.size());
+    };
     try {
-        return judged(cjson::unwrap(document), [&](const json &document) {
-            return validate(unwrap(schema), document, limit, context, report);
-        });
+        cjson::Work work(cjson::unwrap(document));
+        return cjson::SchemaValidator(work, limit, send).validate(unwrap(schema), cjson::unwrap(document)) == 0;
     } catch (...) {
-        // Want of memory, or an expression that gave up: what cannot be checked does not fit.
+        // Too much work, or memory ran out. A document that cannot be checked does not fit.
         try {
-            send(context, report, "", cannot_be_checked);
+            if (reported == 0) {
+                send("", "cannot be checked against the schema");
+            }
         } catch (...) {
         }
         return false;

@@ -7,7 +7,7 @@ using cjson::json;
 
 namespace {
 
-/// The library's writer with the text that it writes to: a thread keeps one, which is not made anew for every value.
+/// A writer and its buffer. Each thread keeps one for all its values.
 class Serializer {
 public:
     std::string_view write(const json &value) {

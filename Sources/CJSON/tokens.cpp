@@ -4,17 +4,17 @@
 #include <memory>
 #include <vector>
 
-// Reading without a tree: the library's parser tells what it comes to, and that is written down.
+// Reading without a tree: a list of the parser's events.
 
 struct cjson_tokens {
     std::vector<cjson_token> list;
-    /// The text, with its strings unescaped where they stand.
+    /// The text, with its strings unescaped in place.
     std::vector<char> texts;
 };
 
 namespace {
 
-/// What the parser tells. Whatever it refuses ends the reading: nobody asks why.
+/// Collects the parser's events. The first mistake ends the reading; why is not recorded.
 class TokenList : public cjson::NumbersAsText {
 public:
     TokenList(cjson_tokens &tokens, const cjson::Input &input, const cjson::Progress &progress)
@@ -80,10 +80,10 @@ private:
     size_t levels_ = 0;
 };
 
-/// What a thread keeps for the next text: a step reads one and lets go of it.
+/// Each thread keeps one list for its next text: a step reads one and frees it.
 thread_local std::unique_ptr<cjson_tokens> spare;
 
-/// No more than that is kept.
+/// The most bytes that are kept so.
 constexpr size_t most_kept = 16 * 1024;
 
 }  // namespace
@@ -96,7 +96,7 @@ cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length) {
     try {
         auto tokens = spare != nullptr ? std::move(spare) : std::make_unique<cjson_tokens>();
         tokens->list.clear();
-        // In what journeys are kept as, a token takes four bytes or more.
+        // A token of a stored journey takes four bytes or more.
         tokens->list.reserve(length / 4);
         cjson::copy_for_reading(text, tokens->texts);
         cjson::Progress progress;

@@ -14,7 +14,7 @@ using cjson::wrap;
 
 namespace {
 
-/// Runs `make`; an exception, which can only be want of memory, becomes NULL.
+/// Runs `make`; an exception becomes NULL or false. Only want of memory throws.
 template <typename Make>
 auto guarded(Make make) noexcept -> decltype(make()) {
     try {

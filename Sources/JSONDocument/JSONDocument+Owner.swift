@@ -1,13 +1,13 @@
 import CJSON
 
 extension JSONDocument {
-    /// Owns one tree and frees it with the last document that shows a part of it.
+    /// Owns one tree and frees it with the last document that refers to a part of it.
     final class Owner: Sendable {
-        /// Read by anybody, written by nobody: see `JSONDocument.value`.
+        /// Any thread reads it and none writes it: see `JSONDocument.value`.
         nonisolated(unsafe) let root: OpaquePointer
 
-        /// Takes over what a `cjson_` function made. NULL from those means that memory ran out, where Swift's own
-        /// allocations end the process too.
+        /// Takes ownership of a value from a `cjson_` function. NULL means that memory ran out, which ends the process, as
+        /// it does in Swift's own allocations.
         init(adopting root: OpaquePointer?) {
             guard let root else { fatalError("Out of memory for a JSON document.") }
             self.root = root

@@ -26,7 +26,7 @@ extension JSONDocument {
         self.init(owner)
     }
 
-    /// An object of copies of `members`; of several with one name the last stays.
+    /// An object of copies of `members`; of several members with one name, the last one stays.
     public init(members: some Sequence<(name: String, value: JSONDocument)>) {
         let owner = Owner(adopting: cjson_new_object())
         for (name, member) in members {

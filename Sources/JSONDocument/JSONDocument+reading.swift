@@ -35,7 +35,7 @@ extension JSONDocument {
         return String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
-    /// How many elements or members there are; 0 for what is neither array nor object.
+    /// The number of elements or members; 0 for other kinds.
     public var count: Int { cjson_count(value) }
 
     /// How deep arrays and objects are nested: 0 for a scalar, 1 for `[]`.
@@ -76,7 +76,7 @@ extension JSONDocument {
         return JSONDocument(member, in: owner)
     }
 
-    /// What a C callback adds to.
+    /// Where a C callback collects members.
     private struct Collector {
         let owner: Owner
         var members: [(name: String, value: JSONDocument)] = []

@@ -1,6 +1,6 @@
 import CJSON
 
-/// An immutable JSON value with everything in it: what services hold, what requests bring and answers carry.
+/// An immutable JSON value with everything in it. Services hold them, and requests and responses carry them.
 ///
 /// ```swift
 /// let profile: JSONDocument = ["name": "Ada", "email": nil]
@@ -18,7 +18,7 @@ public struct JSONDocument: Sendable {
 
     /// The value itself, somewhere inside the owner's tree.
     ///
-    /// Unsafe only for the compiler: nothing writes to a tree once a document has it.
+    /// `nonisolated(unsafe)` because the compiler cannot see that nothing writes to a tree that a document owns.
     nonisolated(unsafe) let value: OpaquePointer
 
     /// A whole tree of its own.
@@ -33,7 +33,7 @@ public struct JSONDocument: Sendable {
         self.value = value
     }
 
-    /// The deepest nesting of arrays and objects that is parsed or made by a patch.
+    /// How deep arrays and objects may be nested in parsed text and in the result of a patch.
     public static let maximumDepth = Int(CJSON_MAXIMUM_DEPTH)
 }
 
@@ -50,4 +50,9 @@ extension JSONDocument: Equatable {
 extension JSONDocument: CustomStringConvertible {
     /// The document as JSON text.
     public var description: String { String(decoding: serialized(), as: UTF8.self) }
+}
+
+/// The kinds of JSON value. A number is an `integer` or a `double` by the way it is written (`1` or `1.0`).
+public enum JSONKind: Sendable, Equatable {
+    case null, bool, integer, double, string, array, object
 }

@@ -205,6 +205,30 @@ struct ServiceTests {
         }
     }
 
+    @Test("a patch whose result would be too deep is told so, and changes nothing")
+    func tooDeep() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let path = Paths.service("profile")
+            let deep = String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
+            let inner = String(repeating: "/0", count: 31)
+            let patch = """
+                [{"op":"add","path":"/attributes/a","value":\(deep)},
+                 {"op":"copy","from":"/attributes/a","path":"/attributes/a\(inner)/-"}]
+                """
+            let refused = try await client.send(
+                "PATCH", path, json: patch, fields: [("Content-Type", "application/json-patch+json")])
+            #expect(refused.status == 400)
+            #expect(try refused.json[member: "code"] == "invalid_patch")
+            #expect(try refused.json[member: "detail"]?.string?.contains("more than 64 levels deep") == true)
+            #expect(try await client.get(path)["ETag"] == "\"0\"")
+            let levels = String(repeating: "[", count: 65) + String(repeating: "]", count: 65)
+            let merged = try await client.patch(path, "{\"attributes\":{\"a\":\(levels)}}")
+            #expect(merged.status == 400)
+            #expect(try merged.json[member: "detail"]?.string?.contains("more than 64 levels deep") == true)
+        }
+    }
+
     @Test("a quote needs both of its members")
     func quote() async throws {
         try await withApplication { app in

@@ -180,7 +180,6 @@ struct JSONPatchTests {
     func bomb() throws {
         let operations = JSONDocument(Array(repeating: ["op": "copy", "from": "/a", "path": "/a/-"], count: 60))
         let document: JSONDocument = ["a": ["sixteen characters"]]
-        // Each copy also nests one level deeper, so the other bound is met as well.
         let error = #expect(throws: JSONPatchError.self) { try document.applying(operations) }
         #expect(error?.kind == .tooLarge)
         let wide = JSONDocument(
@@ -202,7 +201,8 @@ struct JSONPatchTests {
         }
         #expect(try applied(62).depth == 64)
         let error = #expect(throws: JSONPatchError.self) { try applied(63) }
-        #expect(error?.kind == .tooLarge)
+        #expect(error?.kind == .tooDeep)
+        #expect(error?.detail == "The result would be nested more than 64 levels deep.")
         #expect(error?.pointer == "/there/x")
     }
 

@@ -37,6 +37,7 @@ struct JSONSchemaTests {
         Case(#"{"exclusiveMaximum":10}"#, "10", "The document must be less than 10"),
         Case(#"{"multipleOf":2}"#, "3", "The document must be a multiple of 2"),
         Case(#"{"multipleOf":2}"#, "2.5", "The document must be a multiple of 2"),
+        Case(#"{"format":"email"}"#, #""ada""#, "The document must be an email address"),
         Case(#"{"minItems":1}"#, "[]", "The document must have at least 1 element"),
         Case(#"{"maxItems":1}"#, "[1,2]", "The document must have at most 1 element"),
         Case(#"{"uniqueItems":true}"#, "[1,2,1.0]", "/2 must not repeat an earlier element"),
@@ -83,8 +84,12 @@ struct JSONSchemaTests {
         (#"{"type":"integer"}"#, "1.0"),
         (#"{"minimum":0}"#, "18446744073709551615"),
         (#"{"maxLength":3}"#, #""\u0000éa""#),
-        (#"{"format":"date"}"#, #""not one""#),
+        (#"{"format":"hostname"}"#, #""not one!""#),
         (##"{"id":"http://example.org/","items":{"$ref":"#/definitions/a"},"definitions":{"a":{}}}"##, "[1]"),
+        (
+            #"{"items":{"allOf":[{"anyOf":[{"minimum":9},{"type":"null"},{"maximum":5}]},{"enum":["a",1]}]}}"#,
+            "[\(repeatElement("1", count: 100_000).joined(separator: ","))]"
+        ),
         (##"{"definitions":{"a b%":{}},"items":{"$ref":"#/definitions/a%20b%25"}}"##, "[1]"),
         (#"{"unknown":{"pattern":"("}}"#, "1"),
         // A propertyNames inside something that is referred to.
@@ -100,7 +105,7 @@ struct JSONSchemaTests {
         #expect(schema.violations(in: try JSONDocument(parsing: document)).isEmpty)
     }
 
-    /// Ways round a schema that the library by itself would leave open, or that would hurt it.
+    /// Documents that look for a way round a schema, or that make validating slow or deep.
     static let hostile: [(schema: String, document: String)] = [
         (#"{"pattern":"^(.|x)*$"}"#, "\"\(String(repeating: "a", count: 1_000_000))\""),
         (#"{"pattern":"^(.|x)*$"}"#, "\"\\u0000\(String(repeating: "a", count: 1_000_000))\""),
@@ -109,7 +114,7 @@ struct JSONSchemaTests {
         (#"{"multipleOf":1}"#, "1.5"),
         (#"{"patternProperties":{"^(.|x)*$":{}}}"#, "{\"\(String(repeating: "a", count: 1_000_000))\":1}"),
         (#"{"propertyNames":{"maxLength":3}}"#, #"{"\u0000abc":1}"#),
-        (#"{"uniqueItems":true}"#, "[\((0..<100_000).map(String.init).joined(separator: ","))]"),
+        (#"{"uniqueItems":true}"#, "[\((0..<100_000).map(String.init).joined(separator: ",")),7.0]"),
         (#"{"items":{"propertyNames":{"pattern":"^a"}}}"#, #"[{"b":1}]"#),
         (#"{"propertyNames":false}"#, #"{"b":1}"#),
         (
@@ -139,8 +144,8 @@ struct JSONSchemaTests {
     }
 
     static let wrong: [Wrong] = [
-        Wrong("1", "", "A schema is an object, true or false."),
-        Wrong(#"[{"propertyNames":{}}]"#, "", "A schema is an object, true or false."),
+        Wrong("1", "", "A schema must be an object, true or false."),
+        Wrong(#"[{"propertyNames":{}}]"#, "", "A schema must be an object, true or false."),
         Wrong(#"{"properties":{"a":{"type":"text"}}}"#, "/properties/a/type"),
         Wrong(#"{"type":[]}"#, "/type"), Wrong(#"{"minimum":"1"}"#, "/minimum", "This must be a number."),
         Wrong(#"{"multipleOf":0}"#, "/multipleOf"), Wrong(#"{"maxLength":-1}"#, "/maxLength"),
@@ -171,7 +176,6 @@ struct JSONSchemaTests {
         let error = try #require(throws: JSONSchemaError.self) { try JSONSchema(document) }
         if let pointer = wrong.pointer { #expect(error.pointer == pointer) }
         if let detail = wrong.detail { #expect(error.detail == detail) }
-        #expect(error.detail != "The schema cannot be used.", "the check must find it before the library does")
     }
 
     @Test("names no more places than it is asked for")

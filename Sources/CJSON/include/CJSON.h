@@ -1,6 +1,6 @@
 #pragma once
 
-// A C face for RapidJSON (parsing, serialising), valijson (JSON Schema) and PCRE2 (the patterns in schemas).
+// A C interface to JSON: RapidJSON parses and serialises, PCRE2 matches the patterns of schemas.
 //
 // - No exception leaves a function: failures are codes or NULL. NULL from a function that makes something means that
 //   memory ran out, unless its comment says otherwise.
@@ -21,14 +21,14 @@ extern "C" {
 #define CJSON_CLOSED_ENUM
 #endif
 
-/// Arrays and objects may be nested this deep, in what is parsed and in what a patch makes: everything recursive here
-/// and in the libraries is bounded by it.
+/// Parsing and patching make no value in which arrays and objects are nested deeper: this bounds all recursion here and
+/// in the libraries.
 #define CJSON_MAXIMUM_DEPTH 64
 
 /// One JSON value with everything in it.
 typedef struct cjson_value cjson_value;
 
-/// Bytes made by this library (UTF-8), to be read and freed.
+/// A UTF-8 text made by this library; the caller frees it.
 typedef struct cjson_text cjson_text;
 
 typedef enum CJSON_CLOSED_ENUM cjson_kind {
@@ -76,24 +76,24 @@ typedef struct cjson_parse_failure {
 /// `//` and `/* */` comments stand where white space may.
 cjson_value *cjson_parse(const uint8_t *bytes, size_t length, bool comments, cjson_parse_failure *failure);
 
-/// The value as compact UTF-8, members sorted by name. The bytes last until the thread's next call of a function that
-/// serialises, and are never freed.
+/// The value as compact UTF-8, members sorted by name. The bytes are valid until this thread's next call of a function
+/// that serialises; do not free them.
 const uint8_t *cjson_serialize(const cjson_value *value, size_t *length);
 
-/// A JSON string literal, with quotation marks, for UTF-8 bytes; what is not UTF-8 becomes U+FFFD. Its bytes last as
-/// those of `cjson_serialize` do.
+/// A JSON string literal, with quotation marks, for UTF-8 bytes; bytes that are not UTF-8 become U+FFFD. The result is
+/// valid as long as that of `cjson_serialize`.
 const uint8_t *cjson_quote(const uint8_t *bytes, size_t length, size_t *quoted_length);
 
 // MARK: Tokens
 
-// Text as the parser goes through it, without values being made: for what is kept in a form that its reader knows.
+// The parser's events as a list, without making values: for stored text whose form the reader knows.
 
 typedef enum CJSON_CLOSED_ENUM cjson_token_kind {
     CJSON_TOKEN_NULL,
     CJSON_TOKEN_FALSE,
     CJSON_TOKEN_TRUE,
     CJSON_TOKEN_INTEGER,
-    /// A whole number beyond `int64_t`.
+    /// An integer beyond `int64_t`.
     CJSON_TOKEN_UNSIGNED,
     CJSON_TOKEN_DOUBLE,
     CJSON_TOKEN_STRING,
@@ -106,13 +106,13 @@ typedef enum CJSON_CLOSED_ENUM cjson_token_kind {
 
 typedef struct cjson_token {
     cjson_token_kind kind;
-    /// How far the text was read when it came: behind the last byte of a string or bracket.
+    /// The offset up to which the text was read: after the last byte of a string or bracket.
     size_t end;
     union {
         int64_t integer;
         uint64_t whole;
         double real;
-        /// Where the bytes of a string or name, unescaped, are among the texts.
+        /// The place of a string's or name's unescaped bytes in the texts.
         struct {
             size_t start;
             size_t length;
@@ -123,11 +123,11 @@ typedef struct cjson_token {
 /// The tokens of one text, and the texts in it.
 typedef struct cjson_tokens cjson_tokens;
 
-/// Tokens are made of arrays and objects that are nested this deep: those of a value, in some that it is kept in.
+/// How deep tokens may be nested: a value of the maximum depth, inside the arrays and objects that it is stored in.
 #define CJSON_MAXIMUM_TOKEN_DEPTH (2 * CJSON_MAXIMUM_DEPTH)
 
-/// Reads text as strictly as `cjson_parse` does, but for names that occur twice: these harm nobody who makes no values,
-/// and wants one name after the other. NULL for what is not JSON.
+/// Reads text as strictly as `cjson_parse` does, but accepts names that occur twice, which do no harm without a tree.
+/// NULL when the text is not JSON.
 cjson_tokens *cjson_read_tokens(const uint8_t *bytes, size_t length);
 const cjson_token *cjson_tokens_list(const cjson_tokens *tokens, size_t *count);
 const uint8_t *cjson_tokens_texts(const cjson_tokens *tokens);
@@ -154,7 +154,7 @@ void cjson_free(cjson_value *value);
 
 cjson_kind cjson_kind_of(const cjson_value *value);
 bool cjson_bool(const cjson_value *value);
-/// True and the number when the value is a whole number that fits.
+/// True and the number when the value is an integer that fits.
 bool cjson_integer(const cjson_value *value, int64_t *result);
 /// True and the number when the value is any number.
 bool cjson_double(const cjson_value *value, double *result);
@@ -229,9 +229,27 @@ typedef struct cjson_schema_failure {
     cjson_text *detail;
 } cjson_schema_failure;
 
-/// Compiles a draft 7 schema without remote references, or NULL and a filled `failure`.
+/// Compiles a draft 7 schema without references to other documents, or NULL and a filled `failure`.
 cjson_schema *cjson_schema_compile(const cjson_value *document, cjson_schema_failure *failure);
 void cjson_schema_free(cjson_schema *schema);
+
+typedef enum CJSON_CLOSED_ENUM cjson_schema_note {
+    /// The keyword at the pointer is not one of draft 7; the detail is empty.
+    CJSON_SCHEMA_UNKNOWN_KEYWORD,
+    CJSON_SCHEMA_OTHER_DRAFT,
+    CJSON_SCHEMA_WITHOUT_EFFECT,
+} cjson_schema_note;
+
+/// Calls `visit` with each place of the schema where its author may have meant something else, and with the rest of a
+/// sentence about it. Both texts are gone after the call.
+void cjson_schema_each_note(
+    const cjson_schema *schema, void *context,
+    void (*visit)(
+        void *context, cjson_schema_note kind, const uint8_t *pointer, size_t pointer_length, const uint8_t *detail,
+        size_t detail_length));
+
+/// The keyword of draft 7 of that index, or NULL beyond the last one.
+const char *cjson_schema_keyword(size_t index);
 
 /// Whether `document` fits, and no more.
 bool cjson_schema_accepts(const cjson_schema *schema, const cjson_value *document);

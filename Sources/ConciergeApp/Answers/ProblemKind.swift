@@ -33,7 +33,8 @@ extension ProblemKind {
         .badRequest, "invalid_state", "State does not fit its schema",
         "The service's state would no longer fit its schema: errors has one entry for each violation.")
     static let invalidPatch = ProblemKind(
-        .badRequest, "invalid_patch", "Not a patch", "The body is not a JSON Patch as RFC 6902 defines it.")
+        .badRequest, "invalid_patch", "Patch cannot be used",
+        "The body is not a JSON Patch as RFC 6902 defines it, or its result would be nested more than 64 levels deep.")
     static let invalidCondition = ProblemKind(
         .badRequest, "invalid_condition", "Malformed condition",
         "If-Match or If-None-Match is not a list of entity tags, or not one that is possible here.")

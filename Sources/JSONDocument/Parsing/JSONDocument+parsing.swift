@@ -3,9 +3,9 @@ import CJSON
 extension JSONDocument {
     /// Parses UTF-8 text strictly: RFC 8259 as narrowed by I-JSON (RFC 7493).
     ///
-    /// Refused beyond what the grammar refuses: a member name that occurs twice in an object, a byte order mark, bytes
-    /// that are not UTF-8, an escaped surrogate without its partner, more than 64 levels of nesting, and numbers beyond
-    /// a double. Whole numbers beyond 64 bits are taken as doubles, and lose digits.
+    /// Beyond the grammar, this refuses a member name that occurs twice in an object, a byte order mark, bytes that are
+    /// not UTF-8, an escaped surrogate without its partner, more than 64 levels of nesting, and numbers beyond a double.
+    /// Integers beyond 64 bits become doubles, and lose digits.
     ///
     /// - Parameter comments: Whether `//` and `/* */` may stand where white space may, as in configuration files.
     /// - Throws: `JSONParseError`, with the place.

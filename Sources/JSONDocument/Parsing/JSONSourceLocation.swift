@@ -1,4 +1,4 @@
-/// A place in a text file as people count it, for messages about configuration.
+/// A line and a column in a text file, for messages about configuration.
 ///
 /// ```swift
 /// JSONSourceLocation(offset: error.offset, in: bytes).description  // "line 12, column 5"

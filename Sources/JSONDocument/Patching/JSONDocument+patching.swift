@@ -17,7 +17,7 @@ extension JSONDocument {
     /// - Parameter maximumSize: How many bytes the operations may add altogether, counted about as they would be
     ///   serialised: a few `copy` operations could otherwise fill the memory by doubling a value again and again.
     /// - Throws: `JSONPatchError`: `.malformed` when `patch` is not a JSON Patch, `.conflict` when it does not fit this
-    ///   document, `.tooLarge` when the result would be nested too deep or too large.
+    ///   document, `.tooDeep` or `.tooLarge` when the result would be.
     package func applying(_ patch: JSONDocument, maximumSize: Int = 4_194_304) throws(JSONPatchError) -> JSONDocument {
         var failure = cjson_patch_failure()
         guard let root = cjson_patch(value, patch.value, max(0, maximumSize), &failure) else {

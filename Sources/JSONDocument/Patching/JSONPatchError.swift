@@ -3,11 +3,13 @@ import CJSON
 /// Why a JSON Patch was not applied, and which of its operations is at fault.
 package struct JSONPatchError: Error, Equatable, Sendable {
     package enum Kind: Sendable, Equatable {
-        /// The document that came as a patch is none, whatever it would be applied to.
+        /// The document is not a JSON Patch, whatever it would be applied to.
         case malformed
-        /// The patch does not fit: a failed `test`, a path that is not there, an index out of bounds.
+        /// The patch does not fit: a failed `test`, a path that does not exist, an index out of bounds.
         case conflict
-        /// The result would be nested too deep, or the patch adds too much.
+        /// The result would be nested deeper than `JSONDocument.maximumDepth`.
+        case tooDeep
+        /// The patch adds too much.
         case tooLarge
     }
 
@@ -46,7 +48,7 @@ package struct JSONPatchError: Error, Equatable, Sendable {
         case .CJSON_PATCH_TEST_FAILED: (.conflict, "The value is not the one that \"test\" expects.")
         case .CJSON_PATCH_ROOT_REMOVED: (.conflict, "The whole document cannot be removed.")
         case .CJSON_PATCH_TOO_DEEP:
-            (.tooLarge, "The result would be nested more than \(JSONDocument.maximumDepth) levels deep.")
+            (.tooDeep, "The result would be nested more than \(JSONDocument.maximumDepth) levels deep.")
         case .CJSON_PATCH_TOO_LARGE: (.tooLarge, "The patch adds too much to the document.")
         case .CJSON_PATCH_OK, .CJSON_PATCH_OUT_OF_MEMORY: (.tooLarge, "There is not enough memory to apply the patch.")
         }

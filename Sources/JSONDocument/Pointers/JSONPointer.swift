@@ -28,6 +28,11 @@ public struct JSONPointer: Hashable, Sendable {
 
     public func appending(_ token: String) -> JSONPointer { JSONPointer(tokens + [token]) }
 
+    /// The place that `pointer` names inside this one.
+    package func appending(below pointer: String) -> JSONPointer {
+        JSONPointer(tokens + (JSONPointer(parsing: pointer)?.tokens ?? []))
+    }
+
     public func appending(_ index: Int) -> JSONPointer { appending(String(index)) }
 
     /// A token as it is written between slashes: `~` as `~0`, `/` as `~1`.

@@ -1,7 +1,7 @@
 import CJSON
 
-/// Reads JSON text that ``JSONWriter`` wrote, piece by piece and in the order in which it was written, without making a
-/// document first: for what the program keeps for itself and reads all the time.
+/// Reads JSON text that ``JSONWriter`` wrote, piece by piece and in the order of writing, without making a document
+/// first: for stored text that is read often.
 ///
 /// ```swift
 /// var reader = try JSONReader(Array(#"["Ada",36,[1,2]]"#.utf8))
@@ -12,9 +12,9 @@ import CJSON
 /// while !reader.endsArray() { numbers.append(try reader.int()) }
 /// ```
 ///
-/// The parser goes through the whole text first, so that only what is JSON is read. Whatever the text is, reading it
-/// traps never: it throws where something else stands than is asked for. Text from outside is for
-/// `JSONDocument.init(parsing:comments:)`, which also says what is wrong with it.
+/// The parser checks the whole text first, so that only JSON is read. Reading never traps: it throws where the text has
+/// something else than the caller asks for. Use `JSONDocument.init(parsing:comments:)` for text from outside, which also
+/// says what is wrong.
 package struct JSONReader: Sendable {
     private let bytes: [UInt8]
     private let tokens: JSONTokens
@@ -29,27 +29,27 @@ package struct JSONReader: Sendable {
 
     package mutating func beginArray() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_BEGIN_ARRAY) }
 
-    /// Takes the beginning of an array if it is next.
+    /// Reads the beginning of an array if that is next.
     package mutating func isArray() -> Bool { takes(.CJSON_TOKEN_BEGIN_ARRAY) }
 
-    /// Takes the end of an array if it is next.
+    /// Reads the end of an array if that is next.
     package mutating func endsArray() -> Bool { takes(.CJSON_TOKEN_END_ARRAY) }
 
     package mutating func endArray() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_END_ARRAY) }
 
     package mutating func beginObject() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_BEGIN_OBJECT) }
 
-    /// Takes the end of an object if it is next.
+    /// Reads the end of an object if that is next.
     package mutating func endsObject() -> Bool { takes(.CJSON_TOKEN_END_OBJECT) }
 
     package mutating func endObject() throws(JSONReadError) { _ = try take(.CJSON_TOKEN_END_OBJECT) }
 
-    /// Takes the name of a member, which has to be that one.
+    /// Reads the name of a member, which must be this one.
     package mutating func name(_ name: StaticString) throws(JSONReadError) {
         guard isName(name) else { throw failure }
     }
 
-    /// Takes the name of a member if it is that one.
+    /// Reads the name of a member if it is this one.
     package mutating func isName(_ name: StaticString) -> Bool {
         guard let token = next, token.kind == .CJSON_TOKEN_NAME else { return false }
         let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
@@ -86,7 +86,7 @@ package struct JSONReader: Sendable {
         return .null
     }
 
-    /// An array or object, made of the part of the text that it stands in.
+    /// Parses the part of the text that is the next array or object.
     private mutating func container(from start: Int) throws(JSONReadError) -> JSONDocument {
         var depth = 0
         var end = start
@@ -122,11 +122,11 @@ package struct JSONReader: Sendable {
         return token
     }
 
-    /// Something else was to come after what has been read.
+    /// The error for a token that the caller did not ask for.
     private var failure: JSONReadError { JSONReadError(offset: place == 0 ? 0 : tokens.list[place - 1].end) }
 }
 
-/// The text is not what was to be read, from that byte on.
+/// The text differs from what the reader asked for, from that byte on.
 package struct JSONReadError: Error, Equatable, Sendable {
     package let offset: Int
 

@@ -1,8 +1,8 @@
 import CJSON
 
-/// What the parser came to in a text, one after the other, without a tree of it.
+/// The tokens of a text in order, without a tree.
 final class JSONTokens: Sendable {
-    /// Read by anybody, written by nobody, and freed with this.
+    /// Any thread reads it, none writes it, and `deinit` frees it.
     nonisolated(unsafe) let list: UnsafeBufferPointer<cjson_token>
     nonisolated(unsafe) private let texts: UnsafePointer<UInt8>?
     nonisolated(unsafe) private let tokens: OpaquePointer

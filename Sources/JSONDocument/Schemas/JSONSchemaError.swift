@@ -1,6 +1,6 @@
 import CJSON
 
-/// Why a document is not a schema that can be used, and where.
+/// Why a document cannot be used as a schema, and where.
 package struct JSONSchemaError: Error, Equatable, Sendable {
     /// JSON Pointer into the schema.
     package let pointer: String

@@ -1,15 +1,15 @@
 /// Durations as people write them: `250ms`, `90s`, `30m`, `12h`, `7d`, or ISO 8601 (`PT30M`, `P7D`, `PT0.25S`).
 package enum DurationText {
-    /// Nil when it is neither form, or too long to count in milliseconds.
+    /// Nil when the text has neither form, or the duration is too long to count in milliseconds.
     ///
-    /// ISO 8601 years and months are not taken: how long they are depends on when they begin.
+    /// ISO 8601 years and months are refused: how long they are depends on when they begin.
     package static func parse(_ text: String) -> Duration? {
         guard text.utf8.count <= 32 else { return nil }
         let milliseconds = text.utf8.first == UInt8(ascii: "P") ? isoMilliseconds(text) : shortMilliseconds(text)
         return milliseconds.map { Duration.milliseconds($0) }
     }
 
-    /// The shortest writing that says the same; ISO 8601 is never needed. Precise to the millisecond.
+    /// The shortest text for a duration, without ISO 8601, precise to the millisecond.
     package static func format(_ duration: Duration) -> String {
         let parts = duration.components
         let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
@@ -34,7 +34,7 @@ package enum DurationText {
         return product(count, unit)
     }
 
-    /// Designators in the order that the standard demands, of the date before `T` and of the time after it.
+    /// Designators in the standard's order, of the date before `T` and of the time after it.
     private static let dateUnits: [(Character, Int64)] = [("W", 604_800_000), ("D", 86_400_000)]
     private static let timeUnits: [(Character, Int64)] = [("H", 3_600_000), ("M", 60_000), ("S", 1000)]
 
@@ -71,7 +71,7 @@ package enum DurationText {
         let parts = number.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
         guard let whole = parts.first.flatMap({ Int64($0) }), let amount = product(whole, unit) else { return nil }
         if parts.count == 1 { return amount }
-        // Only seconds may have a fraction here, to the millisecond.
+        // Only seconds may have a fraction, to the millisecond.
         guard fraction, parts.count == 2, (1...3).contains(parts[1].count), let thousandths = Int64(parts[1]) else {
             return nil
         }

@@ -1,18 +1,18 @@
-/// Finds what somebody probably meant: "did you mean `port`?" saves a look into the manual.
+/// Guesses the name that a misspelt one was meant to be, for messages such as "did you mean port?".
 package enum NearestName {
-    /// The known name nearest to the written one, or nil when none is near enough to be worth saying.
+    /// The known name nearest to the written one, or nil when none is near.
     ///
-    /// Case and the separators `_`, `-` and `.` do not count, so that `drainTimeout` and `admin-port` are found. A
-    /// name whose last part is right (`body_bytes`) is found below its group (`limits.body_bytes`).
+    /// Case and the separators `_`, `-` and `.` do not count, so that `drainTimeout` and `admin-port` are found. A name
+    /// without its group (`body_bytes`) is found, too (`limits.body_bytes`).
     package static func of(_ written: String, among known: [String]) -> String? {
         let wanted = folded(written)
-        // Names come from outside: the comparison is quadratic in their length.
+        // The comparison is quadratic in the length of names, which come from outside.
         guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
-        // A third of the letters wrong is still a slip; more is another word.
+        // With more than a third of its letters wrong it is another word.
         let limit = min(max(2, wanted.count / 3), wanted.count - 1)
         let nearest = known.map { (name: $0, distance: distance(wanted, folded($0))) }.min { $0.distance < $1.distance }
         if let nearest, nearest.distance <= limit { return nearest.name }
-        // A beginning long enough to say something: `warn` for `warning`.
+        // A prefix of at least four letters: `warn` for `warning`.
         if wanted.count >= 4, let longer = known.first(where: { folded($0).starts(with: wanted) }) { return longer }
         let last = folded(lastPart(written))
         return known.first { folded(lastPart($0)) == last }

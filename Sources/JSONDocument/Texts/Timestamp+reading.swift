@@ -1,5 +1,5 @@
 extension Timestamp {
-    /// Reads just what ``description`` writes; nil for anything else, also for other spellings of RFC 3339.
+    /// Reads exactly the form that ``description`` writes; nil for anything else, also for other forms of RFC 3339.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == Self.length else { return nil }
@@ -18,13 +18,13 @@ extension Timestamp {
         let days = daysSince1970(year, month, day)
         let moment = Timestamp(
             millisecondsSince1970: (((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000 + millisecond)
-        // Days that the month does not have, an hour 24 and the like come out as another text.
+        // A day that the month does not have, an hour 24 and the like make another text.
         guard moment.description == text else { return nil }
         self = moment
     }
 }
 
-/// The reverse of `civil`: years begin in March.
+/// The inverse of `civil`: years begin in March.
 private func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

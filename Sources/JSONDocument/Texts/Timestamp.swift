@@ -1,4 +1,4 @@
-/// A moment as the wall clock calls it, shown as RFC 3339 in UTC with milliseconds: `2026-01-31T09:05:07.250Z`.
+/// A moment of the wall clock, written as RFC 3339 in UTC with milliseconds: `2026-01-31T09:05:07.250Z`.
 package struct Timestamp: Sendable, Hashable, Comparable {
     package let millisecondsSince1970: Int64
 
@@ -12,7 +12,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// RFC 3339 has years of four digits: what lies beyond is shown as the first or last moment that it can say.
+    /// RFC 3339 has years of four digits: a moment beyond is shown as the first or the last one that can be written.
     package var description: String {
         String(unsafeUninitializedCapacity: Self.length) { buffer in
             write(into: UnsafeMutableRawBufferPointer(buffer))
@@ -20,16 +20,16 @@ extension Timestamp: CustomStringConvertible {
         }
     }
 
-    /// Bytes of its text.
+    /// The number of bytes of the text.
     package static let length = 24
 
-    /// The text, without making a string.
+    /// Writes the text without making a string.
     /// - Precondition: `buffer` has room for `length` bytes.
     package func write(into buffer: UnsafeMutableRawBufferPointer) {
         let shown = min(max(millisecondsSince1970, Self.first), Self.last)
         let (days, milliseconds) = floorDivision(shown, 86_400_000)
         let (year, month, day) = civil(days)
-        // Small and positive from here on, which divides faster.
+        // A small unsigned number divides faster.
         let time = UInt32(truncatingIfNeeded: milliseconds)
         let seconds = time / 1_000
         func put(_ number: UInt32, at place: Int) {

@@ -1,8 +1,8 @@
 import CJSON
 import Glibc
 
-/// Text that is the same each time, brackets, names, colons and commas in it, and a value behind it, in one go: for what
-/// is written all the time. The commas are the caller's here.
+/// Constant text with its brackets, names, colons and commas, followed by a value, in one append: for hot paths. Here the
+/// caller writes the commas.
 ///
 /// ```swift
 /// writer.beginObject()
@@ -18,7 +18,7 @@ extension JSONWriter {
     package mutating func add(_ text: [UInt8]) {
         text.withUnsafeBufferPointer { text in
             add("", room: text.count) { room in
-                // A pointer may be missing where there is nothing.
+                // An empty buffer may have no address.
                 if let start = text.baseAddress { memcpy(room, start, text.count) }
             }
         }
@@ -33,7 +33,7 @@ extension JSONWriter {
             }
             add(text, room: utf8.count + 2) { room in
                 room[0] = UInt8(ascii: "\"")
-                // A pointer may be missing where there is nothing.
+                // An empty buffer may have no address.
                 if let start = utf8.baseAddress { memcpy(room + 1, start, utf8.count) }
                 room[utf8.count + 1] = UInt8(ascii: "\"")
             }
@@ -91,7 +91,7 @@ extension JSONWriter {
         document(value)
     }
 
-    /// Room for a value of that many bytes behind the text, asked for once.
+    /// Reserves room for the text and a value of that many bytes at once.
     @inline(__always)
     private mutating func add(_ text: StaticString, room size: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void) {
         let length = text.utf8CodeUnitCount

@@ -1,6 +1,6 @@
 import CJSON
 
-/// Writes JSON text piece by piece, for answers and log lines, without making a document first.
+/// Writes JSON text piece by piece, for responses and log lines, without making a document first.
 ///
 /// ```swift
 /// var writer = JSONWriter()
@@ -13,13 +13,13 @@ import CJSON
 /// writer.bytes  // {"items":[1]}
 /// ```
 ///
-/// Commas come by themselves. The writer does not check that what it is told makes JSON: a name without a value, or an
-/// object that is not ended, is the caller's mistake and shows in the text. Members are written in the order given.
+/// The writer adds the commas. It does not check that the calls make JSON: a name without a value, or an object that is
+/// not ended, is the caller's mistake and shows in the text. Members are written in the order of the calls.
 package struct JSONWriter: Sendable {
     /// The text so far, UTF-8.
     package internal(set) var bytes: [UInt8] = []
 
-    /// Whether a comma goes before the next name or value: something precedes it in the same array or object.
+    /// Whether a comma goes before the next name or value, because it is not the first in its array or object.
     var needsComma = false
 
     package init(reservingCapacity capacity: Int = 256) {
@@ -34,7 +34,7 @@ package struct JSONWriter: Sendable {
 
     package mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// The name of the member whose value is written next. Literals are taken by the other one.
+    /// The name of the member whose value is written next. Literals use the other overload.
     @_disfavoredOverload
     package mutating func name(_ name: String) {
         comma()
@@ -43,7 +43,7 @@ package struct JSONWriter: Sendable {
         needsComma = false
     }
 
-    /// The same for a name that stands in the code: it is ASCII, has nothing to escape, and is not looked through.
+    /// The same for a literal: it must be ASCII without anything to escape, which is not checked.
     package mutating func name(_ name: StaticString) {
         comma()
         bytes.append(UInt8(ascii: "\""))
@@ -90,7 +90,7 @@ package struct JSONWriter: Sendable {
         bytes.append(contentsOf: text)
     }
 
-    /// The same for bytes that lie somewhere: much faster than what is generic, which is called from another module.
+    /// The same for a buffer: much faster than the generic function when another module calls it.
     package mutating func raw(_ text: UnsafeRawBufferPointer) {
         comma()
         bytes.append(contentsOf: text)
@@ -121,7 +121,7 @@ package struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Copies a string straight when nothing in it needs escaping, which is nearly always; the library escapes others.
+    /// Copies a string as it is when nothing in it needs escaping, which is nearly always.
     private mutating func quote(_ value: String) {
         var value = value
         value.withUTF8 { quote($0) }
@@ -139,8 +139,8 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Whether no byte is a quotation mark, a backslash or below a space. Eight at a time: a byte is below `n` when
-    /// taking `n` from it borrows, which shows in its highest bit, unless that was set before.
+    /// Whether no byte is a quotation mark, a backslash or below a space. Looks at eight bytes at a time: a byte is below
+    /// `n` when subtracting `n` from it borrows, which shows in its highest bit, unless that was set before.
     static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let bytes = UnsafeRawBufferPointer(text)
         var place = 0
@@ -153,7 +153,7 @@ package struct JSONWriter: Sendable {
             rest = rest << 8 | UInt64(bytes[place])
             place += 1
         }
-        // Filled up with spaces.
+        // Spaces fill the rest of the word.
         let used = UInt64(bytes.count % 8) * 8
         return isPlain(rest | (0x2020_2020_2020_2020 << used))
     }
@@ -165,12 +165,12 @@ package struct JSONWriter: Sendable {
         let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
         let hits =
             ((word &- ones &* 0x20) & ~word) | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)
-        // A borrow may come from the byte before; then that was a hit, too.
+        // A borrow may come from the byte before; then that byte was a hit, too.
         return hits & highest == 0
     }
 
     private mutating func digits(_ magnitude: UInt, negative: Bool) {
-        // From the last digit to the first, and then added in one go.
+        // The digits are made from the last to the first, and then appended at once.
         let maximumLength = 20
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: maximumLength) { room in
             var start = maximumLength

@@ -9,6 +9,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case badValue = "bad_value"
     case badDuration = "bad_duration"
     case badSchema = "bad_schema"
+    case doubtfulSchema = "doubtful_schema"
     case badPointer = "bad_pointer"
     case duplicateFlow = "duplicate_flow"
 
@@ -49,7 +50,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// Errors stop the start, warnings do not.
     public var severity: FlowProblem.Severity {
         switch self {
-        case .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition: .warning
+        case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition: .warning
         default: .error
         }
     }
@@ -65,6 +66,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
         case .badValue: "The value is not one of those that its key may have."
         case .badDuration: "The value is not a span of time."
         case .badSchema: "The value is not a JSON Schema (draft 7) that can be used."
+        case .doubtfulSchema: "A keyword of the schema has no effect."
         case .badPointer: "The text is not a JSON Pointer that says in what it points."
         case .duplicateFlow: "Two files have the same id and version."
         case .unknownState: "There is no such state in this flow."

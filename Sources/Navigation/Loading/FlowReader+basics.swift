@@ -174,10 +174,13 @@ extension FlowReader {
             return nil
         }
         do {
-            return ShapeRule(schema: try JSONSchema(schema))
+            let schema = try JSONSchema(schema)
+            for warning in schema.warnings {
+                report(place.appending(below: warning.pointer), .doubtfulSchema, warning.detail)
+            }
+            return ShapeRule(schema: schema)
         } catch {
-            let tokens = (JSONPointer(parsing: error.pointer) ?? .root).tokens
-            report(JSONPointer(place.tokens + tokens), .badSchema, error.detail.asClause)
+            report(place.appending(below: error.pointer), .badSchema, error.detail.asClause)
             return nil
         }
     }

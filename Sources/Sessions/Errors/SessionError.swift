@@ -18,7 +18,7 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case preconditionRequired(service: String)
     /// One entry for each thing that is wrong.
     case invalid([InvalidInput])
-    /// The JSON Patch is none, whatever it would be applied to.
+    /// The document is not a JSON Patch, or its result would be nested too deep.
     case malformedPatch(InvalidInput)
     /// The JSON Patch does not fit the state.
     case patchConflict(InvalidInput)

@@ -80,7 +80,7 @@ extension RegisteredService {
         } catch {
             let input = InvalidInput(pointer: error.operation.map { "/\($0)" } ?? "", detail: error.description)
             switch error.kind {
-            case .malformed: throw .malformedPatch(input)
+            case .malformed, .tooDeep: throw .malformedPatch(input)
             case .conflict: throw .patchConflict(input)
             case .tooLarge: throw .tooLarge(service: name, limit: limit)
             }

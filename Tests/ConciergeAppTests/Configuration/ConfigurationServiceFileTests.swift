@@ -118,6 +118,25 @@ struct ConfigurationServiceFileTests {
         #expect(loaded.services.count == 1)
     }
 
+    @Test("Keywords that mean nothing in draft 7 are warnings at their places, and the service is there")
+    func schemaWarnings() async throws {
+        let text = """
+            {"name": "a", "default": {},
+             "schema": {
+              "$schema": "https://json-schema.org/draft/2019-09/schema", "additionalproperties": false,
+              "properties": {"host": {"format": "hostname"}}
+             }}
+            """
+        let loaded = try await services(["a.json": text])
+        #expect(loaded.problems.map(\.code) == ["other_draft", "unknown_keyword", "without_effect"])
+        #expect(loaded.problems.allSatisfy { $0.severity == .warning })
+        #expect(
+            loaded.problems.map(\.origin.description)
+                == ["services/a.json:3:3", "services/a.json:3:62", "services/a.json:4:27"])
+        #expect(loaded.problems[1].message.hasSuffix("; did you mean additionalProperties?"))
+        #expect(loaded.services.count == 1)
+    }
+
     @Test("Two files with one name are a problem that names both, also when the first is bad")
     func duplicateName() async throws {
         let good = #"{"name": "a", "schema": {"type": "object"}, "default": {}}"#

@@ -83,6 +83,9 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(
                 #""a": {"on": {"go": {"target": "a", "guard": "g"}}}"#,
                 #""guards": {"g": {"service": "quote", "schema": 7}}"#)),
+        .init(
+            .doubtfulSchema, "/states/a/accepts/go/properties/n/minlength", severity: .warning,
+            screen(#"{"target": "a"}"#, #""accepts": {"go": {"properties": {"n": {"minlength": 1}}}}"#)),
         .init(.badPointer, "/states/a/on/go/actions/0/path", action(#"{"op": "add", "path": "quote", "value": 1}"#)),
         .init(.badPointer, "/states/a/on/go/actions/0/path", action(#"{"op": "add", "path": "/event/x", "value": 1}"#)),
         .init(

@@ -58,7 +58,7 @@ package struct ServiceFile: Sendable {
 
 extension ServiceFile {
     /// A declaration that comes from code instead of a file.
-    /// - Throws: `JSONSchemaError` when the schema is none.
+    /// - Throws: `JSONSchemaError` when `schema` is not a schema.
     package init(
         name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Duration? = nil,
         concurrency: Concurrency = .lastWrite, boundTo: Binding? = nil, access: Access = .readWrite

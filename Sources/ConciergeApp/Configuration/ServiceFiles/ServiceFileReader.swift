@@ -70,10 +70,15 @@ struct ServiceFileReader {
             report("schema", "empty_schema", "the schema allows any document at all", severity: .warning)
         }
         do {
-            return try JSONSchema(document)
+            let schema = try JSONSchema(document)
+            for warning in schema.warnings {
+                report(
+                    JSONPointer(["schema"]).appending(below: warning.pointer), warning.kind.rawValue, warning.detail,
+                    severity: .warning)
+            }
+            return schema
         } catch {
-            let tokens = (JSONPointer(parsing: error.pointer) ?? .root).tokens
-            report(JSONPointer(["schema"] + tokens), "bad_schema", error.detail.asClause)
+            report(JSONPointer(["schema"]).appending(below: error.pointer), "bad_schema", error.detail.asClause)
             return nil
         }
     }
@@ -81,9 +86,8 @@ struct ServiceFileReader {
     private mutating func readDefault(against schema: JSONSchema?) -> JSONDocument? {
         guard let document = required("default") else { return nil }
         for violation in schema?.violations(in: document) ?? [] {
-            let tokens = (JSONPointer(parsing: violation.pointer) ?? .root).tokens
             report(
-                JSONPointer(["default"] + tokens), "default_mismatch",
+                JSONPointer(["default"]).appending(below: violation.pointer), "default_mismatch",
                 "the default does not fit the schema: \(violation)")
         }
         return document

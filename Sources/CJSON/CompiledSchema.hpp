@@ -1,0 +1,127 @@
+#pragma once
+
+#include "CJSON.h"
+#include "Pattern.hpp"
+#include "SchemaFormat.hpp"
+#include "Tree.hpp"
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace cjson {
+
+struct Rule;
+using Rules = std::vector<const Rule *>;
+
+/// One subschema, compiled: what a value must be. A keyword that the subschema does not have is NULL or empty here.
+///
+/// Values of keywords are pointers into the schema's document, and rules refer to each other, also in circles.
+struct Rule {
+    struct Property {
+        const std::string *name;
+        const Rule *rule;
+    };
+    struct PatternProperty {
+        const std::string *text;
+        const Pattern *pattern;
+        const Rule *rule;
+    };
+    struct Dependency {
+        const std::string *name;
+        /// Either a rule or an array of names.
+        const Rule *rule;
+        const json *names;
+    };
+
+    /// Where the subschema is in the document, and the base URI of references in it.
+    std::string pointer;
+    std::string base;
+    /// Set for a `$ref`: this rule counts and no other keyword.
+    const Rule *reference = nullptr;
+
+    /// The bits of the types that are allowed; none for `false`.
+    unsigned types = ~0U;
+    const json *type = nullptr;
+    const json *constant = nullptr;
+    const json *choices = nullptr;
+
+    const json *minimum = nullptr;
+    const json *exclusive_minimum = nullptr;
+    const json *maximum = nullptr;
+    const json *exclusive_maximum = nullptr;
+    const json *multiple_of = nullptr;
+
+    const json *min_length = nullptr;
+    const json *max_length = nullptr;
+    const json *pattern_text = nullptr;
+    const Pattern *pattern = nullptr;
+    const SchemaFormat *format = nullptr;
+
+    const json *min_items = nullptr;
+    const json *max_items = nullptr;
+    bool has_unique_items = false;
+    Rules listed_items;
+    /// The rule for the elements after the listed ones.
+    const Rule *other_items = nullptr;
+    const Rule *contains = nullptr;
+
+    const json *min_properties = nullptr;
+    const json *max_properties = nullptr;
+    const json *required = nullptr;
+    const Rule *property_names = nullptr;
+    /// Sorted by name, as the members of objects are.
+    std::vector<Property> properties;
+    std::vector<PatternProperty> pattern_properties;
+    const Rule *additional_properties = nullptr;
+    std::vector<Dependency> dependencies;
+
+    Rules all_of;
+    Rules any_of;
+    Rules one_of;
+    const Rule *forbidden = nullptr;
+    const Rule *condition = nullptr;
+    const Rule *consequence = nullptr;
+    const Rule *alternative = nullptr;
+
+    /// The rule that counts.
+    const Rule &resolved() const { return reference == nullptr ? *this : *reference; }
+};
+
+/// Something in a schema that its author may have meant otherwise.
+struct SchemaNote {
+    cjson_schema_note kind;
+    std::string pointer;
+    std::string detail;
+};
+
+/// A schema with its rules. It is only read after compiling, from any thread.
+struct CompiledSchema {
+    json document;
+    /// Elements of a deque stay where they are.
+    std::deque<Rule> rules;
+    const Rule *root = nullptr;
+    std::map<std::string, Pattern> patterns;
+    std::vector<SchemaNote> notes;
+};
+
+/// What is wrong with a schema; thrown and caught inside this library.
+struct SchemaProblem {
+    std::string pointer;
+    std::string detail;
+};
+
+/// The bit of a type's name, 0 for what is not one.
+unsigned type_bit(std::string_view name);
+
+/// The bits of all types that a value has: an integer is a number, too.
+unsigned type_bits(const json &value);
+
+/// Fills in the rules for the document of a schema. Throws `SchemaProblem`.
+void compile(CompiledSchema &schema);
+
+/// The keywords of draft 7, until NULL.
+const char *schema_keyword(size_t index);
+
+}  // namespace cjson

@@ -1,0 +1,40 @@
+import CJSON
+
+/// A place in a schema where its author may have meant something else.
+package struct JSONSchemaWarning: Equatable, Sendable {
+    package enum Kind: String, Sendable {
+        /// The keyword is not one of draft 7, and is ignored.
+        case unknownKeyword = "unknown_keyword"
+        /// The keyword, or the draft that `$schema` names, is of another draft.
+        case otherDraft = "other_draft"
+        /// The keyword is one of draft 7, and asserts nothing here.
+        case withoutEffect = "without_effect"
+    }
+
+    package let kind: Kind
+
+    /// JSON Pointer to the keyword.
+    package let pointer: String
+
+    /// A clause that begins with the keyword: "then has no effect without if".
+    package let detail: String
+
+    init(_ note: cjson_schema_note, at pointer: String, _ detail: String) {
+        let keyword = JSONPointer(parsing: pointer)?.tokens.last ?? ""
+        self.pointer = pointer
+        switch note {
+        case .CJSON_SCHEMA_UNKNOWN_KEYWORD:
+            let guess = NearestName.of(keyword, among: Self.keywords).map { "; did you mean \($0)?" } ?? ""
+            kind = .unknownKeyword
+            self.detail = "\"\(keyword)\" is not a keyword of draft 7 and is ignored\(guess)"
+        case .CJSON_SCHEMA_OTHER_DRAFT: (kind, self.detail) = (.otherDraft, "\(keyword) \(detail)")
+        case .CJSON_SCHEMA_WITHOUT_EFFECT: (kind, self.detail) = (.withoutEffect, "\(keyword) \(detail)")
+        }
+    }
+
+    private static let keywords: [String] = {
+        var keywords: [String] = []
+        while let keyword = cjson_schema_keyword(keywords.count) { keywords.append(String(cString: keyword)) }
+        return keywords
+    }()
+}
