@@ -106,3 +106,64 @@ public final class FlowDefinition: Sendable {
 
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }
+
+extension FlowDefinition {
+    static func looksAtTime(_ states: [FlowState], _ guards: [NamedGuard], _ events: [EventRule]) -> Bool {
+        let screens = states.compactMap(\.screen)
+        let rules = events + screens.flatMap(\.events)
+        let guards =
+            guards.map(\.guard) + screens.flatMap(\.requires) + rules.flatMap(\.transitions).compactMap(\.guard)
+        return guards.contains(where: \.looksAtTime)
+    }
+}
+
+extension Guard {
+    fileprivate var looksAtTime: Bool {
+        switch self {
+        case .shape, .named: false
+        case .all(let parts), .any(let parts): parts.contains(where: \.looksAtTime)
+        case .not(let part): part.looksAtTime
+        case .compare(let left, _, let right): left.looksAtTime || right.looksAtTime
+        }
+    }
+}
+
+extension Guard.Operand {
+    fileprivate var looksAtTime: Bool {
+        if case .path(let path) = self { path.root == .now } else { false }
+    }
+}
+
+/// How long a flow may run, in milliseconds.
+///
+/// A journey whose own flow has run out of time is expired. A child that has is ended, and its parent told
+/// `done.expired`.
+public struct FlowTimeout: Sendable, Equatable {
+    /// Since the journey last moved.
+    public let idle: Int64?
+    /// Since the flow started.
+    public let total: Int64?
+
+    public static let none = FlowTimeout(idle: nil, total: nil)
+}
+
+/// What becomes of journeys that run on an older version, at their next event.
+public enum InFlightPolicy: String, Sendable, CaseIterable {
+    /// They stay on theirs.
+    case pin
+    /// They move to this one, where a migration leads here.
+    case migrate
+    /// They start over on this one; the services are kept.
+    case restart
+}
+
+/// How a journey gets from an older version of a flow to the one that this stands in.
+public struct Migration: Sendable {
+    public let from: Int
+    /// Old state ids to new ones; a state that is not named keeps its id.
+    public let states: [String: String]
+    /// What is done to the services.
+    public let patch: [Action]
+
+    public func state(for old: String) -> String { states[old] ?? old }
+}

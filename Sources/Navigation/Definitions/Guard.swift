@@ -40,3 +40,25 @@ public struct NamedGuard: Sendable {
     public let name: String
     public let `guard`: Guard
 }
+
+/// How two values are compared: numbers by value, texts by their code points, everything else only for equality.
+public enum Comparison: String, Sendable, CaseIterable {
+    case equal = "=="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+}
+
+/// A JSON Schema (draft 7), compiled once.
+public struct ShapeRule: Sendable {
+    let schema: JSONSchema
+
+    /// The schema as it is written.
+    public var document: JSONDocument { schema.document }
+
+    public func accepts(_ value: JSONDocument) -> Bool { schema.accepts(value) }
+
+    public func violations(in value: JSONDocument) -> [JSONViolation] { schema.violations(in: value) }
+}

@@ -28,3 +28,72 @@ final class PreparedScreen: Sendable {
         needs = ServiceShape.all(of: screen.requires, named: named)
     }
 }
+
+/// An event as it is offered on a screen.
+final class Offer: Sendable {
+    let rule: EventRule
+    /// All that can be in its way, where that is documents of services that do not fit: the first transition has no guard
+    /// and does not go back. Nil for what depends on more; see ``StepRun/obstacles(to:)``.
+    let needs: [ServiceShape]?
+
+    /// - Parameters:
+    ///   - screen: what it is offered on.
+    ///   - named: the guards of the flow that have names.
+    init(_ rule: EventRule, on screen: Screen, among states: [FlowState], named: [NamedGuard]) {
+        self.rule = rule
+        guard let transition = rule.transitions.first else {
+            needs = []
+            return
+        }
+        needs = Self.needs(of: transition, on: screen, among: states, named)
+    }
+
+    private static func needs(
+        of transition: Transition, on screen: Screen, among states: [FlowState], _ named: [NamedGuard]
+    ) -> [ServiceShape]? {
+        guard transition.guard == nil else { return nil }
+        switch transition.nav {
+        case nil, .push, .replace, .present, .setRoot: break
+        case .dismiss, .pop, .popTo, .popToRoot: return nil
+        }
+        // What is done on the way may be just what the screen to come requires.
+        guard transition.actions.isEmpty, screen.exit.isEmpty,
+            let target = transition.target.flatMap({ states[$0].screen })
+        else { return [] }
+        return ServiceShape.all(of: target.requires, named: named)
+    }
+}
+
+/// A guard that asks for the shape of a service's document, and for nothing else: what nearly all guards are.
+final class ServiceShape: Sendable {
+    let service: String
+    let rule: ShapeRule
+
+    private init(_ service: String, _ rule: ShapeRule) {
+        self.service = service
+        self.rule = rule
+    }
+
+    func isSame(as other: ServiceShape) -> Bool { service == other.service && rule.schema === other.rule.schema }
+
+    /// Names and lists that are gone through count as well. A sensible list has one or two parts.
+    static let maximumParts = 32
+
+    /// Such guards in a row, in the order in which they are asked; nil when others are among them, or very many.
+    ///
+    /// - Parameter named: the guards that have names. They may be made of each other: the flow is not checked yet.
+    static func all(of guards: [Guard], named: [NamedGuard]) -> [ServiceShape]? {
+        var shapes: [ServiceShape] = []
+        var rest = Array(guards.reversed())
+        for _ in 0...maximumParts {
+            guard let next = rest.popLast() else { return shapes }
+            switch next {
+            case .shape(of: .service(let service), let rule): shapes.append(ServiceShape(service, rule))
+            case .all(let parts): rest += parts.reversed()
+            case .named(let place): rest.append(named[place].guard)
+            case .shape, .any, .not, .compare: return nil
+            }
+        }
+        return nil
+    }
+}

@@ -38,3 +38,20 @@ public final class Screen: Sendable {
 
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }
+
+/// What going back from a screen does.
+public enum BackRule: Sendable, Equatable {
+    /// To the nearest frame below that can be gone back to.
+    case allowed
+    case forbidden
+    /// To the nearest frame of that state, a place in the flow's states; the screen takes its place when there is none.
+    case target(Int)
+}
+
+/// How long a screen may be looked at, counted from when it was come to.
+public struct ScreenTimeout: Sendable {
+    /// In milliseconds.
+    public let after: Int64
+    /// What happens then; nil: the journey is expired.
+    public let transition: Transition?
+}

@@ -88,3 +88,20 @@ extension [Coordinator] {
         return nil
     }
 }
+
+extension Journey {
+    /// The same, its steps counted on from those of a journey that had its id before.
+    package func continuing(after step: UInt64) -> Journey {
+        var journey = self
+        journey.step += step
+        return journey
+    }
+}
+
+public enum JourneyStatus: String, Sendable, CaseIterable {
+    case active
+    /// The flow reached an end, or none of it was left.
+    case finished
+    /// Its time has passed.
+    case expired
+}
