@@ -24,7 +24,7 @@ struct FlowWays {
             if case .target(let target) = screen.back { ways.append(target) }
             if let target = screen.timeout?.transition?.target { ways.append(target) }
             return ways
-        case .choice(let branches): return branches.map(\.target)
+        case .choice(let branches): return branches.compactMap(\.target)
         case .flow(let child): return child.ends.flatMap { $0.transitions.compactMap(\.target) }
         case .final: return []
         }

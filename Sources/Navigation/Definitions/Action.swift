@@ -4,26 +4,28 @@ import JSONDocument
 public enum Action: Sendable {
     /// An operation of a JSON Patch (RFC 6902).
     case patch(PatchOperation)
-    /// The service is its default again.
+    /// Sets the service back to its default.
     case clear(service: String)
-    /// The instance leaves the session; the next access makes a clean one.
+    /// Removes the instance from the session; the next access makes a new one.
     case remove(service: String)
 }
 
-/// One operation of RFC 6902 over the services, each of which is a member of one great document.
+/// One operation of RFC 6902, as if the services were the members of one document.
 public struct PatchOperation: Sendable {
+    /// The operation.
     public let kind: Kind
-    /// Begins with a service.
+    /// The target; its root is a service.
     public let path: DataPath
-    /// Of `move` and `copy`; begins with a service, not necessarily the same.
+    /// The source of `move` and `copy`; its root is a service, not necessarily the same.
     public let from: DataPath?
-    /// Of `add`, `replace` and `test`.
+    /// The value of `add`, `replace` and `test`.
     public let value: ValueTemplate?
-    /// The path within the service, as a patch has it.
+    /// ``path`` within the service.
     let pointerText: String
-    /// The operation as a patch of its service, when it is the same whatever the data.
+    /// The operation as a patch of its service, when it does not depend on other data.
     let ready: JSONDocument?
 
+    /// The operations of RFC 6902.
     public enum Kind: String, Sendable, CaseIterable {
         case add, remove, replace, move, copy, test
     }

@@ -98,7 +98,8 @@ extension FlowGraph {
         for arrow in arrows {
             // With blanks, since labels are set right beside their lines.
             let style = arrow.isQuiet ? ", style=dashed" : ""
-            lines.append("  \(arrow.from) -> \(arrow.to) [label=\(Self.graphvizLabel(arrow.lines, padding: " "))\(style)]")
+            let label = Self.graphvizLabel(arrow.lines, padding: " ")
+            lines.append("  \(arrow.from) -> \(arrow.to) [label=\(label)\(style)]")
         }
         return lines.joined(separator: "\n") + "\n}\n"
     }

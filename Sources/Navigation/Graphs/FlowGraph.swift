@@ -95,9 +95,10 @@ struct GraphCollector {
         case .choice(let branches):
             nodes.append(GraphNode(key: key, shape: .choice, lines: node.lines))
             for branch in branches {
+                guard let target = branch.target else { continue }
                 let label = branch.guard.map { "[\(text.of($0))]" } ?? (branches.count > 1 ? "else" : "")
                 let lines = [label, branch.nav.map(\.rawValue) ?? ""].filter { !$0.isEmpty }
-                arrows.append(GraphArrow(from: key, to: Self.key(branch.target), lines: lines, isQuiet: false))
+                arrows.append(GraphArrow(from: key, to: Self.key(target), lines: lines, isQuiet: false))
             }
         case .flow(let child):
             let version = child.version.map { " \($0)" } ?? ""

@@ -96,14 +96,14 @@ extension FlowReader {
         }
     }
 
-    private mutating func readBranches(_ document: JSONDocument, at place: JSONPointer) -> [Branch] {
+    private mutating func readBranches(_ document: JSONDocument, at place: JSONPointer) -> [Transition] {
         checkKeys(of: document, at: place, allowed: ["type", "branches"], of: "a choice")
         if document[member: "branches"] == nil {
             report(place, .missingKey, "branches is missing: the ways out of the choice")
         }
         let list = elements("branches", in: document, at: place) ?? []
         let context = DataContext(event: .maybe, hasOutput: true)
-        var branches: [Branch] = []
+        var branches: [Transition] = []
         var isDecided = false
         for (index, branch) in list.enumerated() {
             let place = place.appending("branches").appending(index)
@@ -121,8 +121,9 @@ extension FlowReader {
             let actions = actions("actions", in: branch, at: place, context)
             guard let target = stateName("target", in: branch, at: place, isRequired: true) else { continue }
             branches.append(
-                Branch(
-                    guard: guardian, target: target, nav: nav, actions: actions, place: place.description))
+                Transition(
+                    guard: guardian, target: target, nav: nav, actions: actions, history: .preserve,
+                    place: place.description))
         }
         if !isDecided, document[member: "branches"]?.kind == .array {
             report(

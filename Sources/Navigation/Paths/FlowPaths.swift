@@ -7,38 +7,41 @@ import JSONDocument
 /// print(coverage.json, coverage.curl(base: "http://localhost:8080"))
 /// ```
 ///
-/// It plays the flow, with the engine itself: from each situation it has come to, every event that is waited for, with
-/// data made from the event's schema, `back`, and waiting until something is due, nearest situations first. So a script that it gives works, and what
-/// it does not cover is either not possible or needs data or services that it could not think of.
+/// It plays the flow with the engine itself. In each situation that it has reached, nearest first, it tries every event
+/// that is accepted, with data made from the event's schema, and `back`, and waiting until something is due. So every
+/// script works. A transition that no script covers is impossible, or needs data or services that could not be made up.
 public struct FlowPaths {
-    /// Flows have no more situations that differ in what is possible, and one that counts something has too many.
+    /// Usual flows have fewer situations that differ in what is possible; a flow that counts something has no end of them.
     private static let maximumSituations = 3000
 
     private let flow: FlowDefinition
     private let engine: FlowEngine
 
+    /// - Parameter catalog: has the flow and its children.
     public init(_ flow: FlowDefinition, in catalog: FlowCatalog) {
         self.flow = flow
         engine = FlowEngine(catalog: catalog)
     }
 
-    /// A journey that was come to, and how.
+    /// A journey that was reached, and how.
     private struct Situation {
         let journey: Journey
         let services: ScratchServices
         let now: Int64
         /// The situation before; nil for the first.
         let origin: Int?
-        /// How many entries of a script lead to it.
+        /// The number of script entries that lead to it.
         let depth: Int
         let entry: FlowScript.Entry?
         /// The flow's transitions that the step took.
         let taken: [String]
     }
 
+    /// Scripts that together take every transition of the flow that can be taken.
+    ///
     /// - Parameters:
-    ///   - services: as each script finds them.
-    ///   - input: what the flow is started with; nil makes some that fits.
+    ///   - services: the services at the start of each script.
+    ///   - input: the input of the flow; nil makes one that fits.
     public func coveringScripts(services: any ServiceDocuments, input: JSONDocument? = nil) -> FlowCoverage {
         let transitions = FlowTransitions(flow).all
         var attempts = Attempts()
@@ -46,7 +49,7 @@ public struct FlowPaths {
         var uncovered = Set(transitions.map(\.place))
         var scripts: [FlowScript] = []
         let given = flow.input == nil ? nil : situations.first?.journey.coordinators.first?.input
-        // Long ways first: they take in passing what others are for. Of equally long ones, that with the simplest data.
+        // Long ways first: they also take what shorter ones are for. Of equally long ones, the one with the simplest data.
         let ends = situations.indices.sorted { situations[$0].depth > situations[$1].depth }
         for last in ends where !uncovered.isDisjoint(with: situations[last].taken) {
             let way = way(to: last, in: situations)
@@ -68,7 +71,7 @@ public struct FlowPaths {
         sequence(first: last) { situations[$0].origin }.reversed()
     }
 
-    /// All situations, nearest first, until every transition was taken.
+    /// Reaches situations, nearest first, until every transition was taken.
     private func explore(
         _ wanted: Set<String>, _ services: any ServiceDocuments, _ input: JSONDocument?, _ attempts: inout Attempts
     ) -> [Situation] {
@@ -102,7 +105,6 @@ public struct FlowPaths {
 
     private func begin(_ input: JSONDocument, _ services: ScratchServices) throws(JourneyRefusal) -> Situation {
         var run = StepRun(engine, Journey(id: "paths", flow: flow, now: 0), services, now: 0)
-        run.trace = []
         try run.begin(flow, input: input)
         return try situation(&run, services, origin: nil, depth: 0, entry: nil)
     }
@@ -114,13 +116,11 @@ public struct FlowPaths {
         switch entry {
         case .event(let name, let data):
             run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .data(data))
-            run.trace = []
             run.journey.movedAt = situation.now
             try run.react(to: name)
         case .wait(let milliseconds):
             let now = situation.now + milliseconds
             run = StepRun(engine, situation.journey, situation.services, now: now)
-            run.trace = []
             try run.catchUp(to: now)
         }
         return try self.situation(&run, situation.services, origin: origin, depth: situation.depth + 1, entry: entry)
@@ -132,10 +132,13 @@ public struct FlowPaths {
         let step = try run.finish()
         var services = services
         services.perform(step.changes)
-        let taken = (run.trace ?? []).filter { $0.flow == flow.id && $0.version == flow.version }
+        let taken = step.trace.compactMap { event -> String? in
+            guard case .taken(flow.id, flow.version, let transition) = event else { return nil }
+            return transition
+        }
         return Situation(
             journey: step.journey, services: services, now: run.now, origin: origin, depth: depth, entry: entry,
-            taken: taken.map(\.place))
+            taken: taken)
     }
 
     private func entries(in situation: Situation, _ attempts: inout Attempts) -> [FlowScript.Entry] {
@@ -144,7 +147,7 @@ public struct FlowPaths {
         guard let reactions = try? run.reactions() else { return [] }
         var entries: [FlowScript.Entry] = []
         for reaction in reactions {
-            let samples = SampleData.samples(of: (try? run.shape(of: reaction)) ?? nil)
+            let samples = SampleData.samples(of: reaction.shape)
             if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
             attempts.sent.insert(reaction.rule.event)
             entries += samples.map { .event(reaction.rule.event, data: $0) }
@@ -157,7 +160,7 @@ public struct FlowPaths {
         return entries
     }
 
-    /// What decides about what is possible: the services, the coordinators, and the ends of the stack.
+    /// What decides which transitions are possible: the services, the coordinators, and both ends of the stack.
     private func signature(of situation: Situation) -> String {
         let journey = situation.journey
         let frames = (journey.frames.prefix(1) + journey.frames.suffix(3)).map {
@@ -170,29 +173,29 @@ public struct FlowPaths {
 }
 
 extension FlowPaths {
-    /// What was tried in vain.
+    /// The attempts that failed.
     fileprivate struct Attempts {
         var startRefused = false
         var sent: Set<String> = []
-        /// On which screens, whichever flow's, time was let pass.
+        /// The screens, of any flow, on which a timeout was awaited.
         var waited: Set<String> = []
         var withoutData: Set<String> = []
         var refused: [String: JourneyRefusal] = [:]
 
         func reason(for transition: FlowTransitions.Entry) -> String {
-            if startRefused { return "the flow could not be started with any input that was made" }
+            if startRefused { return "the flow could not be started with any input that was tried" }
             switch transition.cause {
             case .time(let screen):
                 return waited.contains(screen)
-                    ? "time was let pass where the screen was come to, and its guard did not hold"
-                    : "no way that was found leads to the screen"
-            case .choice: return "no way that was found leads to the choice and through this branch"
-            case .end: return "no way that was found ends the child flow like this"
+                    ? "the timeout passed on the screen, and its guard did not hold"
+                    : "no way to the screen was found"
+            case .choice: return "no way to the choice and through this branch was found"
+            case .end: return "no way to this end of the child flow was found"
             case .event(let event):
-                if withoutData.contains(event) { return "no data could be made that the schema of \(event) accepts" }
-                guard sent.contains(event) else { return "no way that was found leads to the screen" }
+                if withoutData.contains(event) { return "no data was found that the schema of \(event) accepts" }
+                guard sent.contains(event) else { return "no way to the screen was found" }
                 guard let refusal = refused[event], let first = refusal.violations.first else {
-                    return "\(event) was sent and another transition was taken, or the screen was not come to"
+                    return "\(event) was sent and took another transition, or its screen was not reached"
                 }
                 return "\(event) was refused: \(first.pointer) \(first.detail)"
             }
@@ -203,17 +206,17 @@ extension FlowPaths {
 /// All transitions of a flow, in the order of its states.
 struct FlowTransitions {
     struct Entry {
-        /// A JSON Pointer into the file.
+        /// The JSON Pointer of the transition in its file.
         let place: String
         let cause: Cause
     }
 
     enum Cause {
         case event(String)
-        /// On that screen.
+        /// A timeout of that screen.
         case time(String)
         case choice
-        /// Of a child flow.
+        /// The end of a child flow.
         case end
     }
 
