@@ -1,21 +1,21 @@
 import Synchronization
 
-/// One run of one factory, and the place where others wait for its end.
+/// One run of one factory, for which other threads can wait.
 ///
-/// It stands in the locator's table as long as the run lasts, unless it is abandoned: then it ends for those who wait
-/// for it and is not kept.
+/// It is in the locator's table while the factory runs. When it is removed from there, the waiting threads still get the
+/// instance, but the locator does not keep it.
 final class Construction: Sendable {
     let registration: Registration
-    /// Of the registration, in the table.
+    /// The index of the registration.
     let index: Int
-    /// The one whose factory asked for this one. Alive as long as this one runs.
+    /// The construction whose factory resolved this one; it lasts at least as long.
     let outer: Construction?
     /// The thread that the factory runs on.
     let thread: ThreadIdentity
 
     private struct State {
         var outcome: Result<AnyInstance, ServiceLocatorError>?
-        /// Made by the first who waits: most runs have nobody waiting.
+        /// The first waiting thread makes it: for most runs no thread waits.
         var latch: Latch?
     }
     private let state = Mutex(State())
@@ -29,12 +29,12 @@ final class Construction: Sendable {
 
     var key: AnyServiceKey { registration.key }
 
-    /// `nil` as long as the factory runs.
+    /// `nil` while the factory runs.
     var outcome: Result<AnyInstance, ServiceLocatorError>? {
         state.withLock { $0.outcome }
     }
 
-    /// Ends the run and lets everybody go on who waits for it.
+    /// Ends the run and wakes all threads that wait for it.
     func finish(_ outcome: Result<AnyInstance, ServiceLocatorError>) {
         let latch = state.withLock { state in
             state.outcome = outcome
@@ -57,8 +57,8 @@ final class Construction: Sendable {
         }
     }
 
-    /// The names from `first` down to this run, each of which asked for the next.
-    /// When this run was not started through the resolver of `first`, what lies between is not known.
+    /// The names from `first` down to this run, each of which resolved the next. When this run was not started through the
+    /// resolver of `first`, the names between are not known.
     func names(from first: Construction) -> [String] {
         var names: [String] = []
         var run: Construction? = self
@@ -71,7 +71,7 @@ final class Construction: Sendable {
     }
 }
 
-/// Any instance in the table of a locator. Always a `Box`, of the type that its key is registered with.
+/// Any instance in the table of a locator: always a `Box` of the type that its key is registered with.
 typealias AnyInstance = any AnyObject & Sendable
 
 /// Carries an instance of any type as one pointer.
@@ -81,22 +81,21 @@ final class Box<Instance: Sendable>: Sendable {
     init(_ value: Instance) { self.value = value }
 }
 
-/// Gets an instance back out of its box without asking the runtime for the class of the box, which would be a third of
-/// the time that it takes to resolve an instance that lives. For the same reason this is no method of that class.
+/// Takes an instance out of its box without a cast at run time, which would be a third of the time of a `resolve`. For the
+/// same reason this is not a method of the box.
 ///
-/// The caller has compared `Instance` with the type that the registry, or the supplier, has for this box. That makes the
-/// cast safe: boxes are only made by a `Factory<Instance>` of that registration and by `SuppliedService`, which notes
-/// the type. Debug builds check the class. The type has no default: inferred from a result that is optional, it would be the
-/// optional type.
+/// The caller has compared `Instance` with the type in the registry or of the supplied service. That makes the cast safe:
+/// only a `Factory<Instance>` of that registration and `SuppliedService` make boxes. Debug builds check the class. The type
+/// has no default, because for an optional result it would be inferred as the optional type.
 func unbox<Instance: Sendable>(_ instance: AnyInstance, as type: Instance.Type) -> Instance {
     unsafeDowncast(instance, to: Box<Instance>.self).value
 }
 
-/// Which thread waits for which construction, in a whole family of locators: the topmost one has the graph.
+/// Which thread waits for which construction, in a tree of locators: the topmost one has the graph.
 ///
-/// Before a thread waits it looks here whether the wait could ever end. It could not when the thread that it waits
-/// for waits, through any number of others, for a construction of its own. Who adds the last wait of such a ring is
-/// given the error; the others wait on and get what comes of it.
+/// A thread checks here before it waits. The wait would never end when the other thread waits, through any number of
+/// others, for a construction of this thread. The thread that would close such a ring gets an error; the others go on
+/// waiting and get the result.
 struct WaitGraph {
     private struct Wait {
         let target: Construction
@@ -105,14 +104,14 @@ struct WaitGraph {
     }
     private var waits: [ThreadIdentity: Wait] = [:]
 
-    /// How many threads wait. Tests look at it to know when the threads that they started have arrived.
+    /// The number of waiting threads; tests read it to know when their threads wait.
     var count: Int { waits.count }
 
-    /// Notes that `thread` waits for `target`, or gives the ring of names that this would close, and notes nothing.
+    /// Records that `thread` waits for `target`. When that would close a ring, returns its names and records nothing.
     mutating func begin(_ thread: ThreadIdentity, for target: Construction, asker: Construction?) -> [String]? {
         var ring: [Wait] = [Wait(target: target, asker: asker)]
         var next = target
-        // A construction that has ended holds nobody up, even if those it woke have not yet taken back their waits.
+        // No thread waits for a construction that has ended, even if its threads have not removed their waits yet.
         while next.outcome == nil {
             if next.thread == thread { return Self.names(of: ring) }
             guard let wait = waits[next.thread] else { break }
@@ -127,8 +126,7 @@ struct WaitGraph {
         waits[thread] = nil
     }
 
-    /// Each thread of the ring holds what the one before it waits for, and asks from there for the next.
-    /// The target of the last is held by the first.
+    /// Each thread of the ring makes what the one before it waits for, and the first makes the target of the last.
     private static func names(of ring: [Wait]) -> [String] {
         guard var held = ring.last?.target else { return [] }
         var names: [String] = []

@@ -1,18 +1,17 @@
-/// What a locator holds: the instances that live, and those being made.
+/// The instances of a locator, made or being made.
 ///
-/// Sorted by index, so that a locator with three of five hundred registered services pays for three. An empty one has
-/// no memory of its own.
+/// Sorted by index, so that a locator with three of 500 registered services needs memory for three.
 struct InstanceTable {
     enum Slot {
         case building(Construction)
-        /// `order` rises with each instance that this locator makes, from 1.
+        /// `order` counts the instances that this locator makes, from 1.
         case live(AnyInstance, order: Int)
     }
     struct Entry {
         let index: Int
         fileprivate(set) var slot: Slot
 
-        /// 0 as long as it is being made.
+        /// 0 while the instance is being made.
         var order: Int {
             if case .live(_, let order) = slot { order } else { 0 }
         }
@@ -26,7 +25,7 @@ struct InstanceTable {
         return entries[position].slot
     }
 
-    /// There must be nothing at this index yet.
+    /// Adds a construction. The index must be free.
     mutating func begin(_ construction: Construction) {
         let entry = Entry(index: construction.index, slot: .building(construction))
         let position = position(of: construction.index)
@@ -34,7 +33,7 @@ struct InstanceTable {
         if position == entries.count { entries.append(entry) } else { entries.insert(entry, at: position) }
     }
 
-    /// Puts the instance where its construction stands; `false` when that has been taken out in the meantime.
+    /// Replaces a construction by its instance; `false` when the construction was removed in the meantime.
     mutating func complete(_ construction: Construction, with instance: AnyInstance) -> Bool {
         guard let position = position(of: construction) else { return false }
         created += 1
@@ -42,7 +41,7 @@ struct InstanceTable {
         return true
     }
 
-    /// Takes out a construction that failed.
+    /// Removes a construction that failed.
     mutating func fail(_ construction: Construction) {
         guard let position = position(of: construction) else { return }
         entries.remove(at: position)
@@ -54,7 +53,7 @@ struct InstanceTable {
         return entries.remove(at: position).slot
     }
 
-    /// Takes out everything and gives it, what lives newest first, what is being made last.
+    /// Removes and returns all entries: instances newest first, then constructions.
     mutating func removeAll() -> [Entry] {
         var taken: [Entry] = []
         swap(&taken, &entries)
@@ -69,7 +68,7 @@ struct InstanceTable {
         return position
     }
 
-    /// Where the index stands, or would have to.
+    /// The position of an index, or where it would be inserted.
     private func position(of index: Int) -> Int {
         var low = 0
         var high = entries.count

@@ -7,11 +7,11 @@
     import Darwin
 #endif
 
-/// A door that opens once: threads wait in front of it until then, and pass at once afterwards.
+/// Threads wait until the latch is opened; afterwards they do not wait any more.
 ///
 /// `@unchecked Sendable` is safe because the two pointers never change, what they point to is made for use by several
-/// threads, and `isOpen` is only touched with the mutex held. The memory goes back in `deinit`, when nobody has a
-/// reference any more, hence nobody waits: a waiting thread holds the latch through the method it is in.
+/// threads, and `isOpen` is only used with the mutex locked. `deinit` frees the memory, when no thread has a
+/// reference, and so none waits: a waiting thread holds a reference through the method that it is in.
 final class Latch: @unchecked Sendable {
     /// On the heap, because both have to stay at one address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -20,7 +20,7 @@ final class Latch: @unchecked Sendable {
     private var isOpen = false
 
     init() {
-        // With default attributes these fail only for want of memory, where Swift itself would stop as well.
+        // With default attributes these fail only without memory, where Swift itself would stop, too.
         let results = (pthread_mutex_init(mutex, nil), pthread_cond_init(condition, nil))
         precondition(results == (0, 0), "No memory for a mutex and a condition.")
     }
@@ -41,13 +41,13 @@ final class Latch: @unchecked Sendable {
 
     func wait() {
         pthread_mutex_lock(mutex)
-        // A loop, because POSIX lets the wait return without cause.
+        // A loop, because POSIX allows spurious wakeups.
         while !isOpen { pthread_cond_wait(condition, mutex) }
         pthread_mutex_unlock(mutex)
     }
 }
 
-/// Tells threads apart while they run: what a factory resolves, it resolves on the thread that called it.
+/// Identifies a thread while it runs: a factory resolves its needs on the thread that called it.
 struct ThreadIdentity: Hashable, Sendable {
     private let handle: UInt
 

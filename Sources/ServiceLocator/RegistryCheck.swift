@@ -1,4 +1,4 @@
-/// Looks at all registrations together and finds what cannot work, in the order in which it was registered.
+/// Checks all registrations together, and lists the problems in the order of registration.
 struct RegistryCheck {
     private let registrations: [Registration]
     private let misplacedReplacements: [String]
@@ -36,7 +36,7 @@ struct RegistryCheck {
                 guard let needed = byName[need.name] else {
                     return .needNotRegistered(service: service, need: need.name)
                 }
-                // Of a name that is registered with several types `nameProblems` has told already.
+                // `nameProblems` reports a name that is registered with several types.
                 guard registrations.contains(where: { $0.key == need }) else {
                     return .needOfAnotherType(service: service, need: need.name)
                 }
@@ -48,8 +48,8 @@ struct RegistryCheck {
         }
     }
 
-    /// Follows the needs depth first; a need that is still on the path closes a cycle. Each edge is walked once, so
-    /// every cycle that is told is told once.
+    /// Follows the needs depth first; a need that is still on the path closes a cycle. Each edge is followed once, so each
+    /// cycle is reported once.
     private func cycles() -> [ServiceRegistryError.Problem] {
         var found: [ServiceRegistryError.Problem] = []
         var done: Set<String> = []

@@ -1,32 +1,34 @@
-/// Names one service and says of what type it is.
+/// The name and the type of one service.
 ///
-/// Two keys with different names are two services, even when their type is the same: each has an instance of its own.
+/// Keys with different names are different services, even of the same type: each has an instance of its own.
 ///
 /// ```swift
 /// let profile = ServiceKey("profile", of: Profile.self)
 /// let draft = ServiceKey("draft-profile", of: Profile.self)
 /// ```
 public struct ServiceKey<Instance: Sendable>: Hashable, Sendable {
-    /// The name, unique in a registry. It may come from outside the program, for example from a configuration file.
+    /// The name, unique in a registry. It may come from a configuration file.
     public let name: String
 
     /// - Parameters:
     ///   - name: unique among the services of one registry.
-    ///   - type: needed only where the compiler cannot tell it from the context.
+    ///   - type: only needed where the compiler cannot infer it.
     public init(_ name: String, of type: Instance.Type = Instance.self) {
         self.name = name
     }
 
-    /// The same key where keys of several types stand together, for example in `needs:`.
+    /// The same key for lists of keys of several types, such as `needs:`.
     public var erased: AnyServiceKey { AnyServiceKey(self) }
 }
 
-/// A key without its type in the signature, for lists of keys: the needs of a service, what an observer is told.
+/// A key without its type in the signature, for lists of keys and for observers.
 public struct AnyServiceKey: Sendable {
+    /// The name, unique in a registry.
     public let name: String
     /// The type that the service is resolved as.
     public let type: any Any.Type
 
+    /// The same key without its type in the signature.
     public init<Instance: Sendable>(_ key: ServiceKey<Instance>) {
         name = key.name
         type = Instance.self
@@ -34,10 +36,12 @@ public struct AnyServiceKey: Sendable {
 }
 
 extension AnyServiceKey: Hashable {
+    /// Compares names and types.
     public static func == (left: AnyServiceKey, right: AnyServiceKey) -> Bool {
         left.type == right.type && left.name == right.name
     }
 
+    /// Hashes name and type.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(ObjectIdentifier(type))

@@ -1,20 +1,20 @@
-/// Every service that a program knows, frozen: checked as a whole, never changed again, shared by all locators.
+/// All services of a program: checked as a whole, never changed again, shared by all locators.
 ///
-/// Made with `ServiceRegistryBuilder`. It holds no instances, so it may live as long as the program does.
+/// `ServiceRegistryBuilder` makes it. It holds no instances, so it may live as long as the program.
 public final class ServiceRegistry: Sendable {
-    /// What a look-up needs of a registration, without a reference to count.
+    /// The part of a registration that a look-up needs, without a counted reference.
     struct Place: Sendable {
-        /// In `registrations`, and in the table of each locator.
+        /// The index in `registrations`, and in the table of each locator.
         let index: Int
         let type: ObjectIdentifier
         let scope: ServiceScope
     }
     /// In the order of registration.
     let registrations: [Registration]
-    /// By name alone, since a name has one type in a registry.
+    /// By name alone, because a name has one type in a registry.
     private let places: [String: Place]
 
-    /// Takes what the builder has checked: names are unique.
+    /// Takes registrations that the builder has checked: names are unique.
     init(checked registrations: [Registration]) {
         self.registrations = registrations
         var places = [String: Place](minimumCapacity: registrations.count)
@@ -27,7 +27,7 @@ public final class ServiceRegistry: Sendable {
 
     func place(named name: String) -> Place? { places[name] }
 
-    /// All keys, in the order in which they were registered.
+    /// All keys in the order of registration.
     public var keys: [AnyServiceKey] { registrations.map(\.key) }
 
     /// The key of that name, or `nil` when none is registered.
@@ -41,13 +41,13 @@ public final class ServiceRegistry: Sendable {
     }
 }
 
-/// What a registry knows of one key. A class, because each look-up hands it on, and copying a struct of this size would
-/// count five references up and down.
+/// The registration of one key. A class, because each look-up passes it on, and copying a struct of this size would count
+/// five references.
 final class Registration: Sendable {
     let key: AnyServiceKey
     let scope: ServiceScope
     let needs: [AnyServiceKey]
-    /// A `Factory` of the key's type.
+    /// A `Factory` of the type of the key.
     let factory: any AnyObject & Sendable
     /// The boxed instance as a `Service`, if it is one.
     let lifecycle: @Sendable (AnyInstance) -> (any Service)?
@@ -63,12 +63,12 @@ final class Registration: Sendable {
         if let type = Instance.self as? any Service.Type {
             lifecycle = Self.lifecycle(of: type)
         } else {
-            // A protocol, or a class with subclasses that conform: only the instance can tell.
+            // A protocol, or a class that may have conforming subclasses: only the instance can tell.
             lifecycle = { unbox($0, as: Instance.self) as? any Service }
         }
     }
 
-    /// Finds the conformance once, here, and not each time that an instance leaves.
+    /// Looks the conformance up once, and not each time that an instance is removed.
     private static func lifecycle<Instance: Service>(of type: Instance.Type)
         -> @Sendable (AnyInstance) -> (any Service)?
     {
@@ -76,7 +76,7 @@ final class Registration: Sendable {
     }
 }
 
-/// How instances of one key are made.
+/// Makes the instances of one key.
 final class Factory<Instance: Sendable>: Sendable {
     /// `nil` for keys whose instances are supplied.
     let make: (@Sendable (borrowing ServiceResolver) throws -> Instance)?
@@ -84,10 +84,10 @@ final class Factory<Instance: Sendable>: Sendable {
     init(make: (@Sendable (borrowing ServiceResolver) throws -> Instance)?) { self.make = make }
 }
 
-/// Where the instance of a service lives.
+/// How many instances of a service there are.
 public enum ServiceScope: Hashable, Sendable {
-    /// One instance for the whole process: in the locator that has no parent, seen by all below it.
-    /// Such a service may not need one of `session`: it outlives every session, and would hold one of them for all.
+    /// One instance for the process, held by the locator that has no parent and used by all below it. Such a service cannot
+    /// need a service of `session`: it outlives every session.
     case process
 
     /// One instance for each locator.

@@ -8,24 +8,25 @@
 /// ```
 public struct ServiceRegistryBuilder: Sendable {
     private(set) var registrations: [Registration] = []
-    /// What `replace` did not find; a problem for `freeze` to tell.
+    /// The keys that `replace` did not find; `freeze` reports them.
     private(set) var misplacedReplacements: [String] = []
 
+    /// A builder without registrations.
     public init() {}
 
-    /// Starts from what a registry holds, so that a test can `replace` some of it. The registry does not change.
+    /// Starts with the registrations of a registry, so that a test can `replace` some. The registry does not change.
     public init(_ registry: ServiceRegistry) {
         registrations = registry.registrations
     }
 
-    /// Says how the service is made when it is first asked for.
+    /// Registers a service and the factory that makes it when it is first resolved.
     ///
     /// - Parameters:
     ///   - scope: one instance for each locator, or one for the process.
-    ///   - needs: what the factory resolves. Declared needs are checked by `freeze`; those left out are found when
-    ///     the factory asks for them.
-    ///   - make: runs outside every lock, on the thread of the first caller. When it throws, that caller and those
-    ///     who waited get the error, and the next access tries again.
+    ///   - needs: the services that the factory resolves. `freeze` checks declared needs; the others fail when the factory
+    ///     resolves them.
+    ///   - make: runs outside every lock, on the thread of the first caller. When it throws, that caller and all that
+    ///     waited get the error, and the next `resolve` tries again.
     public mutating func register<Instance: Sendable>(
         _ key: ServiceKey<Instance>, scope: ServiceScope = .session, needs: [AnyServiceKey] = [],
         _ make: @escaping @Sendable (borrowing ServiceResolver) throws -> Instance
@@ -33,17 +34,16 @@ public struct ServiceRegistryBuilder: Sendable {
         registrations.append(Registration(key, scope: scope, needs: needs, make: make))
     }
 
-    /// Names a service that is handed to each locator ready-made, in `supplying:`.
+    /// Registers a service whose instance each locator gets ready-made, in `supplying:`.
     public mutating func registerSupplied<Instance: Sendable>(
         _ key: ServiceKey<Instance>, scope: ServiceScope = .session
     ) {
         registrations.append(Registration(key, scope: scope, needs: [], make: nil))
     }
 
-    /// Makes the service in another way from here on; its place and scope stay. Meant for tests.
+    /// Replaces the factory of a service; its place in the order and its scope stay. Meant for tests.
     ///
-    /// Replacing what is not registered is a problem that `freeze` tells: a test that replaces a service which has
-    /// been renamed would otherwise go on with the real one.
+    /// `freeze` reports a key that is not registered: otherwise a test would use the real service after a renaming.
     public mutating func replace<Instance: Sendable>(
         _ key: ServiceKey<Instance>, needs: [AnyServiceKey] = [],
         _ make: @escaping @Sendable (borrowing ServiceResolver) throws -> Instance
@@ -55,7 +55,7 @@ public struct ServiceRegistryBuilder: Sendable {
         registrations[index] = Registration(key, scope: registrations[index].scope, needs: needs, make: make)
     }
 
-    /// Checks everything and gives the registry.
+    /// Checks all registrations and makes the registry.
     ///
     /// - Throws: `ServiceRegistryError` with all problems at once.
     public func freeze() throws(ServiceRegistryError) -> ServiceRegistry {

@@ -1,22 +1,24 @@
-/// Why a registry cannot be frozen: every problem, so that one start of the program shows them all.
+/// Why a registry cannot be made: all problems at once, so that one start of the program shows them all.
 public struct ServiceRegistryError: Error, Hashable {
+    /// One problem of the registrations.
     public enum Problem: Hashable, Sendable {
-        /// One name, one type, two registrations.
+        /// A name has two registrations of one type.
         case registeredTwice(String)
-        /// One name with two types: a name alone has to be enough to find a service.
+        /// A name is registered with two types; a name alone must identify a service.
         case twoTypes(String)
-        /// `needs:` names a service that nobody registered.
+        /// `needs:` names a service that is not registered.
         case needNotRegistered(service: String, need: String)
         /// `needs:` names a service that is registered with another type.
         case needOfAnotherType(service: String, need: String)
-        /// A service of the process needs one of a session, which it would outlive.
+        /// A service of the process needs a service of a session, which it would outlive.
         case processNeedsSession(process: String, session: String)
-        /// Services that need each other; the first name stands at the end again.
+        /// Services need each other; the first name is repeated at the end.
         case cycle([String])
-        /// `replace` of a key that was not registered.
+        /// `replace` was called with a key that is not registered.
         case nothingToReplace(String)
     }
 
+    /// All problems, in the order of registration.
     public let problems: [Problem]
 }
 
@@ -26,7 +28,7 @@ extension ServiceRegistryError: CustomStringConvertible {
 }
 
 extension ServiceRegistryError.Problem: CustomStringConvertible {
-    /// What is wrong, with which service, and how to mend it.
+    /// The problem, the service, and how to fix it.
     public var description: String {
         switch self {
         case .registeredTwice(let name):

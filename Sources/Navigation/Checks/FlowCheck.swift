@@ -1,10 +1,9 @@
 import JSONDocument
 
-/// Looks at flows when all are read: the ways through each, and what they say of one another.
+/// Checks flows when all are read: the ways through each, and their references to each other.
 struct CatalogCheck {
     let catalog: FlowCatalog
-    /// Ids, versions and files of all flows that were found, also of those with so much wrong that they are not in the
-    /// catalog.
+    /// The files of all flows by id and version, including flows that are too wrong for the catalog.
     let known: [String: [Int: String]]
 
     func problems(of loaded: LoadedFlow) -> [FlowProblem] {
@@ -12,13 +11,13 @@ struct CatalogCheck {
         check.checkChildren()
         check.checkMigrations()
         check.checkTransitions()
-        // Ways through a flow in which something is wrong already would only say that again in other words.
+        // The ways through a flow with errors would only report the same errors in other words.
         if loaded.isWhole { check.checkWays() }
         return check.problems
     }
 }
 
-/// Looks at one flow among the others.
+/// Checks one flow among the others.
 struct FlowCheck {
     let file: String
     let flow: FlowDefinition
@@ -45,7 +44,7 @@ struct FlowCheck {
 }
 
 extension FlowCheck {
-    /// The ways through the flow: what is never come to, what is never left, what goes round for ever.
+    /// Checks the ways through the flow: states that are never reached, states that are never left, endless circles.
     mutating func checkWays() {
         let ways = FlowWays(flow)
         let reached = ways.reached
@@ -81,7 +80,7 @@ extension FlowCheck {
 extension FlowCheck {
     mutating func checkMigrations() {
         if flow.inFlight == .migrate, flow.migrations.isEmpty {
-            report(["in_flight"], .missingKey, "in_flight is \"migrate\", and migrations says nothing of how")
+            report(["in_flight"], .missingKey, "in_flight is \"migrate\", and there are no migrations")
         }
         for (index, migration) in flow.migrations.enumerated() {
             let place = ["migrations", String(index)]
@@ -89,7 +88,7 @@ extension FlowCheck {
                 report(place + ["from"], .badValue, "from is \(migration.from); it must be older than \(flow.version)")
                 continue
             }
-            // Journeys may run on a version whose file is gone: then there is nothing to hold this against.
+            // Journeys may run on a version whose file is gone; then nothing can be compared.
             guard let old = catalog.flow(flow.id, version: migration.from) else { continue }
             for name in migration.states.keys.sorted() where old.place(of: name) == nil {
                 report(

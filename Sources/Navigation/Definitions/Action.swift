@@ -27,6 +27,7 @@ public struct PatchOperation: Sendable {
 
     /// The operations of RFC 6902.
     public enum Kind: String, Sendable, CaseIterable {
+        /// As RFC 6902, section 4, defines it.
         case add, remove, replace, move, copy, test
     }
 

@@ -1,7 +1,7 @@
 extension FlowGraph {
     /// The flow as a Mermaid flowchart.
     ///
-    /// A flowchart rather than a state diagram: those have no shape for a child flow, and no escapes in labels.
+    /// A state diagram has no shape for a child flow and no escapes in labels, so it is a flowchart.
     public var mermaid: String {
         var lines = ["flowchart TB"]
         for node in nodes {
@@ -48,10 +48,10 @@ extension FlowGraph {
         return "\"\(lines.map { mermaidText(GraphText.fitting($0)) }.joined(separator: "<br/>"))\""
     }
 
-    /// Text with Mermaid's entities (`#35;`) for all but the harmless.
+    /// Text with Mermaid's entities (`#35;`) for all characters that may have a meaning.
     ///
-    /// Labels are read several times over, as Mermaid, as Markdown and as HTML, each with a meaning for much of the
-    /// punctuation, also only at the beginning of a line. So what is left alone is listed, and not what is not.
+    /// Labels are parsed as Mermaid, as Markdown and as HTML. Each gives a meaning to much of the punctuation, some only at
+    /// the beginning of a line. So this lists the harmless characters.
     private static func mermaidText(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var escaped = ""
@@ -84,7 +84,7 @@ extension FlowGraph {
 extension FlowGraph {
     /// The flow in the language of Graphviz.
     ///
-    /// Drawn without a background, with shapes that bring their own and greys that can be read on light and on dark.
+    /// The background is transparent; the colours of shapes and text are readable on light and on dark.
     public var graphviz: String {
         var lines = [
             "digraph \(Self.graphvizLabel([title])) {",
@@ -96,7 +96,7 @@ extension FlowGraph {
             lines.append("  \(node.key) [label=\(Self.graphvizLabel(node.lines)), \(Self.graphvizStyle(node.shape))]")
         }
         for arrow in arrows {
-            // With blanks, since labels are set right beside their lines.
+            // With spaces, because Graphviz puts labels right beside the lines.
             let style = arrow.isQuiet ? ", style=dashed" : ""
             let label = Self.graphvizLabel(arrow.lines, padding: " ")
             lines.append("  \(arrow.from) -> \(arrow.to) [label=\(label)\(style)]")
@@ -117,7 +117,7 @@ extension FlowGraph {
         }
     }
 
-    /// A quoted string of one or several lines. Backslashes would begin an escape there, ampersands an entity.
+    /// A quoted string of one or several lines, with quotes, backslashes and ampersands escaped.
     private static func graphvizLabel(_ lines: [String], padding: String = "") -> String {
         let escaped = lines.map { line in
             padding

@@ -1,4 +1,4 @@
-/// A flow as a drawing in text: which screens there are, and what leads from each to the others.
+/// A drawing of a flow as text: its states, and the transitions between them.
 ///
 /// ```swift
 /// let graph = FlowGraph(definition)
@@ -6,14 +6,15 @@
 /// graph.graphviz  // text/vnd.graphviz, which the `dot` tool draws
 /// ```
 ///
-/// Both have the same content. What leads somewhere is an arrow, labelled as in a state chart: `event [guard]`, and
-/// below it the verb, unless that is `push`, and the history policy. What does not (it stays, or where it goes depends
-/// on the stack) is a line in its node. Events of the flow itself come from a node that stands for any screen.
+/// Both have the same content. A transition with a target is an arrow, labelled as in a state chart: `event [guard]`, and
+/// below it the verb, unless it is `push`, and the history policy. A transition without a target, which stays or goes
+/// back, is a line in its node. The events of the flow start at a node that stands for any screen.
 public struct FlowGraph: Sendable {
     let title: String
     let nodes: [GraphNode]
     let arrows: [GraphArrow]
 
+    /// Collects what there is to draw.
     public init(_ definition: FlowDefinition) {
         var collector = GraphCollector(definition)
         collector.collect()
@@ -23,12 +24,12 @@ public struct FlowGraph: Sendable {
     }
 }
 
-/// Something that is drawn as a shape.
+/// A shape in the drawing.
 struct GraphNode: Sendable, Equatable {
-    /// What arrows know it by: letters and digits, whatever the states are called.
+    /// The name for arrows: letters and digits only.
     let key: String
     let shape: Shape
-    /// The name, then what is to be known about it.
+    /// The id of the state, then its details.
     var lines: [String]
 
     enum Shape: String, Sendable, CaseIterable {
@@ -38,16 +39,16 @@ struct GraphNode: Sendable, Equatable {
     }
 }
 
-/// Something that leads from one node to another.
+/// An arrow from one node to another.
 struct GraphArrow: Sendable, Equatable {
     let from: String
     let to: String
     let lines: [String]
-    /// Whether nobody sends an event for it: going back, time that passes.
+    /// Whether it needs no event of the flow: going back, a timeout.
     let isQuiet: Bool
 }
 
-/// Goes through a definition and notes what there is to draw.
+/// Collects the nodes and arrows of a definition.
 struct GraphCollector {
     private(set) var nodes: [GraphNode] = []
     private(set) var arrows: [GraphArrow] = []
@@ -122,7 +123,7 @@ struct GraphCollector {
         }
     }
 
-    /// Adds an arrow from the node, or a line to it. The node is the last one.
+    /// Adds an arrow from the last node, or a line to it.
     private mutating func draw(_ transition: Transition, of event: String, from key: String, isQuiet: Bool = false) {
         let label = event + (transition.guard.map { " [\(text.of($0))]" } ?? "")
         let history = transition.history == .preserve ? nil : transition.history.rawValue

@@ -3,7 +3,7 @@ import JSONDocument
 extension FlowReader {
     private static let typeNames = ["screen", "choice", "flow", "final"]
 
-    /// A state that makes no sense is read as a screen on which nothing happens: its place is taken in any case.
+    /// Reads a state. One that makes no sense becomes an end, because its index is used in any case.
     mutating func readState(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> FlowState {
         guard document.kind == .object else {
             report(place, .wrongType, "a state is an object, and not \(document.kind.phrase)")
@@ -33,7 +33,7 @@ extension FlowReader {
             of: "a screen")
         let shapes = readShapes(in: document, at: place)
         let events = readEvents(in: document, at: place, shapes: shapes)
-        checkShapes(shapes, at: place, happening: events.map(\.event) + flowEvents)
+        checkShapes(shapes, at: place, accepted: events.map(\.event) + flowEvents)
         let context = DataContext(event: .maybe, hasOutput: false)
         return Screen(
             name: text("screen", in: document, at: place) ?? id, title: text("title", in: document, at: place),

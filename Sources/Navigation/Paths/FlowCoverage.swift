@@ -1,19 +1,23 @@
 import JSONDocument
 
-/// What to do with a new journey, one after the other.
+/// Events and waits for a new journey, in order.
 public struct FlowScript: Sendable, Equatable {
+    /// One line of a script.
     public enum Entry: Sendable, Equatable {
+        /// An event is sent.
         case event(String, data: JSONDocument)
-        /// Time passes, until something is due.
+        /// Time passes until a timeout is due.
         case wait(milliseconds: Int64)
     }
 
-    /// What the journey is started with; nil where the flow asks for nothing.
+    /// The input of the flow; nil when the flow has no schema for one.
     public let input: JSONDocument?
+    /// The lines of the script.
     public let entries: [Entry]
-    /// The transitions of the flow that it takes and that no script before it does, as JSON Pointers into the file.
+    /// The transitions that this script is the first to take, as JSON Pointers into the file.
     public let takes: [String]
 
+    /// A script that takes these transitions.
     public init(input: JSONDocument? = nil, entries: [Entry], takes: [String]) {
         self.input = input
         self.entries = entries
@@ -23,16 +27,20 @@ public struct FlowScript: Sendable, Equatable {
 
 /// Scripts that together take every transition of a flow that can be taken.
 public struct FlowCoverage: Sendable, Equatable {
+    /// The id of the flow.
     public let flow: String
+    /// The version of the flow.
     public let version: Int
+    /// The scripts, the longest first.
     public let scripts: [FlowScript]
-    /// Transitions that no script takes, and why.
+    /// The transitions that no script takes.
     public let uncovered: [Uncovered]
 
+    /// A transition that no script takes, and why.
     public struct Uncovered: Sendable, Equatable {
-        /// A JSON Pointer into the file.
+        /// The JSON Pointer of the transition in its file.
         public let transition: String
-        /// A sentence without its full stop.
+        /// Why no script takes it: a sentence without its full stop.
         public let reason: String
     }
 }
@@ -59,7 +67,7 @@ extension FlowCoverage {
 }
 
 extension FlowScript.Entry {
-    /// An event as it is sent.
+    /// The entry as `concierge simulate` takes it; for an event, also the body of the request.
     public var json: JSONDocument {
         switch self {
         case .event(let name, let data):
@@ -73,7 +81,7 @@ extension FlowScript.Entry {
 extension FlowCoverage {
     /// The scripts as a shell script of curl commands, each in a session of its own.
     ///
-    /// - Parameter base: where the server is, as in `http://localhost:8080`.
+    /// - Parameter base: the address of the server, such as `http://localhost:8080`.
     public func curl(base: String) -> String {
         var lines = ["#!/bin/sh -e", "BASE=\(Self.quoted(base))", "JSON='Content-Type: application/json'"]
         for (number, script) in scripts.enumerated() {
@@ -109,7 +117,7 @@ extension FlowCoverage {
         return "\(milliseconds / 1000).\(digits)"
     }
 
-    /// As one word of the shell.
+    /// The text as one word of the shell.
     private static func quoted(_ text: String) -> String {
         "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
     }

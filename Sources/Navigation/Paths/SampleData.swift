@@ -1,14 +1,14 @@
 import JSONDocument
 
-/// Makes data that fits a schema, where the schema is as simple as those of events are.
+/// Makes data that fits a schema, for schemas as simple as those of events usually are.
 ///
-/// Looks at `const`, `enum`, `default`, `examples`, `type`, `properties`, `required`, lengths and bounds. What it makes
-/// is checked against the whole schema, so that it is right whatever else stands there.
+/// It uses `const`, `enum`, `default`, `examples`, `type`, `properties`, `required`, lengths and bounds. Each sample is
+/// checked against the whole schema, so it is right whatever other keywords there are.
 struct SampleData {
-    /// More tell events of a kind apart, and each is tried at each place.
+    /// Each sample is tried in each situation, so more would take long.
     private static let mostSamples = 12
 
-    /// Different ones, the simplest first; empty when nothing fits that could be made.
+    /// Different samples, the simplest first; empty when none was found.
     static func samples(of rule: ShapeRule?) -> [JSONDocument] {
         guard let rule else { return [.emptyObject] }
         var samples: [JSONDocument] = []
@@ -56,7 +56,7 @@ struct SampleData {
         }
     }
 
-    /// One with what is required, and then others that differ from it in one member and more.
+    /// An object with the required members, then objects that differ from it in one member or more.
     private static func objects(_ schema: JSONDocument, depth: Int) -> [JSONDocument] {
         let required = schema[member: "required"]?.elements?.compactMap(\.string) ?? []
         let known = schema[member: "properties"]?.members ?? []
@@ -78,7 +78,7 @@ struct SampleData {
     }
 }
 
-/// Services with what steps have changed, which nobody keeps.
+/// Services with the changes of steps on top, which are never stored.
 struct ScratchServices: ServiceDocuments {
     let source: any ServiceDocuments
     private(set) var changed: [String: JSONDocument] = [:]

@@ -44,8 +44,11 @@ public struct ScreenView: Sendable, Equatable {
     public let title: String?
     /// How the screen came onto the stack.
     public let presentation: Frame.Presentation
-    /// The documents of the screen's services, in the order of the file.
+    /// The documents of the screen's services, sorted by name.
     public let data: [ServiceView]
+
+    /// The document of one of the screen's services.
+    public subscript(service: String) -> JSONDocument? { data.first { $0.service == service }?.document }
 }
 
 /// The document of a service that a screen shows.
