@@ -1,12 +1,13 @@
 extension ServiceLocator {
-    /// Puts the instance of that key into its default state; its identity stays. Does nothing when none lives.
+    /// Sets the instance of a key to its default state; its identity stays. Does nothing when there is no instance.
     ///
-    /// - Throws: `ServiceLocatorError`: the key is unknown or of another type, the instance is no `Service` or its
-    ///   `clear` threw, or it is one of the process and this locator has a parent.
+    /// - Throws: `ServiceLocatorError`: the key is unknown or has another type, the instance is no `Service` or its `clear`
+    ///   threw, or it is a service of the process and this locator has a parent.
     public func clear<Instance: Sendable>(_ key: ServiceKey<Instance>) throws(ServiceLocatorError) {
         try clear(key.erased)
     }
 
+    /// Sets the instance of a key to its default state; see `clear(_:)` of a `ServiceKey`.
     public func clear(_ key: AnyServiceKey) throws(ServiceLocatorError) {
         guard let (home, place) = home(of: key.name) else { throw .notRegistered(key) }
         let registration = home.registry.registrations[place.index]
@@ -18,18 +19,19 @@ extension ServiceLocator {
         for observer in observers { observer.cleared(key) }
     }
 
-    /// Takes the instance of that key out and disposes of it; the next access makes a new one.
+    /// Removes the instance of a key and disposes of it; the next `resolve` makes a new one.
     ///
-    /// While the instance is being made, it is made to the end for those who wait for it, is not kept, and is disposed
-    /// of at once: they see what they would have seen if it had been removed right after. Whoever asks in the
-    /// meantime gets a new one.
+    /// An instance that is being made is finished for the threads that wait for it, and then disposed of, as if it had been
+    /// removed right afterwards. A `resolve` in the meantime makes a new one.
     ///
-    /// - Returns: whether there was one. Supplied instances, and those of the process when asked from below, stay.
+    /// - Returns: whether there was an instance. Supplied instances are not removed, nor services of the process by a locator
+    ///   that has a parent.
     @discardableResult
     public func remove<Instance: Sendable>(_ key: ServiceKey<Instance>) -> Bool {
         remove(key.erased)
     }
 
+    /// Removes the instance of a key; see `remove(_:)` of a `ServiceKey`.
     @discardableResult
     public func remove(_ key: AnyServiceKey) -> Bool {
         guard let (home, place) = home(of: key.name), home === self else { return false }
@@ -44,8 +46,8 @@ extension ServiceLocator {
         }
     }
 
-    /// Takes out and disposes of everything that lives here, newest first: whoever resolved another service when it
-    /// was made goes before that one. What is being made goes as with `remove(_:)`; supplied instances stay.
+    /// Removes and disposes of all instances of this locator, newest first, so a service is disposed of before the services
+    /// that its factory resolved. Treats instances that are being made as `remove(_:)` does; supplied instances stay.
     public func removeAll() {
         for entry in table.withLock({ $0.removeAll() }) {
             guard case .live(let instance, _) = entry.slot else { continue }
@@ -53,7 +55,7 @@ extension ServiceLocator {
         }
     }
 
-    /// After the instance has left the table.
+    /// Disposes of an instance that has left the table.
     func release(_ instance: AnyInstance, of registration: Registration) {
         registration.lifecycle(instance)?.dispose()
         for observer in observers { observer.removed(registration.key) }

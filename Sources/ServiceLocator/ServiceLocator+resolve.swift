@@ -1,9 +1,9 @@
 extension ServiceLocator {
-    /// - Parameter asker: in whose factory the call is made; `nil` from outside of any.
+    /// - Parameter asker: the construction whose factory calls; `nil` outside of factories.
     func resolve<Instance: Sendable>(
         _ key: ServiceKey<Instance>, asker: Construction?
     ) throws(ServiceLocatorError) -> Instance {
-        // The usual case goes without a reference to the home, which is here.
+        // The usual case: this locator holds the instance.
         if let place = registry.place(named: key.name), place.scope == .session || parent == nil {
             return try take(key, at: place, asker)
         }
@@ -11,7 +11,7 @@ extension ServiceLocator {
         return try home.take(key, at: place, asker)
     }
 
-    /// Of a key whose home is here.
+    /// Resolves a key that this locator holds.
     private func take<Instance: Sendable>(
         _ key: ServiceKey<Instance>, at place: ServiceRegistry.Place, _ asker: Construction?
     ) throws(ServiceLocatorError) -> Instance {
@@ -35,7 +35,7 @@ extension ServiceLocator {
         case build(Construction)
     }
 
-    /// Finds out who makes the instance; whoever finds nothing does.
+    /// Takes the instance, or finds the thread that makes it; without one, this thread begins to make it.
     private func step(at index: Int, _ asker: Construction?) -> Step {
         table.withLock { table in
             switch table[index] {
@@ -59,17 +59,17 @@ extension ServiceLocator {
             }
             box = Box(try make(ServiceResolver(locator: self, construction: construction)))
         } catch {
-            // What another factory or this locator has said already is not wrapped once more at each level.
+            // An error of a nested `resolve` is passed on as it is.
             let failure = error as? ServiceLocatorError ?? .factoryFailed(registration.key, error)
             table.withLock { $0.fail(construction) }
             construction.finish(.failure(failure))
             throw failure
         }
-        // Before anybody can see the instance, hence before anybody can remove it: observers hear things in order.
+        // Before another thread can get the instance and remove it, so that observers are called in order.
         for observer in observers { observer.created(registration.key) }
         let isKept = table.withLock { $0.complete(construction, with: box) }
         construction.finish(.success(box))
-        // Removed while it was made: as if it had been removed right after.
+        // It was removed while it was being made.
         if !isKept { release(box, of: registration) }
         return box.value
     }
@@ -81,5 +81,25 @@ extension ServiceLocator {
         let outcome = construction.wait()
         withWaits { $0.end(thread) }
         return try outcome.get()
+    }
+}
+
+/// Resolves the services that a factory needs.
+///
+/// It knows which service is being made, so services that need each other are an error with the whole chain, and a service
+/// of the process cannot resolve one of a session. It can be neither copied nor stored. A service that needs another one
+/// later gets it, or a way to get it, in its initializer.
+public struct ServiceResolver: ~Copyable {
+    let locator: ServiceLocator
+    let construction: Construction
+
+    /// The key that is being made, for factories that are registered under several names.
+    public var key: AnyServiceKey { construction.key }
+
+    /// The instance of a key. The first call makes it.
+    ///
+    /// - Throws: `ServiceLocatorError`; a factory usually rethrows it.
+    public func resolve<Instance: Sendable>(_ key: ServiceKey<Instance>) throws(ServiceLocatorError) -> Instance {
+        try locator.resolve(key, asker: construction)
     }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Gives each key its instance, and makes it when it is first asked for.
+/// Holds one instance for each key, and makes it when it is first resolved.
 ///
-/// There is no global locator: whoever needs one is handed it. Making one is cheap, so a locator may live as short as
-/// a request. Instances leave newest first when the locator goes, as with `removeAll()`.
+/// There is no global locator: pass one to the code that needs it. A locator is cheap to make, so it may live no longer
+/// than a request. When it is deallocated it removes its instances, newest first, as `removeAll()` does.
 ///
 /// ```swift
 /// let process = ServiceLocator(registry: registry)
@@ -11,23 +11,25 @@ import Synchronization
 /// let profile = try session.resolve(profileKey)
 /// ```
 ///
-/// All methods may be called from any thread. No factory, `clear`, `dispose` or observer runs under a lock. Threads
-/// that ask for an instance while another one makes it block until it is there; all others go on.
+/// All methods may be called from any thread. No factory, `clear`, `dispose` or observer runs under a lock. A thread that
+/// resolves a key while another thread makes its instance blocks until the instance is made; other threads do not wait.
 public final class ServiceLocator: Sendable {
+    /// The services that the locator knows.
     public let registry: ServiceRegistry
+    /// The locator above, which holds the services of the process.
     public let parent: ServiceLocator?
     let observers: [any ServiceObserver]
     private let supplied: [SuppliedService]
-    /// Held for look-ups and changes only, never while code from outside runs.
+    /// Locked for look-ups and changes only, never while factories, services or observers run.
     let table = Mutex(InstanceTable())
-    /// That of the topmost locator is used for all below it.
+    /// Only the topmost locator's is used, for all locators below it.
     private let waits = Mutex(WaitGraph())
 
     /// - Parameters:
-    ///   - registry: usually the same for all locators of a program.
-    ///   - parent: where the services of the process live; `nil` makes this their place.
-    ///   - supplying: ready-made instances, which take the place of factories here.
-    ///   - observers: are told of the instances of this locator, not of those of its parent.
+    ///   - registry: the services; usually the same for all locators of a program.
+    ///   - parent: holds the services of the process; `nil` makes this locator hold them.
+    ///   - supplying: ready-made instances, which this locator uses instead of factories.
+    ///   - observers: are called for instances of this locator, not for those of its parent.
     public init(
         registry: ServiceRegistry, parent: ServiceLocator? = nil, supplying: [SuppliedService] = [],
         observers: [any ServiceObserver] = []
@@ -40,17 +42,17 @@ public final class ServiceLocator: Sendable {
 
     deinit { removeAll() }
 
-    /// The instance of that key, which is made if it does not live yet.
+    /// The instance of a key. The first call makes it.
     ///
-    /// Of many callers at once, one makes it and the others get the same. When its factory throws, all of them get
-    /// the error, and the next access tries again.
+    /// When several threads call at once, one makes the instance and all get the same. When the factory throws, all of them
+    /// get the error, and the next call tries again.
     ///
-    /// - Throws: `ServiceLocatorError`; what a factory threw is its `underlying`.
+    /// - Throws: `ServiceLocatorError`; the error of a factory is its `underlying`.
     public func resolve<Instance: Sendable>(_ key: ServiceKey<Instance>) throws(ServiceLocatorError) -> Instance {
         try resolve(key, asker: nil)
     }
 
-    /// The instance of that key if it lives. Makes nothing and waits for nothing: one that is being made is not there.
+    /// The instance of a key, if it has been made. Makes nothing, and does not wait for an instance that is being made.
     public func existing<Instance: Sendable>(_ key: ServiceKey<Instance>) -> Instance? {
         guard let (home, place) = home(of: key.name), place.type == ObjectIdentifier(Instance.self),
             let instance = home.liveInstance(at: place)
@@ -58,8 +60,8 @@ public final class ServiceLocator: Sendable {
         return unbox(instance, as: Instance.self)
     }
 
-    /// Every registered service, in the order of registration, and whether it lives here or, for one of the process,
-    /// above. Makes nothing.
+    /// Every registered service in the order of registration, with the state of its instance here or, for services of the
+    /// process, above. Makes nothing.
     public var listing: [ServiceListing] {
         registry.registrations.compactMap { registration in
             guard let (home, place) = home(of: registration.key.name) else { return nil }
@@ -72,10 +74,10 @@ public final class ServiceLocator: Sendable {
         }
     }
 
-    /// Where the instance of that name lives, and its place in the registry there.
+    /// The locator that holds the instance of a name, and the name's place in that locator's registry.
     ///
-    /// A service of the process lives in the farthest ancestor that knows it: with one registry for all, that is the
-    /// topmost locator.
+    /// The farthest ancestor that has a service of the process in its registry holds it. With one registry for all, that
+    /// is the topmost locator.
     func home(of name: String) -> (locator: ServiceLocator, place: ServiceRegistry.Place)? {
         let own = registry.place(named: name)
         if let own, own.scope == .session { return (self, own) }
@@ -89,7 +91,7 @@ public final class ServiceLocator: Sendable {
         return found
     }
 
-    /// Of a key whose home is here.
+    /// The supplied instance of a key that this locator holds.
     func suppliedInstance(at place: ServiceRegistry.Place) -> AnyInstance? {
         if supplied.isEmpty { return nil }
         let name = registry.registrations[place.index].key.name
@@ -99,7 +101,7 @@ public final class ServiceLocator: Sendable {
         return nil
     }
 
-    /// Supplied or made, of a key whose home is here.
+    /// The instance of a key that this locator holds, supplied or made.
     func liveInstance(at place: ServiceRegistry.Place) -> AnyInstance? {
         if let instance = suppliedInstance(at: place) { return instance }
         guard case .live(let instance, _) = table.withLock({ $0[place.index] }) else { return nil }

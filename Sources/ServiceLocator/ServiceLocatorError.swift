@@ -1,31 +1,31 @@
-/// Why a locator could not do what it was asked.
+/// Why a call of a locator failed.
 ///
-/// `description` names services and nothing else, and is safe to show to a client; `debugDescription` has the types
-/// and the error beneath, and is for the log.
+/// `description` names only services and is safe to show to a client. `debugDescription` adds types and the underlying
+/// error, for the log.
 ///
-/// `indirect` because errors are rare, while every result of a resolution would have to make room for the largest.
+/// `indirect`, because errors are rare, and otherwise every result would be as large as the largest error.
 public indirect enum ServiceLocatorError: Error {
-    /// No such key in the registry of the locator, nor among the services of the process.
+    /// Neither the registry of the locator nor those above it have the key.
     case notRegistered(AnyServiceKey)
-    /// The name is registered, with another type.
+    /// The name is registered with another type.
     case wrongType(asked: AnyServiceKey, registered: AnyServiceKey)
-    /// The key is for supplied instances, and this locator was given none.
+    /// The key needs a supplied instance, and this locator has none.
     case notSupplied(AnyServiceKey)
-    /// Services that were made for each other's sake. The first name stands at the end again; with several threads
-    /// the chain goes through what each of them was making.
+    /// Services need each other to be made. The first name is repeated at the end. With several threads, the chain goes
+    /// through the services that each of them was making.
     case cycle([String])
-    /// The factory of a service of the process asked for one of a session.
+    /// The factory of a service of the process resolved a service of a session.
     case processNeedsSession(process: AnyServiceKey, session: AnyServiceKey)
-    /// The factory threw. The service whose factory it was, which may be one that was needed by the one asked for.
+    /// The factory of that service threw. The service may be a need of the one that was resolved.
     case factoryFailed(AnyServiceKey, any Error)
     /// The instance does not conform to `Service`.
     case notClearable(AnyServiceKey)
-    /// The instance's own `clear` threw.
+    /// The `clear` of the instance threw.
     case clearFailed(AnyServiceKey, any Error)
-    /// A service of the process is not cleared from below: that would clear it for everybody.
+    /// A locator with a parent cannot clear a service of the process: all sessions share it.
     case ownedByParent(AnyServiceKey)
 
-    /// What the factory or the service itself threw.
+    /// The error of the factory or of the service.
     public var underlying: (any Error)? {
         switch self {
         case .factoryFailed(_, let error), .clearFailed(_, let error): error
@@ -35,6 +35,7 @@ public indirect enum ServiceLocatorError: Error {
 }
 
 extension ServiceLocatorError: CustomStringConvertible {
+    /// The services that are involved, safe to show to a client.
     public var description: String {
         switch self {
         case .notRegistered(let key): "There is no service '\(key)'."
@@ -52,6 +53,7 @@ extension ServiceLocatorError: CustomStringConvertible {
 }
 
 extension ServiceLocatorError: CustomDebugStringConvertible {
+    /// The same with types and the underlying error, for the log.
     public var debugDescription: String {
         switch self {
         case .wrongType(let asked, let registered):

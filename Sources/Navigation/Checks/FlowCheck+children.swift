@@ -1,7 +1,7 @@
 import JSONDocument
 
 extension FlowCheck {
-    /// What is said of child flows: that they are there, how they may end, what they want.
+    /// Checks child flows: that they exist, their outcomes, their inputs.
     mutating func checkChildren() {
         for state in flow.states {
             guard let child = state.childFlow else { continue }
@@ -18,7 +18,7 @@ extension FlowCheck {
                     place + ["version"], .unknownVersion, "\(child.flow) has no version \(version); there is \(there)")
                 continue
             }
-            // Nil when something is wrong with that flow, which is said there.
+            // Nil when that flow has errors, which are reported there.
             guard let definition = catalog.flow(child.flow, version: child.version) else { continue }
             checkEnds(of: child, definition, at: place + ["on"])
             checkInput(of: child, definition, at: place)
@@ -44,7 +44,8 @@ extension FlowCheck {
         for outcome in outcomes where !child.ends.contains(where: { $0.outcome == outcome }) {
             report(
                 place, .unhandledOutcome,
-                "nothing is said of \"done.\(outcome)\"; the journey then stays where \(child.flow) was started from")
+                "there is no transition for \"done.\(outcome)\"; the journey then returns to where \(child.flow) was started"
+            )
         }
     }
 
@@ -72,7 +73,7 @@ extension FlowCheck {
         }
     }
 
-    /// The flows that start each other without a screen, beginning and ending with the child's; nil when it is none.
+    /// The flows that start each other in a circle without a screen, from this flow back to it; nil when there is none.
     private func circleWithoutScreen(through child: ChildFlow) -> [String]? {
         guard flow.immediateChildren.contains(where: { $0 === child }) else { return nil }
         var seen: Set<String> = []
@@ -88,7 +89,7 @@ extension FlowCheck {
 }
 
 extension FlowDefinition {
-    /// How the flow may end by a `final`, each once.
+    /// The outcomes of the flow's `final` states, each once.
     public var outcomes: [String] {
         var outcomes: [String] = []
         for state in states {
@@ -99,7 +100,7 @@ extension FlowDefinition {
         return outcomes
     }
 
-    /// The child flows that may start as the flow starts, before any screen.
+    /// The child flows that may start before the flow reaches a screen.
     var immediateChildren: [ChildFlow] {
         var children: [ChildFlow] = []
         var seen: Set<Int> = []
@@ -108,7 +109,7 @@ extension FlowDefinition {
             guard seen.insert(place).inserted else { continue }
             switch states[place].kind {
             case .screen, .final: break
-            case .choice(let branches): open += branches.map(\.target)
+            case .choice(let branches): open += branches.compactMap(\.target)
             case .flow(let child): children.append(child)
             }
         }

@@ -1,5 +1,5 @@
 extension FlowCheck {
-    /// What each transition says of itself.
+    /// Checks each transition by itself.
     mutating func checkTransitions() {
         let guardsWithEvent = guardsWithEvent
         for rule in flow.events { checkTransitions(rule.transitions, at: ["on", rule.event]) }
@@ -14,7 +14,7 @@ extension FlowCheck {
                 for (index, guardian) in screen.requires.enumerated() where needsEvent(guardian, guardsWithEvent) {
                     report(
                         place + ["requires", String(index)], .guardWithoutEvent,
-                        "one may be on a screen without an event having come")
+                        "the requires of a screen are tested without an event")
                 }
             case .choice(let branches):
                 for (index, branch) in branches.enumerated() {
@@ -65,7 +65,7 @@ extension FlowCheck {
         }
     }
 
-    /// For each named guard whether it looks at the data of an event, by itself or by another's name.
+    /// For each named guard whether it needs the data of an event, by itself or by another named guard.
     private var guardsWithEvent: [Bool] {
         var named = [Bool](repeating: false, count: flow.guards.count)
         var isChanged = true

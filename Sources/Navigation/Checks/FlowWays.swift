@@ -1,12 +1,12 @@
-/// What leads where in a flow, whatever the guards say. Linear in the size of the flow, and without recursion: a flow
-/// may have ten thousand screens in a row.
+/// Which states lead to which, whatever the guards. Linear in the size of the flow and without recursion: a flow may have
+/// 10,000 screens in a row.
 struct FlowWays {
     private let flow: FlowDefinition
-    /// The places that each state leads to by itself, without the events of the flow.
+    /// The states that each state leads to by itself, without the events of the flow.
     private let own: [[Int]]
-    /// The places that the events of the flow lead to, from every screen.
+    /// The states that the events of the flow lead to, from every screen.
     private let everywhere: [Int]
-    /// Whether an event of the flow can happen on a screen and stays there, or goes back.
+    /// Whether an event of the flow stays on the screen or goes back.
     private let staysEverywhere: Bool
 
     init(_ flow: FlowDefinition) {
@@ -24,17 +24,17 @@ struct FlowWays {
             if case .target(let target) = screen.back { ways.append(target) }
             if let target = screen.timeout?.transition?.target { ways.append(target) }
             return ways
-        case .choice(let branches): return branches.map(\.target)
+        case .choice(let branches): return branches.compactMap(\.target)
         case .flow(let child): return child.ends.flatMap { $0.transitions.compactMap(\.target) }
         case .final: return []
         }
     }
 
-    /// For each state whether something leads to it.
+    /// For each state whether it can be reached.
     var reached: [Bool] {
         var reached = [Bool](repeating: false, count: flow.states.count)
         var open = [flow.initial]
-        // A migration may put a journey on a state that nothing else leads to.
+        // A migration may move a journey to a state that nothing else leads to.
         for migration in flow.migrations { open += migration.states.values.compactMap { flow.place(of: $0) } }
         var isFlowHeard = false
         while let place = open.popLast() {
@@ -58,7 +58,7 @@ struct FlowWays {
         return screen.events.isEmpty && flow.events.isEmpty && screen.timeout?.transition == nil
     }
 
-    /// The choices on circles of nothing but choices.
+    /// The choices on circles that consist of choices only.
     var choiceCircles: [Int] {
         let isChoice = flow.states.map { if case .choice = $0.kind { true } else { false } }
         var next = [[Int]](repeating: [], count: isChoice.count)
@@ -69,7 +69,7 @@ struct FlowWays {
                 previous[target].append(place)
             }
         }
-        // What is left when all that lead out of the circles, and then all that lead into them, are peeled off.
+        // The rest after removing the choices that lead out of the circles, and those that lead into them.
         let leadsToCircle = Self.peeled(next, previous)
         let followsCircle = Self.peeled(previous, next)
         return isChoice.indices.filter { isChoice[$0] && !leadsToCircle[$0] && !followsCircle[$0] }
@@ -83,13 +83,13 @@ struct FlowWays {
             switch state.kind {
             case .final: isEnd[place] = true
             case .screen(let screen):
-                // Going back, or staying, leads to a screen again.
+                // Going back and staying lead to a screen again.
                 let stays = screen.events.contains { $0.transitions.contains { $0.target == nil } }
                 let goesBack = screen.back == .allowed && place != flow.initial
                 if stays || goesBack || (staysEverywhere && !flow.events.isEmpty) { isEnd[place] = true }
                 next[place] += everywhere
             case .flow(let child):
-                // One that says nothing about some end comes back to where it was started from.
+                // After an outcome without a transition the journey is back where the child was started.
                 let saysAll = child.ends.contains {
                     $0.outcome == nil && $0.transitions.allSatisfy { $0.target != nil }
                 }
@@ -107,7 +107,8 @@ struct FlowWays {
         return next.indices.filter { isPeeled[$0] }
     }
 
-    /// Takes away what leads nowhere, then what leads only there, and so on: true for that. What stays leads to a circle.
+    /// Removes nodes that lead nowhere, then nodes that lead only to removed ones, and so on; true for removed nodes. The
+    /// rest leads to a circle.
     static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
         var left = next.map(\.count)
         var isPeeled = left.map { $0 == 0 }

@@ -1,15 +1,15 @@
 import JSONDocument
 
-/// What a JSON Schema certainly has no room for.
+/// Finds paths that a JSON Schema certainly forbids.
 ///
-/// Schemas can say things in so many ways that this only looks at the plain ones (`properties`,
-/// `additionalProperties`, `items`, `type`, local `$ref`): what it forbids is forbidden, what it does not may be, too.
+/// It only understands plain keywords: `properties`, `additionalProperties`, `items`, `type` and local `$ref`. A path that
+/// it forbids is forbidden; a path that it allows may be forbidden by other keywords.
 struct SchemaRoom {
     private let schema: JSONDocument
 
     init(_ schema: JSONDocument) { self.schema = schema }
 
-    /// Whether no document that fits can have a value there.
+    /// Whether no document that fits the schema can have a value there.
     func isForbidden(_ pointer: JSONPointer) -> Bool {
         var place: JSONDocument? = schema
         for token in pointer.tokens {
@@ -23,7 +23,7 @@ struct SchemaRoom {
         return place?.bool == false
     }
 
-    /// The schema for the value there, when it can be told and stands on its own.
+    /// The schema of the value there; nil when it is not known or refers to other parts of the schema.
     func schema(at pointer: JSONPointer) -> JSONDocument? {
         var place = schema
         for token in pointer.tokens {
@@ -34,7 +34,7 @@ struct SchemaRoom {
         return place
     }
 
-    /// The pointer with its last known part put right.
+    /// The pointer with its first unknown token corrected.
     func guess(for pointer: JSONPointer) -> String? {
         var place: JSONDocument? = schema
         for (index, token) in pointer.tokens.enumerated() {
@@ -83,7 +83,7 @@ struct SchemaRoom {
 
     private func resolved(_ schema: JSONDocument?) -> JSONDocument? {
         var place = schema
-        // References may lead on to others; a compiled schema has no circle of nothing but references.
+        // A reference may lead to another; a compiled schema has no circle of references only.
         for _ in 0..<16 {
             guard let reference = place?[member: "$ref"]?.string else { return place }
             guard reference.hasPrefix("#"), let pointer = JSONPointer(parsing: String(reference.dropFirst())) else {

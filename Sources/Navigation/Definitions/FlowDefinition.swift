@@ -1,43 +1,46 @@
 import JSONDocument
 
-/// One version of a flow as it runs: checked, with names resolved to places and schemas compiled.
+/// One version of a flow as it runs: checked, with names resolved to indices and schemas compiled.
 ///
-/// Made by ``FlowLoader`` from a flow's file and never changed. Screens of 10,000 states are looked up as fast as
-/// those of ten: states refer to each other by their place in ``states``.
+/// ``FlowLoader`` makes it from the flow's file, and it never changes. States refer to each other by their index in
+/// ``states``, so a flow of 10,000 states looks them up as fast as one of ten.
 public final class FlowDefinition: Sendable {
+    /// The name of the flow.
     public let id: String
+    /// The number of this version.
     public let version: Int
+    /// The `description` in the file.
     public let summary: String?
-    /// The file as it was read, for those who show or draw it.
+    /// The file as it was read, for tools that show or draw it.
     public let document: JSONDocument
-    /// Sorted by id.
+    /// The states, sorted by id.
     public let states: [FlowState]
-    /// The place in ``states`` of the state that a new run begins with.
+    /// The index of the state that a new run begins with.
     public let initial: Int
-    /// What is tested under a name; a ``Guard/named(_:)`` is a place in here.
+    /// The named guards; a ``Guard/named(_:)`` is an index in this list.
     public let guards: [NamedGuard]
-    /// What may happen on every screen of the flow and of its children, sorted by name.
+    /// The events that every screen of the flow and of its children accepts, sorted by name.
     public let events: [EventRule]
-    /// The shapes of the data of events, where the screen says nothing of them, sorted by name.
+    /// The schemas for the data of events, for screens that have none of their own; sorted by name.
     public let accepts: [EventShape]
-    /// What is done when the flow starts.
+    /// The actions that run when the flow starts.
     public let entry: [Action]
-    /// What is done when the flow ends, in whatever way.
+    /// The actions that run when the flow ends, in whatever way.
     public let exit: [Action]
-    /// The shape of the input; nil when anything will do.
+    /// The schema of the input; nil accepts any input.
     public let input: ShapeRule?
+    /// How long the flow may run.
     public let timeout: FlowTimeout
-    /// What a newer version says about journeys that run on older ones.
+    /// What this version does with journeys that run on older ones.
     public let inFlight: InFlightPolicy
+    /// How journeys get from older versions to this one.
     public let migrations: [Migration]
 
-    /// Whether a guard compares with the time: then what is possible on a screen may change at any moment.
+    /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
 
-    /// Each of the states as a screen; nil for others.
+    /// Each of the states prepared as a screen; nil for other states.
     let screens: [PreparedScreen?]
-    /// The head of a journey's view.
-    let headText: [UInt8]
 
     private let places: [String: Int]
 
@@ -63,39 +66,38 @@ public final class FlowDefinition: Sendable {
         self.inFlight = inFlight
         self.migrations = migrations
         screens = states.map { state in
-            guard let screen = state.screen else { return nil }
-            let others = events.filter { rule in !screen.events.contains { $0.event == rule.event } }
-            let offers = (screen.events + others).map { Offer($0, on: screen, among: states, named: guards) }
-            return PreparedScreen(screen, id: state.id, flow: id, offers: offers, named: guards)
+            state.screen.map {
+                PreparedScreen($0, id: state.id, flow: id, states: states, events: events, named: guards)
+            }
         }
-        headText = ScreenText.head(id, version)
         looksAtTime = Self.looksAtTime(states, guards, events)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }
 
-    /// The place of a state in ``states``; nil when the flow has none of that id.
+    /// The index of a state; nil when the flow has none of that id.
     public func place(of state: String) -> Int? { places[state] }
 
+    /// The state of that id; nil when the flow has none.
     public func state(_ id: String) -> FlowState? { places[id].map { states[$0] } }
 
-    /// The place of a frame's state. The frame may know it from before, which is seen with one look and no hashing: a
-    /// place that is not that of its state is no good.
+    /// The index of a frame's state. The frame may know it from an earlier step: comparing one name is cheaper than
+    /// hashing it.
     func place(of frame: Frame) -> Int? {
         let known = Int(frame.knownPlace)
         if known >= 0, known < states.count, states[known].id == frame.state { return known }
         return places[frame.state]
     }
 
-    /// The screen that a frame shows; nil when the flow has none of that id.
+    /// The screen of a frame; nil when this version of the flow does not have it.
     func screen(of frame: Frame) -> PreparedScreen? {
         guard let place = place(of: frame) else { return nil }
         return screens[place]
     }
 
-    /// What the flow does on every screen when the event comes.
+    /// What the flow does about an event on every screen.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
 
-    /// What is wrong with a document as the flow's input; empty when nothing.
+    /// Why a document cannot be the flow's input, with pointers within it; empty when it can.
     public func violations(in input: JSONDocument) -> [JSONViolation] {
         if input.depth > StepRun.maximumDepth {
             return [JSONViolation(pointer: "", detail: "is nested more than \(StepRun.maximumDepth) levels deep")]
@@ -104,5 +106,70 @@ public final class FlowDefinition: Sendable {
         return rule.violations(in: input)
     }
 
+    /// The flow's schema for the data of an event; nil when it has none.
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
+}
+
+extension FlowDefinition {
+    static func looksAtTime(_ states: [FlowState], _ guards: [NamedGuard], _ events: [EventRule]) -> Bool {
+        let screens = states.compactMap(\.screen)
+        let rules = events + screens.flatMap(\.events)
+        let guards =
+            guards.map(\.guard) + screens.flatMap(\.requires) + rules.flatMap(\.transitions).compactMap(\.guard)
+        return guards.contains(where: \.looksAtTime)
+    }
+}
+
+extension Guard {
+    fileprivate var looksAtTime: Bool {
+        switch self {
+        case .shape, .named: false
+        case .all(let parts), .any(let parts): parts.contains(where: \.looksAtTime)
+        case .not(let part): part.looksAtTime
+        case .compare(let left, _, let right): left.looksAtTime || right.looksAtTime
+        }
+    }
+}
+
+extension Guard.Operand {
+    fileprivate var looksAtTime: Bool {
+        if case .path(let path) = self { path.root == .now } else { false }
+    }
+}
+
+/// How long a flow may run, in milliseconds.
+///
+/// When the time of a journey's own flow is over, the journey expires. When the time of a child is over, the child ends
+/// and its parent takes `done.expired`.
+public struct FlowTimeout: Sendable, Equatable {
+    /// Since the journey last moved.
+    public let idle: Int64?
+    /// Since the flow started.
+    public let total: Int64?
+
+    /// No time limit.
+    public static let none = FlowTimeout(idle: nil, total: nil)
+}
+
+/// What a new version does with journeys that run on an older one, at their next event.
+public enum InFlightPolicy: String, Sendable, CaseIterable {
+    /// Leaves them on their version.
+    case pin
+    /// Moves them to the new version where a migration leads to it.
+    case migrate
+    /// Starts them over on the new version; the services are kept.
+    case restart
+}
+
+/// How a journey gets from an older version of a flow to the version of this file.
+public struct Migration: Sendable {
+    /// The older version.
+    public let from: Int
+    /// New state ids by old ones; a state that is missing here keeps its id.
+    public let states: [String: String]
+    /// The changes of services.
+    public let patch: [Action]
+
+    /// The new id of a state.
+    public func state(for old: String) -> String { states[old] ?? old }
 }

@@ -1,30 +1,36 @@
 /// A state of a flow: something to draw, something to decide, another flow, or an end.
 public struct FlowState: Sendable {
+    /// The name of the state, unique in its flow.
     public let id: String
+    /// What the state is.
     public let kind: Kind
 
+    /// The kinds of state, each with its own keys in the file.
     public enum Kind: Sendable {
         /// A frame on the stack that a client draws.
         case screen(Screen)
-        /// Decides and moves on: the branches in the order in which they are tried.
-        case choice([Branch])
-        /// A child coordinator runs another flow on the same stack.
+        /// Decides and moves on: the branches in the order in which they are tried. The last one has no guard.
+        case choice([Transition])
+        /// Runs another flow as a child on the same stack.
         case flow(ChildFlow)
-        /// The flow is finished.
+        /// Finishes the flow.
         case final(Ending)
     }
 
+    /// The screen of this state, if it is one.
     public var screen: Screen? {
         if case .screen(let screen) = kind { screen } else { nil }
     }
 
+    /// The child flow of this state, if it is one.
     public var childFlow: ChildFlow? {
         if case .flow(let child) = kind { child } else { nil }
     }
 
+    /// Whether the state is a screen.
     public var isScreen: Bool { screen != nil }
 
-    /// As the file names it in `type`.
+    /// The value of `type` in the file.
     public var typeName: String {
         switch kind {
         case .screen: "screen"
@@ -33,4 +39,53 @@ public struct FlowState: Sendable {
         case .final: "final"
         }
     }
+}
+
+/// A state that runs another flow on top of the same stack.
+public final class ChildFlow: Sendable {
+    /// The id of the flow.
+    public let flow: String
+    /// Nil is the highest version that is loaded.
+    public let version: Int?
+    /// Makes the input of the child; nil is an empty object.
+    public let input: ValueTemplate?
+    /// The transitions for each outcome of the child.
+    public let ends: [ChildEnd]
+
+    /// The outcome of a child that was left without a `final`: by going back, by dismissing, by popping.
+    public static let abandoned = "abandoned"
+    /// The outcome of a child whose own timeout has passed.
+    public static let expired = "expired"
+
+    init(flow: String, version: Int?, input: ValueTemplate?, ends: [ChildEnd]) {
+        self.flow = flow
+        self.version = version
+        self.input = input
+        self.ends = ends
+    }
+
+    /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`.
+    ///
+    /// `done` covers only the outcomes that the child reached by a `final`. A child that was abandoned or ran out of
+    /// time did not do its work, so only `done.abandoned` and `done.expired` cover these.
+    public func transitions(after outcome: String, byFinal: Bool) -> [Transition] {
+        if let own = ends.first(where: { $0.outcome == outcome }) { return own.transitions }
+        return byFinal ? ends.first { $0.outcome == nil }?.transitions ?? [] : []
+    }
+}
+
+/// The transitions of `done.<outcome>`.
+public struct ChildEnd: Sendable {
+    /// Nil for `done`.
+    public let outcome: String?
+    /// The transitions in the order in which their guards are tested.
+    public let transitions: [Transition]
+}
+
+/// A state that finishes its flow.
+public struct Ending: Sendable {
+    /// The outcome that the parent is told and a finished journey shows; the state's id unless the file says otherwise.
+    public let outcome: String
+    /// Makes the result of the flow; nil is null.
+    public let output: ValueTemplate?
 }

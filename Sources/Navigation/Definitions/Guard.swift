@@ -4,13 +4,18 @@ import JSONDocument
 public indirect enum Guard: Sendable {
     /// The value fits the schema.
     case shape(of: Subject, ShapeRule)
+    /// All of the guards hold.
     case all([Guard])
+    /// At least one of the guards holds.
     case any([Guard])
+    /// The guard does not hold.
     case not(Guard)
-    /// A place in the flow's named guards.
+    /// The named guard at an index of ``FlowDefinition/guards``.
     case named(Int)
+    /// The two values compare like that.
     case compare(Operand, Comparison, Operand)
 
+    /// The document that a schema is applied to.
     public enum Subject: Sendable, Equatable {
         /// The whole document of a service.
         case service(String)
@@ -19,7 +24,7 @@ public indirect enum Guard: Sendable {
         /// The input of the flow.
         case input
 
-        /// The first part of pointers into it.
+        /// The first token of pointers into the document.
         public var root: String {
             switch self {
             case .service(let name): name
@@ -29,14 +34,49 @@ public indirect enum Guard: Sendable {
         }
     }
 
+    /// One side of a comparison.
     public enum Operand: Sendable {
+        /// The value at a path.
         case path(DataPath)
+        /// A constant.
         case value(JSONDocument)
     }
 }
 
 /// An entry of a flow's `guards`.
 public struct NamedGuard: Sendable {
+    /// The name, unique in the flow.
     public let name: String
+    /// The condition.
     public let `guard`: Guard
+}
+
+/// How two values are compared: numbers by value, texts by their code points, everything else only for equality.
+public enum Comparison: String, Sendable, CaseIterable {
+    /// The values are equal.
+    case equal = "=="
+    /// The values differ.
+    case notEqual = "!="
+    /// The left value is smaller.
+    case less = "<"
+    /// The left value is smaller, or both are equal.
+    case lessOrEqual = "<="
+    /// The left value is greater.
+    case greater = ">"
+    /// The left value is greater, or both are equal.
+    case greaterOrEqual = ">="
+}
+
+/// A JSON Schema (draft 7), compiled once.
+public struct ShapeRule: Sendable {
+    let schema: JSONSchema
+
+    /// The schema as the file has it.
+    public var document: JSONDocument { schema.document }
+
+    /// Whether a value fits the schema.
+    public func accepts(_ value: JSONDocument) -> Bool { schema.accepts(value) }
+
+    /// Why a value does not fit the schema, with pointers within the value; empty when it fits.
+    public func violations(in value: JSONDocument) -> [JSONViolation] { schema.violations(in: value) }
 }

@@ -1,30 +1,50 @@
-/// A screen with all that was found out about it when its flow was loaded. One object, for steps hand it on a lot.
+/// A screen with everything that can be derived from its flow when the flow is loaded. A class, because steps pass it
+/// on often.
 final class PreparedScreen: Sendable {
     let screen: Screen
-    /// How it is shown.
     let text: ScreenText
-    /// The names of ``Screen/data`` as members.
-    let dataNames: [[UInt8]]
-    /// What may happen on it if no other flow runs below its own: its own events, then the flow's that it has not.
-    let offers: [Offer]
-    /// What all of the offers need; nil where that cannot be said of one, see ``Offer/needs``.
-    let needsOfOffers: [ServiceShape]?
-    /// How the offers are shown when each would do something.
-    let offersText: [UInt8]
-    /// What must hold to be here, where services alone are asked; nil where ``Screen/requires`` has to be.
-    let needs: [ServiceShape]?
+    /// ``Screen/requires``.
+    let requires: Requirement
+    /// When these documents all fit, every event of the screen and of its flow is possible. Nil when that depends on more:
+    /// on the data of an event, on the stack, on a guard of another kind.
+    let eventShapes: [ServiceShape]?
 
-    init(_ screen: Screen, id: String, flow: String, offers: [Offer], named: [NamedGuard]) {
+    /// More different shapes are not worth comparing with each other.
+    private static let maximumShapes = 32
+
+    /// - Parameters:
+    ///   - id: of the state.
+    ///   - flow: the id of the flow; what follows are its states, events and named guards.
+    init(
+        _ screen: Screen, id: String, flow: String, states: [FlowState], events: [EventRule], named: [NamedGuard]
+    ) {
         self.screen = screen
-        text = ScreenText(screen, id: id, flow: flow)
-        dataNames = screen.data.map(ScreenText.member)
-        self.offers = offers
-        needsOfOffers = offers.reduce([]) { all, offer in
-            // Very many are not worth finding out which are the same.
-            guard let all, let needs = offer.needs, all.count <= ServiceShape.maximumParts else { return nil }
-            return all + needs.filter { need in !all.contains { $0.isSame(as: need) } }
+        requires = Requirement(screen.requires, named: named)
+        let rules = screen.events + events.filter { screen.rule(for: $0.event) == nil }
+        text = ScreenText(screen, id: id, flow: flow, events: rules.map(\.event))
+        eventShapes = rules.reduce([]) { all, rule in
+            guard let all, all.count <= Self.maximumShapes,
+                let shapes = Self.shapes(for: rule, on: screen, states, named)
+            else { return nil }
+            return all + shapes.filter { shape in !all.contains { $0.isSame(as: shape) } }
         }
-        offersText = ScreenText.enabled(offers.map(\.rule.event))
-        needs = ServiceShape.all(of: screen.requires, named: named)
+    }
+
+    /// The shapes that make an event possible, whatever else is the case; see ``StepRun/obstacles(to:)``.
+    private static func shapes(
+        for rule: EventRule, on screen: Screen, _ states: [FlowState], _ named: [NamedGuard]
+    ) -> [ServiceShape]? {
+        guard let transition = rule.transitions.first else { return [] }
+        guard transition.guard == nil else { return nil }
+        switch transition.nav {
+        case nil, .push, .replace, .present, .setRoot: break
+        case .dismiss, .pop, .popTo, .popToRoot: return nil
+        }
+        // An action on the way may do just what the next screen requires.
+        guard transition.actions.isEmpty, screen.exit.isEmpty,
+            let target = transition.target.flatMap({ states[$0].screen })
+        else { return [] }
+        let requires = Requirement(target.requires, named: named)
+        return requires.others.isEmpty ? requires.shapes : nil
     }
 }

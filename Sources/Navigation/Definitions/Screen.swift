@@ -1,21 +1,24 @@
 /// What a client draws, and what may happen there.
 public final class Screen: Sendable {
-    /// What the client knows the screen by; the state's id unless the file says otherwise.
+    /// The client's name for the screen; the state's id unless the file says otherwise.
     public let name: String
+    /// The title for people.
     public let title: String?
     /// The services whose documents are shown with the screen.
     public let data: [String]
-    /// What may happen here, sorted by name.
+    /// The events of this screen, sorted by name.
     public let events: [EventRule]
-    /// The shapes of the data of events, also of the flow's own, sorted by name.
+    /// The shapes of the data of events, including the flow's own events, sorted by name.
     public let accepts: [EventShape]
-    /// What must hold to be here.
+    /// The guards that must hold to be on the screen.
     public let requires: [Guard]
-    /// What is done each time that this becomes the screen one looks at.
+    /// The actions that run each time the screen comes to the top.
     public let entry: [Action]
-    /// What is done each time that it is left for another, whether it stays on the stack or not.
+    /// The actions that run each time the journey moves to another screen, whether this one stays on the stack or not.
     public let exit: [Action]
+    /// What going back from the screen does.
     public let back: BackRule
+    /// The time limit of the screen, if it has one.
     public let timeout: ScreenTimeout?
 
     init(
@@ -34,7 +37,27 @@ public final class Screen: Sendable {
         self.timeout = timeout
     }
 
+    /// The screen's own rule for an event; nil when it has none.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
 
+    /// The screen's own schema for the data of an event; nil when it has none.
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
+}
+
+/// What going back from a screen does.
+public enum BackRule: Sendable, Equatable {
+    /// Uncovers the nearest frame below that history and its `requires` allow.
+    case allowed
+    /// The event `back` is refused.
+    case forbidden
+    /// Uncovers the nearest frame of that state, given by its index; without one, the state replaces the screen.
+    case target(Int)
+}
+
+/// How long a screen may stay on top, counted from when the journey reached it.
+public struct ScreenTimeout: Sendable {
+    /// Milliseconds.
+    public let after: Int64
+    /// The transition that is taken then; nil expires the journey.
+    public let transition: Transition?
 }

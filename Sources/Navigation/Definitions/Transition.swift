@@ -1,16 +1,69 @@
-/// What happens when an event comes, a child ends or time passes.
+/// What a flow does about an event, the end of a child flow, a timeout or a choice.
+///
+/// A branch of a choice is a transition, too: it always has a target, and its history policy is `preserve`.
 public struct Transition: Sendable {
-    /// Nil always holds.
+    /// The transition is taken only when this holds. Nil always holds.
     public let `guard`: Guard?
-    /// A place in the states of the flow that the transition stands in; nil stays, unless ``nav`` goes back.
+    /// The index of a state in the flow of the transition. Nil stays, unless ``nav`` goes back.
     public let target: Int?
-    /// Nil when the file names none: `push`, where there is a target.
+    /// Nil when the file names none: `push` where there is a target; in a choice, the verb that led to the choice.
     public let nav: NavigationVerb?
+    /// The changes of services that are made when the transition is taken.
     public let actions: [Action]
+    /// What going back finds later of the screen that the transition leaves.
     public let history: HistoryPolicy
-    /// Where it stands in the file, as a JSON Pointer.
+    /// The JSON Pointer of the transition in its file.
     public let place: String
 
-    /// Whether another screen may be seen afterwards.
+    /// Whether another screen may be on top afterwards.
     public var moves: Bool { target != nil || nav != nil }
+}
+
+/// What a transition does to the navigation stack; ``StackMove`` has the rules.
+public enum NavigationVerb: String, Sendable, CaseIterable {
+    /// Puts a frame on top.
+    case push
+    /// Puts a frame in place of the top frame.
+    case replace
+    /// Opens a modal context, which has a stack of its own until it is dismissed.
+    case present
+    /// Closes the topmost modal context. With a target: pushes it then, unless it is on top already.
+    case dismiss
+    /// Goes back by one. With a target: pushes it then, unless it is on top already.
+    case pop
+    /// Goes back to the nearest frame of the target.
+    case popTo = "pop_to"
+    /// Goes back to the first frame of this context. With a target: pushes it then, unless it is on top already.
+    case popToRoot = "pop_to_root"
+    /// Removes all frames, releases all children, and makes the target the root of a new stack.
+    case setRoot = "set_root"
+
+    /// Whether the verb works without a target.
+    public var standsAlone: Bool { self == .dismiss || self == .pop || self == .popToRoot }
+}
+
+/// What going back finds later of the screen that a transition leaves.
+public enum HistoryPolicy: String, Sendable, CaseIterable {
+    /// The frame, as it was.
+    case preserve
+    /// Nothing: going back skips the frame.
+    case discard
+    /// Nothing, neither this frame nor any below it.
+    case invalidate
+}
+
+/// What an event does: its first transition whose guard holds is taken.
+public struct EventRule: Sendable {
+    /// The name of the event.
+    public let event: String
+    /// The transitions in the order in which their guards are tested.
+    public let transitions: [Transition]
+}
+
+/// The shape that the data of an event must have.
+public struct EventShape: Sendable {
+    /// The name of the event.
+    public let event: String
+    /// The schema of the event's data.
+    public let shape: ShapeRule
 }

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// Whether a guard holds, as far as that can be said.
+/// Whether a guard holds, as far as that is known.
 enum Verdict {
     case holds
     case fails
@@ -8,8 +8,9 @@ enum Verdict {
     case unknown
 }
 
+/// The one way to ask a guard: a step, the view of a journey and the search for a way all ask here.
 extension DataScope {
-    func test(_ guardian: Guard, in flow: FlowDefinition) -> Verdict {
+    func test(_ guardian: Guard) -> Verdict {
         switch guardian {
         case .shape(let subject, let rule):
             guard let document = document(of: subject) else { return isUnknown(subject) ? .unknown : .fails }
@@ -17,7 +18,7 @@ extension DataScope {
         case .all(let parts):
             var verdict = Verdict.holds
             for part in parts {
-                switch test(part, in: flow) {
+                switch test(part) {
                 case .holds: continue
                 case .fails: return .fails
                 case .unknown: verdict = .unknown
@@ -27,7 +28,7 @@ extension DataScope {
         case .any(let parts):
             var verdict = Verdict.fails
             for part in parts {
-                switch test(part, in: flow) {
+                switch test(part) {
                 case .holds: return .holds
                 case .fails: continue
                 case .unknown: verdict = .unknown
@@ -35,36 +36,28 @@ extension DataScope {
             }
             return verdict
         case .not(let part):
-            switch test(part, in: flow) {
+            switch test(part) {
             case .holds: return .fails
             case .fails: return .holds
             case .unknown: return .unknown
             }
-        case .named(let place): return test(flow.guards[place].guard, in: flow)
+        case .named(let place): return test(flow.guards[place].guard)
         case .compare(let left, let sign, let right):
             guard let left = value(of: left), let right = value(of: right) else { return .unknown }
             return sign.holds(between: left, and: right) ? .holds : .fails
         }
     }
 
-    /// What is in the way of a guard that fails, with pointers that begin with a service, `event` or `input`.
-    func reasons(against guardian: Guard, in flow: FlowDefinition) -> [JSONViolation] {
-        switch guardian {
-        case .shape(let subject, let rule):
-            let root = "/" + JSONPointer.escape(subject.root)
-            guard let document = document(of: subject) else {
-                return isUnknown(subject) ? [] : [JSONViolation(pointer: root, detail: "is not there")]
-            }
-            return rule.violations(in: document).map {
-                JSONViolation(pointer: root + $0.pointer, detail: $0.detail)
-            }
-        case .all(let parts):
-            return parts.filter { test($0, in: flow) == .fails }.flatMap { reasons(against: $0, in: flow) }
-        case .any(let parts): return parts.flatMap { reasons(against: $0, in: flow) }
-        case .not(let part): return denials(of: part, in: flow)
-        case .named(let place): return reasons(against: flow.guards[place].guard, in: flow)
-        case .compare(let left, let sign, let right):
-            return [Self.reason(left, sign, right)]
+    /// The first transition whose guard holds.
+    func first(of transitions: [Transition]) -> Transition? {
+        transitions.first { $0.guard.map { test($0) == .holds } ?? true }
+    }
+
+    /// Why a requirement does not hold; empty when it does.
+    func obstacles(to requirement: Requirement) -> [JSONViolation] {
+        requirement.guards.filter { test($0) != .holds }.flatMap { guardian in
+            let reasons = reasons(against: guardian)
+            return reasons.isEmpty ? [JSONViolation(pointer: "", detail: "is not known yet")] : reasons
         }
     }
 
@@ -76,11 +69,11 @@ extension DataScope {
         }
     }
 
-    private func isUnknown(_ subject: Guard.Subject) -> Bool {
+    func isUnknown(_ subject: Guard.Subject) -> Bool {
         if subject == .event, case .unknown = event { true } else { false }
     }
 
-    /// Nil when nobody knows. What is missing compares like null.
+    /// Nil when the value is not known. A missing value compares like null.
     private func value(of operand: Guard.Operand) -> JSONDocument? {
         switch operand {
         case .value(let value): return value
@@ -92,29 +85,24 @@ extension DataScope {
             }
         }
     }
+}
 
-    static func reason(
-        _ left: Guard.Operand, _ sign: Comparison, _ right: Guard.Operand
-    ) -> JSONViolation {
-        switch (left, right) {
-        case (.path(let path), let other):
-            JSONViolation(pointer: path.text, detail: "must be \(sign.phrase) \(shown(other))")
-        case (let other, .path(let path)):
-            JSONViolation(pointer: path.text, detail: "must be \(sign.turned.phrase) \(shown(other))")
-        case (.value, .value): JSONViolation(pointer: "", detail: "never holds")
-        }
-    }
-
-    private static func shown(_ operand: Guard.Operand) -> String {
-        switch operand {
-        case .path(let path): "the value at \(path.text)"
-        case .value(let value): value.description
-        }
+extension StepServices {
+    /// Whether a requirement holds.
+    ///
+    /// - Parameter scope: is called only when the requirement asks for more than the documents of services.
+    func meet<Failure: Error>(
+        _ requirement: Requirement, in scope: () throws(Failure) -> DataScope
+    ) throws(Failure) -> Bool {
+        guard fit(requirement.shapes) else { return false }
+        if requirement.others.isEmpty { return true }
+        let scope = try scope()
+        return requirement.others.allSatisfy { scope.test($0) == .holds }
     }
 }
 
 extension Comparison {
-    func holds(between left: JSONDocument, and right: JSONDocument) -> Bool {
+    fileprivate func holds(between left: JSONDocument, and right: JSONDocument) -> Bool {
         switch self {
         case .equal: return left == right
         case .notEqual: return left != right
@@ -132,27 +120,5 @@ extension Comparison {
         guard let left = left.string, let right = right.string else { return nil }
         if left.utf8.elementsEqual(right.utf8) { return 0 }
         return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
-    }
-
-    fileprivate var phrase: String {
-        switch self {
-        case .equal: "equal to"
-        case .notEqual: "other than"
-        case .less: "less than"
-        case .lessOrEqual: "at most"
-        case .greater: "more than"
-        case .greaterOrEqual: "at least"
-        }
-    }
-
-    /// With the sides exchanged.
-    fileprivate var turned: Comparison {
-        switch self {
-        case .equal, .notEqual: self
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
-        }
     }
 }

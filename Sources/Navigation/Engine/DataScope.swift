@@ -1,25 +1,28 @@
 import JSONDocument
 
-/// The data that paths, templates and guards see at one moment of a step.
+/// The data that the paths, templates and guards of a flow see at one moment of a step.
 struct DataScope {
+    let flow: FlowDefinition
     let services: StepServices
     var event: EventData
     let input: JSONDocument
-    var output: JSONDocument?
+    let output: JSONDocument?
     let now: Int64
 
+    /// The data of the event.
     enum EventData {
-        /// No event brought this about.
+        /// The step has no event.
         case none
-        /// One may come, nobody knows with what: looking at what is possible.
+        /// An event may come, with data that is not known yet: the step only looks at what is possible.
         case unknown
         case data(JSONDocument)
     }
 
-    /// A value, that there is none, or that nobody knows.
+    /// The result of looking at a path.
     enum Finding {
         case value(JSONDocument)
         case missing
+        /// It depends on an event that has not come.
         case unknown
     }
 
@@ -49,9 +52,7 @@ struct DataScope {
         case .literal(let literal): return literal
         case .from(let path, let fallback):
             if case .value(let value) = find(path) { return value }
-            guard let fallback else {
-                throw .actionFailed(JSONViolation(pointer: path.text, detail: "is needed here, and there is no value"))
-            }
+            guard let fallback else { throw .missingValue(at: path) }
             return try value(of: fallback)
         case .array(let elements):
             var values: [JSONDocument] = []
@@ -64,5 +65,11 @@ struct DataScope {
             for member in members { values.append((name: member.name, value: try value(of: member.value))) }
             return JSONDocument(members: values)
         }
+    }
+}
+
+extension JourneyRefusal {
+    static func missingValue(at path: DataPath) -> JourneyRefusal {
+        .actionFailed(JSONViolation(pointer: path.text, detail: "is needed here, and there is no value"))
     }
 }

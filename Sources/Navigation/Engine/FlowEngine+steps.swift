@@ -1,9 +1,9 @@
 import JSONDocument
 
 extension FlowEngine {
-    /// A new journey, at its first screen.
+    /// Starts a new journey and moves it to its first screen.
     ///
-    /// - Parameter version: nil takes the highest that is loaded.
+    /// - Parameter version: nil takes the highest version that is loaded.
     public func start(
         flow: String, version: Int? = nil, id: String, input: JSONDocument = .emptyObject,
         services: any ServiceDocuments, now: Int64
@@ -14,9 +14,9 @@ extension FlowEngine {
         return try run.finish()
     }
 
-    /// What an event does. `back` is one that every screen has, unless it says otherwise.
+    /// Sends an event to a journey. Every screen accepts the event `back`, unless its `back` forbids that.
     ///
-    /// - Parameter data: nil, no data, is taken as an empty object.
+    /// - Parameter data: nil is taken as an empty object.
     public func send(
         _ event: String, data: JSONDocument? = nil, to journey: Journey, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
@@ -26,13 +26,13 @@ extension FlowEngine {
         return try run.finish()
     }
 
-    /// The same, and what a client is shown then, for which nothing is looked up twice.
+    /// Sends an event and writes the view of the result, without looking anything up twice.
     ///
     /// - Parameters:
-    ///   - memory: what guards said of the same documents before: see ``Step/memory``.
-    ///   - shift: how much later the clock that people read is.
-    /// - Returns: the step without what happened; no text when it changes services: what becomes of those is the caller's
-    ///   to do first.
+    ///   - memory: the verdicts of guards on the same documents: see ``Step/memory``.
+    ///   - shift: is added to the times in the view; milliseconds.
+    /// - Returns: the step, without its trace; no view when the step changes services, because the caller applies these
+    ///   first.
     package func sendAndShow(
         _ event: String, data: JSONDocument?, to journey: consuming Journey, services: any ServiceDocuments,
         now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
@@ -40,19 +40,19 @@ extension FlowEngine {
         let renewal = renewal(of: journey)
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
-        run.isWatched = false
+        run.isTraced = false
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
         guard run.services.changes.isEmpty else { return (run.step(), nil) }
         run.event = .unknown
-        let text = try run.text(timesMovedBy: shift)
+        let text = try run.view(timesMovedBy: shift)
         return (run.step(), text)
     }
 
-    /// Releases the whole stack and every coordinator, children first, and begins anew, maybe with another flow. Works
-    /// on journeys that are over, too.
+    /// Starts a journey over, maybe with another flow. The whole stack is removed and every coordinator released first,
+    /// children before parents. A journey that is over can start over, too.
     ///
-    /// An `exit` that does not succeed is left out, as when a journey is abandoned.
+    /// An `exit` that fails is skipped, as when a journey is abandoned.
     public func restart(
         _ journey: Journey, flow: String, version: Int? = nil, input: JSONDocument = .emptyObject,
         services: any ServiceDocuments, now: Int64
@@ -64,9 +64,9 @@ extension FlowEngine {
         return try run.finish()
     }
 
-    /// Gives the journey up: children first, then the stack. The caller forgets it.
+    /// Gives a journey up: releases children first, then the stack. The caller deletes the journey.
     ///
-    /// Cannot be refused. An `exit` that does not succeed is left out, and so is one that would make a service invalid.
+    /// Never refused. An `exit` that fails, or would make a service invalid, is skipped.
     public func abandon(_ journey: Journey, services: any ServiceDocuments, now: Int64) -> Step {
         var run = StepRun(self, journey, services, now: now)
         do throws(JourneyRefusal) {
@@ -74,11 +74,11 @@ extension FlowEngine {
             run.record(.abandoned)
             return try run.finish()
         } catch {
-            return Step(journey: run.journey, changes: [], happenings: [.abandoned])
+            return Step(journey: run.journey, changes: [], trace: [.abandoned])
         }
     }
 
-    /// Whether ``advance(_:services:now:)`` has something to do. Costs next to nothing: ask before each look.
+    /// Whether ``advance(_:services:now:)`` has something to do. Cheap enough to ask before each read.
     public func isDue(_ journey: Journey, now: Int64) -> Bool {
         guard journey.isActive else { return false }
         if let dueAt = journey.dueAt, now >= dueAt { return true }
@@ -89,12 +89,12 @@ extension FlowEngine {
         }
     }
 
-    /// What time and new versions have done to the journey: it has expired, its screen's time is over, a child's time
-    /// is over, or its version is gone. Nil when nothing.
+    /// Applies timeouts of the journey, of its children and of its screen, and the policy for a version that is gone.
     ///
-    /// A timeout whose transition is refused ends the journey: it could not go on otherwise.
+    /// A timeout whose transition is refused expires the journey, which could not go on otherwise.
     ///
-    /// - Throws: ``JourneyRefusal/orphaned(flow:version:)``, and what starting over is refused with.
+    /// - Returns: nil when nothing is due.
+    /// - Throws: ``JourneyRefusal/orphaned(flow:version:)``, and the refusals of starting over.
     public func advance(
         _ journey: Journey, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step? {
@@ -134,10 +134,10 @@ extension FlowEngine {
 }
 
 extension StepRun {
-    /// Begins a step on a journey that goes on: what a newer version wants of it is done first.
+    /// Begins a step on a journey that is active. Moves it to a newer version first, where that is due.
     ///
-    /// - Parameter renewal: what that is, of the journey as it is kept.
-    /// - Returns: whether the journey was started over, so that nothing else is to be done with it.
+    /// - Parameter renewal: of the journey as it is stored.
+    /// - Returns: whether the journey was started over, so that the step is complete.
     mutating func open(_ renewal: Renewal) throws(JourneyRefusal) -> Bool {
         switch journey.status {
         case .finished: throw .finished(outcome: journey.outcome)
@@ -158,39 +158,7 @@ extension StepRun {
         }
     }
 
-    mutating func react(to event: String) throws(JourneyRefusal) {
-        if event == "back" {
-            guard try goBack() else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
-            return
-        }
-        guard let reaction = try reaction(to: event) else {
-            throw .eventNotAccepted(event: event, accepted: try accepted())
-        }
-        if let shape = try shape(of: reaction), case .data(let data) = self.event, !shape.accepts(data) {
-            throw .eventDataInvalid(shape.violations(in: data))
-        }
-        guard let transition = try choose(reaction.rule.transitions, of: reaction.coordinator) else {
-            let flow = try flow(of: reaction.coordinator)
-            let scope = scope(of: reaction.coordinator)
-            throw .guardNotMet(
-                reaction.rule.transitions.compactMap(\.guard).flatMap { scope.reasons(against: $0, in: flow) })
-        }
-        try take(transition, of: reaction.coordinator)
-    }
-
-    /// What could be sent now. What depends on data that an event brings is taken to be possible.
-    private func accepted() throws(JourneyRefusal) -> [String] {
-        var run = self
-        run.event = .unknown
-        var accepted: [String] = []
-        for reaction in try run.reactions() {
-            if try run.obstacles(to: reaction).isEmpty { accepted.append(reaction.rule.event) }
-        }
-        if try run.canGoBack() { accepted.append("back") }
-        return accepted
-    }
-
-    /// The journey's own flow starts.
+    /// Starts the journey's own flow.
     mutating func begin(_ flow: FlowDefinition, input: JSONDocument) throws(JourneyRefusal) {
         journey = Journey(id: journey.id, flow: flow, now: now, step: journey.step)
         journey.coordinators = [
@@ -200,11 +168,11 @@ extension StepRun {
         engine.catalog.tellPlaces(to: &journey)
         record(.started(flow: flow.id, version: flow.version))
         try run(flow.entry, of: 0)
-        let hasArrived = try go(.push, to: flow.initial, of: 0)
-        try settle(isDirected: hasArrived)
+        let isDirected = try go(.push, to: flow.initial, of: 0)
+        try settle(isDirected: isDirected)
     }
 
-    /// Everything is released; what cannot be done on the way is left out.
+    /// Releases everything; actions that fail are skipped.
     fileprivate mutating func giveUp() throws(JourneyRefusal) {
         guard journey.isActive else { return }
         isLenient = true
@@ -215,8 +183,8 @@ extension StepRun {
         isLenient = false
     }
 
-    /// A new version begins at its beginning, with the input that the journey was given. Nothing of the old one ends
-    /// as it would have: the services are kept.
+    /// Starts a new version from its initial state, with the input of the journey. No `exit` of the old version runs, so
+    /// the services keep their state.
     mutating func startOver(_ flow: FlowDefinition) throws(JourneyRefusal) {
         let input = journey.coordinators.first?.input ?? .emptyObject
         if let rule = flow.input, !rule.accepts(input) {

@@ -1,4 +1,4 @@
-/// What is to be done about the versions that a journey runs on.
+/// What a step must do first because of the versions that a journey runs on.
 enum Renewal {
     case none
     case migrate([VersionMove])
@@ -6,17 +6,17 @@ enum Renewal {
     case orphaned(flow: String, version: Int)
 }
 
-/// The way of one coordinator to a newer version.
+/// The move of one coordinator to a newer version.
 struct VersionMove {
     let coordinator: Int
-    /// One migration after the other; the last one's flow is the one that it runs from then on.
+    /// The migrations in order; the coordinator then runs the flow of the last one.
     let hops: [(flow: FlowDefinition, migration: Migration)]
 
     func state(for old: String) -> String { hops.reduce(old) { $1.migration.state(for: $0) } }
 }
 
 extension FlowEngine {
-    /// Whether every version that the journey runs on is there, and the screen that is looked at.
+    /// Whether every version that the journey runs on is loaded and has the top screen.
     func isLoaded(_ journey: Journey) -> Bool {
         for place in journey.coordinators.indices {
             guard let flow = catalog.flow(of: journey.coordinators, at: place) else { return false }
@@ -29,11 +29,11 @@ extension FlowEngine {
         return true
     }
 
-    /// What newer versions want of the journey, and what those that are gone make necessary.
+    /// What newer versions of the flows ask of the journey, and what versions that are gone make necessary.
     func renewal(of journey: Journey) -> Renewal {
         var moves: [VersionMove] = []
         for place in journey.coordinators.indices {
-            // Nearly always.
+            // The usual case: the newest version.
             if let flow = catalog.newestFlow(of: journey.coordinators, at: place), stands(journey, place, on: flow) {
                 continue
             }
@@ -62,8 +62,8 @@ extension FlowEngine {
         return moves.isEmpty ? .none : .migrate(moves)
     }
 
-    /// Why a journey that came from elsewhere cannot go on here; nil when it can. What newer versions of its flows want of
-    /// it, and what is done about one that is gone, is what it would be here: that comes with its next step.
+    /// Why an imported journey cannot continue here; nil when it can. Migrations, and the policy for a version that is
+    /// gone, are applied at its next step, as for any other journey.
     package func flaw(of journey: Journey) -> JourneyFlaw? {
         if let flaw = journey.flaw { return flaw }
         guard case .orphaned(let flow, let version) = renewal(of: journey) else { return nil }
@@ -80,22 +80,21 @@ extension FlowEngine {
         return .orphaned(flow: coordinator.flow, version: coordinator.version)
     }
 
-    /// Whether the parent's flow asks for just this version.
+    /// Whether the parent's flow names the version of the child, so that the child stays on it.
     private func isHeld(_ coordinator: Coordinator, in journey: Journey) -> Bool {
         guard let parent = coordinator.parent.flatMap({ journey.coordinator($0) }), let state = coordinator.startedBy
         else { return false }
         return catalog.flow(parent.flow, version: parent.version)?.state(state)?.childFlow?.version != nil
     }
 
-    /// Whether everything of the journey that is in a coordinator's flow has a counterpart there.
+    /// Whether a flow has all states that a coordinator and its children need.
     ///
-    /// - Parameter place: of the coordinator.
+    /// - Parameter place: the index of the coordinator.
     private func stands(
         _ journey: Journey, _ place: Int, on flow: FlowDefinition, renaming: ((String) -> String)? = nil
     ) -> Bool {
         let id = journey.coordinators[place].id
-        // Of the frames below the top, one that has none is passed over by going back; that is for a version that stays
-        // the same. Others must be mapped.
+        // On the same version, going back skips a lower frame whose screen is missing. A migration must map all frames.
         let isSame = flow.version == journey.coordinators[place].version
         let frames = isSame ? journey.frames.indices.suffix(1) : journey.frames.indices
         for place in frames where journey.frames[place].coordinator == id {
@@ -116,7 +115,7 @@ extension FlowEngine {
         return true
     }
 
-    /// The way over migrations, with as few as can be had by always taking the one that leads highest.
+    /// The migrations to the newest version, each time taking the one that leads highest.
     package func hops(
         from version: Int, to newest: FlowDefinition, among versions: [FlowDefinition]
     ) -> [(flow: FlowDefinition, migration: Migration)]? {
@@ -132,12 +131,12 @@ extension FlowEngine {
 }
 
 extension StepRun {
-    /// Moves coordinators to newer versions: their screens keep their places on the stack, under new names where the
-    /// migration says so, and are neither left nor entered.
+    /// Moves coordinators to newer versions. Their screens stay on the stack, renamed where the migration says so, and are
+    /// neither left nor entered.
     mutating func migrate(_ moves: [VersionMove]) throws(JourneyRefusal) {
         for move in moves {
             guard let newest = move.hops.last?.flow,
-                let place = journey.coordinators.firstIndex(where: { $0.id == move.coordinator })
+                let place = journey.place(of: move.coordinator)
             else { continue }
             let old = journey.coordinators[place].version
             journey.coordinators[place].version = newest.version

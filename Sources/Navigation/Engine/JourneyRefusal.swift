@@ -1,35 +1,51 @@
 import JSONDocument
 
-/// Why a step was not taken. Nothing has happened: journey and services are as they were.
+/// Why a step was refused. Journey and services are unchanged.
 public enum JourneyRefusal: Error, Sendable, Equatable {
-    /// Nothing here waits for the event; `accepted` are the names of those that could be sent now.
+    /// Neither the screen nor a running flow accepts the event; `accepted` are the events that could be sent now.
     case eventNotAccepted(event: String, accepted: [String])
-    /// A guard, the `requires` of the screen to come, or the stack itself is in the way. Pointers begin with a service,
+    /// A guard, the `requires` of the next screen, or the stack does not allow the step. Pointers begin with a service,
     /// `event` or `input`.
     case guardNotMet([JSONViolation])
-    /// The data of the event is not of the shape that the screen accepts. Pointers are within the data.
+    /// The event's data does not fit the schema of the screen. Pointers are within the data.
     case eventDataInvalid([JSONViolation])
-    /// The input is not of the shape that the flow wants. Pointers are within the input.
+    /// The input does not fit the schema of the flow. Pointers are within the input.
     case inputInvalid(flow: String, [JSONViolation])
+    /// The flow, or that version of it, is not loaded.
     case unknownFlow(String, version: Int?)
-    /// An action could not be done. The pointer begins with a service, or with what a value was to come from.
+    /// An action failed. The pointer begins with a service, or is the path of the value that is missing.
     case actionFailed(JSONViolation)
-    /// The state of a service would not fit its schema. Pointers begin with the service.
+    /// The new state of a service does not fit its schema. Pointers begin with the service.
     case serviceInvalid(service: String, [JSONViolation])
-    /// The journey is over.
+    /// The journey has finished.
     case finished(outcome: String?)
+    /// The journey has expired.
     case expired
-    /// Time has passed that changes the journey: ``FlowEngine/advance(_:services:now:)`` has to be committed first.
+    /// A timeout has changed the journey: commit ``FlowEngine/advance(_:services:now:)`` first.
     case due
-    /// Choices, or child flows that end at once, went on without ever coming to a screen.
+    /// Choices, or child flows that end at once, led on too often without reaching a screen.
     case endless(flow: String, state: String)
-    /// There is no way to a screen that was asked for: what is in the way first on the way with the fewest obstacles,
-    /// and which screen that keeps one from.
+    /// No way leads to the screen. The violations are the first obstacle on the way with the fewest obstacles, and
+    /// `blockedBy` is the screen behind it.
     case unreachable(blockedBy: String, [JSONViolation])
     /// No flow that the journey runs, or could start, has a screen of that id.
     case unknownScreen(String)
-    /// There are more screens on the stack than a journey may have.
+    /// The stack would have more frames, or the journey more coordinators, than are allowed.
     case stackFull
-    /// The journey is on a version of a flow, or on a state of it, that is not loaded.
+    /// The version of a flow that the journey runs is not loaded, or does not have the journey's state.
     case orphaned(flow: String, version: Int)
+
+    /// The data that is the reason, as far as data is. Pointers begin with a service, `event` or `input`.
+    public var violations: [JSONViolation] {
+        switch self {
+        case .guardNotMet(let violations), .serviceInvalid(_, let violations), .unreachable(_, let violations):
+            violations
+        case .eventDataInvalid(let violations): violations.within("/event")
+        case .inputInvalid(_, let violations): violations.within("/input")
+        case .actionFailed(let violation): [violation]
+        case .eventNotAccepted, .unknownFlow, .unknownScreen, .finished, .expired, .due, .endless, .stackFull,
+            .orphaned:
+            []
+        }
+    }
 }

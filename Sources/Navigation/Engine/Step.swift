@@ -1,10 +1,43 @@
-/// What became of a journey: keep ``journey`` and do ``changes``, both or neither.
+/// The result of a step. Store ``journey`` and apply ``changes``, both or neither.
 public struct Step: Sendable {
+    /// The journey after the step.
     public let journey: Journey
-    /// What is to be done to services, in order. A service is in it more than once when it was removed and written.
+    /// The changes of services, in order. A service that was removed and then written is in the list twice.
     public let changes: [ServiceChange]
-    /// What happened, in order, for the log and for those who watch.
-    public let happenings: [Happening]
+    /// What the step did, in order, for logs and tools.
+    public let trace: [TraceEvent]
     /// Makes the view of the result cheaper: see ``FlowEngine/view(_:services:now:knowing:)``.
     public internal(set) var memory = GuardMemory()
+}
+
+/// One thing that a step did.
+public enum TraceEvent: Sendable, Equatable {
+    /// The journey's own flow started.
+    case started(flow: String, version: Int)
+    /// A transition, or a branch of a choice, was taken; `transition` is its JSON Pointer in the flow's file.
+    case taken(flow: String, version: Int, transition: String)
+    /// Another frame came to the top. States are ids; nil before the first frame and after the last.
+    case moved(from: String?, to: String?)
+    /// A state started a child flow.
+    case childStarted(flow: String, by: String)
+    /// A child ended, and its parent was told.
+    case childFinished(flow: String, outcome: String)
+    /// A coordinator was released.
+    case released(flow: String)
+    /// A service was written.
+    case serviceChanged(String)
+    /// A service was set to its default.
+    case serviceCleared(String)
+    /// A service was removed.
+    case serviceRemoved(String)
+    /// The time limit of a screen was reached.
+    case timedOut(state: String)
+    /// A coordinator moved to another version of its flow.
+    case migrated(flow: String, from: Int, to: Int)
+    /// The journey's own flow reached an end.
+    case finished(outcome: String)
+    /// The journey's time was over.
+    case expired
+    /// The journey was given up.
+    case abandoned
 }

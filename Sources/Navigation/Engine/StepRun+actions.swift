@@ -1,9 +1,10 @@
 import JSONDocument
 
 extension StepRun {
+    /// Runs actions with the data of a coordinator's flow. A lenient run undoes a list of actions that fails.
     mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) {
         guard !actions.isEmpty else { return }
-        let scope = scope(of: coordinator)
+        let scope = try scope(of: coordinator)
         guard isLenient else {
             for action in actions { try scope.perform(action) }
             return
@@ -34,24 +35,22 @@ extension DataScope {
     private func perform(_ operation: PatchOperation) throws(JourneyRefusal) {
         let service = operation.path.service ?? ""
         let document = try document(of: service)
-        if let ready = operation.ready, !operation.isOnWholeService {
+        if let ready = operation.ready, !operation.pointerText.isEmpty {
             return services.write(try apply(ready, to: document, of: service), to: service)
         }
         var value: JSONDocument?
         if let template = operation.value { value = try self.value(of: template) }
         if let from = operation.from {
-            // From another service: a value taken there, and for a move left out there.
-            guard case .value(let found) = find(from) else {
-                throw .actionFailed(JSONViolation(pointer: from.text, detail: "is needed here, and there is no value"))
-            }
+            // From another service: the value is read there, and a move removes it there.
+            guard case .value(let found) = find(from) else { throw .missingValue(at: from) }
             value = found
             if operation.kind == .move { try remove(from) }
         }
         guard let value else { return }
-        // What was moved may have been a part of what it is moved into.
+        // The moved value may have been a part of the target.
         let target = operation.kind == .move ? try self.document(of: service) : document
         let kind: PatchOperation.Kind = operation.from == nil ? operation.kind : .add
-        if operation.isOnWholeService {
+        if operation.pointerText.isEmpty {
             if kind == .test {
                 guard target == value else {
                     throw .actionFailed(
@@ -92,8 +91,4 @@ extension DataScope {
     private static func noService(_ service: String) -> JourneyRefusal {
         .actionFailed(JSONViolation(pointer: "/" + JSONPointer.escape(service), detail: "is not a service"))
     }
-}
-
-extension PatchOperation {
-    fileprivate var isOnWholeService: Bool { pointerText.isEmpty }
 }

@@ -1,77 +1,122 @@
 import JSONDocument
 
+/// The rule for an event on a screen.
+struct Reaction {
+    let rule: EventRule
+    /// The coordinator whose flow has the rule.
+    let coordinator: Int
+    /// The schema of the event's data: the screen's, else that of the flow of the rule.
+    let shape: ShapeRule?
+}
+
+extension Screen {
+    /// The rules for all events on this screen but `back`: its own first, then those of the flows, the nearest first.
+    ///
+    /// - Parameter flows: the screen's own flow, the flow that started it, and so on, with their coordinators.
+    func reactions(in flows: [(coordinator: Int, flow: FlowDefinition)]) -> [Reaction] {
+        guard let own = flows.first else { return [] }
+        var reactions = events.map { rule in
+            Reaction(
+                rule: rule, coordinator: own.coordinator, shape: shape(of: rule.event) ?? own.flow.shape(of: rule.event)
+            )
+        }
+        for (coordinator, flow) in flows {
+            for rule in flow.events where !reactions.contains(where: { $0.rule.event == rule.event }) {
+                reactions.append(
+                    Reaction(
+                        rule: rule, coordinator: coordinator, shape: shape(of: rule.event) ?? flow.shape(of: rule.event)
+                    ))
+            }
+        }
+        return reactions
+    }
+}
+
 extension StepRun {
-    /// What an event does here.
-    struct Reaction {
-        let rule: EventRule
-        /// Whose flow the rule stands in.
-        let coordinator: Int
+    /// Does what the flows say about an event.
+    mutating func react(to event: String) throws(JourneyRefusal) {
+        if event == "back" {
+            guard try goBack() else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
+            return
+        }
+        guard let reaction = try reaction(to: event) else {
+            throw .eventNotAccepted(event: event, accepted: try accepted())
+        }
+        if let shape = reaction.shape, case .data(let data) = self.event, !shape.accepts(data) {
+            throw .eventDataInvalid(shape.violations(in: data))
+        }
+        guard let transition = try choose(reaction.rule.transitions, of: reaction.coordinator) else {
+            let scope = try scope(of: reaction.coordinator)
+            throw .guardNotMet(
+                reaction.rule.transitions.compactMap(\.guard).flatMap { scope.reasons(against: $0) })
+        }
+        try take(transition, of: reaction.coordinator)
     }
 
-    /// The screen's own rule, else that of the nearest flow; nil when nothing waits for the event.
-    mutating func reaction(to event: String) throws(JourneyRefusal) -> Reaction? {
+    /// The events that could be sent now. Those that depend on the event's data are included.
+    private func accepted() throws(JourneyRefusal) -> [String] {
+        var run = self
+        run.event = .unknown
+        var accepted: [String] = []
+        for reaction in try run.reactions() {
+            if try run.obstacles(to: reaction).isEmpty { accepted.append(reaction.rule.event) }
+        }
+        if try run.canGoBack() { accepted.append("back") }
+        return accepted
+    }
+
+    /// The rule for an event: the screen's own, else that of the nearest flow; nil when none accepts the event.
+    ///
+    /// Finds the same as ``reactions()``, without making the list of all.
+    private mutating func reaction(to event: String) throws(JourneyRefusal) -> Reaction? {
         guard let top = journey.frames.last else { return nil }
         let screen = try screen(of: top).screen
-        var coordinator: Int? = top.coordinator
-        if let rule = screen.rule(for: event) {
-            return Reaction(rule: rule, coordinator: top.coordinator)
-        }
-        while let current = coordinator {
-            let flow = try flow(of: current)
-            if let rule = flow.rule(for: event) { return Reaction(rule: rule, coordinator: current) }
-            coordinator = journey.place(of: current).flatMap { journey.coordinators[$0].parent }
+        var rule = screen.rule(for: event)
+        var next: Int? = top.coordinator
+        while let coordinator = next {
+            let flow = try flow(of: coordinator)
+            if let rule = rule ?? flow.rule(for: event) {
+                return Reaction(
+                    rule: rule, coordinator: coordinator, shape: screen.shape(of: event) ?? flow.shape(of: event))
+            }
+            rule = nil
+            next = journey.coordinator(coordinator)?.parent
         }
         return nil
     }
 
-    /// All that may happen here but `back`, the screen's own first.
+    /// The rules for all events here but `back`, the screen's own first.
     mutating func reactions() throws(JourneyRefusal) -> [Reaction] {
         guard let top = journey.frames.last else { return [] }
-        let screen = try screen(of: top).screen
-        let own = try flow(of: top.coordinator)
-        var reactions: [Reaction] = []
-        reactions.reserveCapacity(screen.events.count + own.events.count)
-        for rule in screen.events { reactions.append(Reaction(rule: rule, coordinator: top.coordinator)) }
-        var coordinator: Int? = top.coordinator
-        while let current = coordinator {
-            let flow = try self.flow(of: current)
-            for rule in flow.events where !reactions.contains(where: { $0.rule.event == rule.event }) {
-                reactions.append(Reaction(rule: rule, coordinator: current))
-            }
-            coordinator = journey.place(of: current).flatMap { journey.coordinators[$0].parent }
+        var flows: [(coordinator: Int, flow: FlowDefinition)] = []
+        var next: Int? = top.coordinator
+        while let coordinator = next {
+            flows.append((coordinator, try flow(of: coordinator)))
+            next = journey.coordinator(coordinator)?.parent
         }
-        return reactions
+        return try screen(of: top).screen.reactions(in: flows)
     }
 
-    /// The shape that the event's data must have: the screen's word, then that of the flow that the rule stands in.
-    mutating func shape(of reaction: Reaction) throws(JourneyRefusal) -> ShapeRule? {
-        guard let top = journey.frames.last else { return nil }
-        if let shape = try screen(of: top).screen.shape(of: reaction.rule.event) { return shape }
-        return try flow(of: reaction.coordinator).shape(of: reaction.rule.event)
-    }
-
-    /// What is known to be in the way of an event; empty when nothing is.
+    /// Why an event would be refused, as far as that is known before its data; empty when nothing is known.
     ///
-    /// The `requires` of the screen to come are looked at only when nothing is done before it is come to: what is done
-    /// may be just what they ask for.
+    /// The `requires` of the next screen count only when no action runs before the journey reaches it: an action may do
+    /// just what they ask for.
     mutating func obstacles(to reaction: Reaction) throws(JourneyRefusal) -> [JSONViolation] {
         var obstacles: [JSONViolation] = []
-        let transitions = reaction.rule.transitions
-        for place in transitions.indices {
+        for transition in reaction.rule.transitions {
             var verdict = Verdict.holds
-            if let guardian = transitions[place].guard {
-                let flow = try flow(of: reaction.coordinator)
-                let scope = scope(of: reaction.coordinator)
-                verdict = scope.test(guardian, in: flow)
+            if let guardian = transition.guard {
+                let scope = try scope(of: reaction.coordinator)
+                verdict = scope.test(guardian)
                 if verdict == .fails {
-                    obstacles += scope.reasons(against: guardian, in: flow)
+                    obstacles += scope.reasons(against: guardian)
                     continue
                 }
             }
-            let inTheWay = try self.obstacles(to: transitions[place], of: reaction.coordinator)
-            if inTheWay.isEmpty { return [] }
-            obstacles += inTheWay
-            // This is the one that would be taken.
+            let ownObstacles = try self.obstacles(to: transition, of: reaction.coordinator)
+            if ownObstacles.isEmpty { return [] }
+            obstacles += ownObstacles
+            // The transitions after this one would not be taken.
             if verdict == .holds { break }
         }
         return obstacles
@@ -80,26 +125,17 @@ extension StepRun {
     private mutating func obstacles(
         to transition: Transition, of coordinator: Int
     ) throws(JourneyRefusal) -> [JSONViolation] {
-        var screen: PreparedScreen?
-        if let place = transition.target { screen = try flow(of: coordinator).screens[place] }
-        switch transition.nav {
-        case .dismiss where !journey.frames.contains { $0.presentation == .modal }:
-            return [JSONViolation(pointer: "", detail: "there is no modal context to dismiss")]
-        case .pop where try landing() == nil:
-            return [JSONViolation(pointer: "", detail: "there is no screen to go back to")]
-        case .popTo where screen != nil:
-            let state = try transition.target.map { place throws(JourneyRefusal) in
-                try flow(of: coordinator).states[place].id
-            }
-            let found = try landing { $0.coordinator == coordinator && $0.state == state }
-            return found == nil ? [JSONViolation(pointer: "", detail: "there is no such screen to go back to")] : []
-        case .popToRoot where try rootLanding() == nil:
-            return [JSONViolation(pointer: "", detail: "the first screen cannot be gone back to")]
-        default: break
+        let flow = try flow(of: coordinator)
+        let screen = transition.target.flatMap { flow.screens[$0] }
+        if let verb = transition.nav {
+            let target = screen == nil ? nil : transition.target.map { frame(of: $0, in: flow, coordinator) }
+            if case .failure(let obstacle) = try move(by: verb, to: target) { return [obstacle.violation] }
+            // A frame that can be gone back to is open.
+            if verb == .popTo { return [] }
         }
         guard let screen, transition.actions.isEmpty, let top = journey.frames.last,
             try self.screen(of: top).screen.exit.isEmpty
         else { return [] }
-        return try unmet(screen, of: coordinator)
+        return try obstacles(to: screen, of: coordinator)
     }
 }

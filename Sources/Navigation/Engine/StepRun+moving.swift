@@ -1,140 +1,110 @@
 import JSONDocument
 
+/// Moves the stack: transitions, choices, child flows that start, and going back. ``StackMove`` has the rules.
 extension StepRun {
-    /// Choices and child flows may hand on this often before a screen is come to. No sensible flow does so twenty times.
-    static let maximumHops = 100
-
-    /// Flows within flows within flows: no sensible one is ten deep.
-    static let maximumCoordinators = 256
-
-    /// What journeys keep of inputs and outputs is a part of documents, which are nested no deeper than 64 levels.
-    static let maximumDepth = 48
-
-    /// A stack of more frames is that of somebody going round in circles; a journey is stored with each step.
-    static let maximumFrames = 16_384
-
     /// The first transition whose guard holds.
-    mutating func choose(
-        _ transitions: [Transition], of coordinator: Int
-    ) throws(JourneyRefusal) -> Transition? {
+    mutating func choose(_ transitions: [Transition], of coordinator: Int) throws(JourneyRefusal) -> Transition? {
         guard transitions.contains(where: { $0.guard != nil }) else { return transitions.first }
-        let flow = try flow(of: coordinator)
-        let scope = scope(of: coordinator)
-        return transitions.first { $0.guard.map { scope.test($0, in: flow) == .holds } ?? true }
+        return try scope(of: coordinator).first(of: transitions)
     }
 
-    /// Does all that a transition says.
+    /// Does everything that a transition says.
     ///
-    /// - Parameter coordinator: whose flow the transition stands in.
+    /// - Parameter coordinator: the one whose flow has the transition.
     mutating func take(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
         if transition.moves { try leaveScreen() }
-        note(transition.place, of: coordinator)
-        try run(transition.actions, of: coordinator)
+        try perform(transition, of: coordinator)
         guard transition.moves else { return }
         markHistory(transition.history)
-        let hasArrived = try go(transition.nav ?? .push, to: transition.target, of: coordinator)
-        try settle(isDirected: hasArrived)
+        let isDirected = try go(transition.nav ?? .push, to: transition.target, of: coordinator)
+        try settle(isDirected: isDirected)
     }
 
-    /// Says of the top frame what going back will find.
+    /// Runs the actions of a transition; the caller does the move.
+    mutating func perform(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
+        if isTraced, let running = journey.coordinator(coordinator) {
+            record(.taken(flow: running.flow, version: running.version, transition: transition.place))
+        }
+        try run(transition.actions, of: coordinator)
+    }
+
+    /// Marks the top frame for going back later.
     mutating func markHistory(_ policy: HistoryPolicy) {
         guard let top = journey.frames.indices.last else { return }
-        switch policy {
-        case .preserve: if journey.frames[top].mark == .discarded { journey.frames[top].mark = .none }
-        case .discard: if journey.frames[top].mark == .none { journey.frames[top].mark = .discarded }
-        case .invalidate: for place in journey.frames.indices { journey.frames[place].mark = .invalidated }
+        let mark = journey.frames[top].mark.after(policy)
+        if mark != journey.frames[top].mark { journey.frames[top].mark = mark }
+        if policy == .invalidate {
+            for place in journey.frames.indices { journey.frames[place].mark = .invalidated }
         }
     }
 
-    /// Changes the stack, and goes through choices, child flows and ends until a screen is come to.
+    /// Moves the stack, and passes choices, child flows and ends until the journey reaches a screen.
     ///
-    /// - Returns: whether one is that a target led to. Otherwise the screen is one that showed itself when others left,
-    ///   or there is none.
-    mutating func go(
-        _ verb: NavigationVerb, to target: Int?, of coordinator: Int
-    ) throws(JourneyRefusal) -> Bool {
-        guard var target else {
-            try uncover(verb)
-            return false
-        }
-        var verb = verb
-        var coordinator = coordinator
+    /// - Returns: whether a target led to the screen. Otherwise it was uncovered when others left, or there is none.
+    mutating func go(_ verb: NavigationVerb, to target: Int?, of coordinator: Int) throws(JourneyRefusal) -> Bool {
+        var (verb, target, coordinator) = (verb, target, coordinator)
         for _ in 0..<Self.maximumHops {
+            guard let state = target else {
+                try place(nil, by: verb)
+                return false
+            }
             let flow = try flow(of: coordinator)
-            let state = flow.states[target]
-            switch state.kind {
+            switch flow.states[state].kind {
             case .screen:
-                try place(state.id, target, of: coordinator, by: verb)
+                try place(frame(of: state, in: flow, coordinator), by: verb)
                 return true
             case .choice(let branches):
-                let scope = scope(of: coordinator)
-                let taken = branches.first { $0.guard.map { scope.test($0, in: flow) == .holds } ?? true }
-                guard let taken else { throw .endless(flow: flow.id, state: state.id) }
-                note(taken.place, of: coordinator)
-                try run(taken.actions, of: coordinator)
-                verb = taken.nav ?? verb
-                target = taken.target
+                guard let taken = try choose(branches, of: coordinator) else {
+                    throw .endless(flow: flow.id, state: flow.states[state].id)
+                }
+                try perform(taken, of: coordinator)
+                (verb, target) = (taken.nav ?? verb, taken.target)
             case .flow(let child):
-                coordinator = try start(child, by: state.id, of: coordinator)
+                coordinator = try start(child, by: flow.states[state].id, of: coordinator)
                 target = try self.flow(of: coordinator).initial
             case .final(let ending):
-                guard let (parent, transition) = try end(coordinator, ending) else { return false }
-                note(transition.place, of: parent)
-                try run(transition.actions, of: parent)
-                guard transition.moves else { return false }
-                markHistory(transition.history)
-                guard let next = transition.target else {
-                    try uncover(transition.nav ?? .pop)
-                    return false
-                }
-                verb = transition.nav ?? .push
-                coordinator = parent
-                target = next
+                guard let (parent, told) = try end(coordinator, ending) else { return false }
+                try perform(told, of: parent)
+                guard told.moves else { return false }
+                markHistory(told.history)
+                (verb, target, coordinator) = (told.nav ?? .push, told.target, parent)
             }
         }
         let flow = try flow(of: coordinator)
-        throw .endless(flow: flow.id, state: flow.states[target].id)
+        throw .endless(flow: flow.id, state: target.map { flow.states[$0].id } ?? "")
     }
 
-    /// Puts a screen where the verb says.
-    private mutating func place(
-        _ state: String, _ place: Int, of coordinator: Int, by verb: NavigationVerb
-    ) throws(JourneyRefusal) {
-        var frame = Frame(coordinator: coordinator, state: state, presentation: .push)
-        frame.knownPlace = Int32(clamping: place)
-        isUncovered = false
-        switch verb {
-        case .push: break
-        case .present: frame.presentation = .modal
-        case .replace:
-            if let top = journey.frames.last {
-                frame.presentation = top.presentation
-                removeFrames(from: journey.frames.count - 1)
-            }
-        case .setRoot: removeFrames(from: 0)
-        case .popTo:
-            guard let landing = try landing(where: { $0.coordinator == coordinator && $0.state == state }) else {
-                throw Self.noWayBack("there is no screen \"\(state)\" to go back to")
-            }
-            return uncover(upTo: landing)
-        case .pop, .dismiss, .popToRoot:
-            try uncover(verb)
-            if let top = journey.frames.last, top.coordinator == coordinator, top.state == state { return }
+    /// A frame of a screen, not on the stack yet.
+    func frame(of state: Int, in flow: FlowDefinition, _ coordinator: Int) -> Frame {
+        var frame = Frame(coordinator: coordinator, state: flow.states[state].id, presentation: .push)
+        frame.knownPlace = Int32(clamping: state)
+        return frame
+    }
+
+    /// How a verb would move the stack.
+    mutating func move(
+        by verb: NavigationVerb, to target: Frame?
+    ) throws(JourneyRefusal) -> Result<StackMove<Int>, StackObstacle> {
+        let frames = journey.frames
+        return try frames.move(by: verb, to: target, isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
+    }
+
+    /// Moves the stack by a verb: to a frame, or with nil back.
+    private mutating func place(_ target: Frame?, by verb: NavigationVerb) throws(JourneyRefusal) {
+        switch try move(by: verb, to: target) {
+        case .failure(let obstacle): throw .guardNotMet([obstacle.violation])
+        case .success(let move):
+            uncover(upTo: move.landing ?? -1)
+            guard var frame = target, let presentation = move.presentation else { return }
+            guard journey.frames.count < Self.maximumFrames else { throw .stackFull }
             isUncovered = false
+            frame.presentation = presentation
+            journey.frames.append(frame)
         }
-        if journey.frames.isEmpty { frame.presentation = .root }
-        guard journey.frames.count < Self.maximumFrames else { throw .stackFull }
-        journey.frames.append(frame)
     }
 
-    static func noWayBack(_ detail: String) -> JourneyRefusal {
-        .guardNotMet([JSONViolation(pointer: "", detail: detail)])
-    }
-
-    /// A child coordinator, ready to enter its first state.
-    private mutating func start(
-        _ child: ChildFlow, by state: String, of parent: Int
-    ) throws(JourneyRefusal) -> Int {
+    /// Starts a child coordinator, which has not entered its first state yet.
+    private mutating func start(_ child: ChildFlow, by state: String, of parent: Int) throws(JourneyRefusal) -> Int {
         guard let flow = engine.catalog.flow(child.flow, version: child.version) else {
             throw .unknownFlow(child.flow, version: child.version)
         }
@@ -153,5 +123,60 @@ extension StepRun {
         record(.childStarted(flow: flow.id, by: state))
         try run(flow.entry, of: id)
         return id
+    }
+
+    // MARK: - Going back
+
+    /// The nearest frame below the top that can be gone back to; nil when there is none.
+    private mutating func landing() throws(JourneyRefusal) -> Int? {
+        let frames = journey.frames
+        return try frames.landing(isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
+    }
+
+    /// Whether the event `back` is accepted here.
+    mutating func canGoBack() throws(JourneyRefusal) -> Bool {
+        guard let top = journey.frames.last else { return false }
+        switch try screen(of: top).screen.back {
+        case .forbidden: return false
+        case .target: return true
+        case .allowed: return try landing() != nil
+        }
+    }
+
+    /// Does what the event `back` does.
+    ///
+    /// - Returns: false when the event is not accepted here.
+    mutating func goBack() throws(JourneyRefusal) -> Bool {
+        guard let top = journey.frames.last else { return false }
+        switch try screen(of: top).screen.back {
+        case .forbidden: return false
+        case .allowed:
+            guard let landing = try landing() else { return false }
+            try leaveScreen()
+            uncover(upTo: landing)
+            try settle(isDirected: false)
+        case .target(let target):
+            let frame = frame(of: target, in: try flow(of: top.coordinator), top.coordinator)
+            try leaveScreen()
+            // The `exit` may have changed what is open.
+            if case .success(let move) = try move(by: .popTo, to: frame), let landing = move.landing {
+                uncover(upTo: landing)
+                try settle(isDirected: true)
+            } else {
+                let isDirected = try go(.replace, to: target, of: top.coordinator)
+                try settle(isDirected: isDirected)
+            }
+        }
+        return true
+    }
+
+    /// Removes the frames above a place, so that the frame there is on top again.
+    mutating func uncover(upTo place: Int) {
+        isUncovered = true
+        guard place + 1 < journey.frames.count else { return }
+        for frame in journey.frames[(place + 1)...] where !losers.contains(frame.coordinator) {
+            losers.append(frame.coordinator)
+        }
+        journey.frames.removeSubrange((place + 1)...)
     }
 }

@@ -1,57 +1,50 @@
 import JSONDocument
 
+/// Ends flows: a coordinator lives exactly as long as it, or a child of it, has a frame or is entering one.
 extension StepRun {
-    /// Makes "live coordinators are the ones with frames" true again after frames have left: coordinators without one
-    /// are released, children first, and their parents are told.
+    /// Releases the coordinators that lost their last frame, children first, and tells their parents.
     ///
-    /// - Parameter isDirected: whether it is decided where to go; a parent that is told then does no more than its
-    ///   actions.
+    /// - Parameter isDirected: whether a target has been reached. A parent that is told then only runs its actions.
     mutating func settle(isDirected: Bool) throws(JourneyRefusal) {
         var isDirected = isDirected
         while journey.isActive {
-            try skipUnreachable()
+            try skipClosedScreens()
             guard let lost = firstWithoutFrames() else { return }
-            let id = journey.coordinators[lost].id
-            guard let parent = journey.coordinators[lost].parent else {
+            let coordinator = journey.coordinators[lost]
+            guard let parent = coordinator.parent else {
                 return try finishJourney(outcome: ChildFlow.abandoned, output: nil)
             }
-            let state = journey.coordinators[lost].startedBy
-            try release(id, outcome: ChildFlow.abandoned)
-            let told = try tell(parent, state, outcome: ChildFlow.abandoned, byFinal: false, output: nil)
-            guard let told else { continue }
-            note(told.place, of: parent)
-            try run(told.actions, of: parent)
-            // A parent that has lost its own frames just now is on its way out, too.
+            guard let told = try abandon(coordinator) else { continue }
+            // A parent that has lost its own frames, too, is about to be released itself.
             guard told.moves, !isDirected, !losers.contains(parent) || hasFrames(parent) else { continue }
             markHistory(told.history)
             isDirected = try go(told.nav ?? .push, to: told.target, of: parent)
         }
     }
 
-    /// A frame that shows itself again, and that one may not be on any more, leaves, too.
-    private mutating func skipUnreachable() throws(JourneyRefusal) {
+    /// Removes uncovered frames whose `requires` do not hold any more; the first frame of the stack stays.
+    private mutating func skipClosedScreens() throws(JourneyRefusal) {
         guard isUncovered else { return }
-        while let top = journey.frames.last, journey.frames.count > 1, try !isReachable(top) {
-            removeFrames(from: journey.frames.count - 1)
+        while let top = journey.frames.last, journey.frames.count > 1, try !isOpen(top) {
+            uncover(upTo: journey.frames.count - 2)
         }
     }
 
-    /// The place of a coordinator that has no frame and whose children have none. Children stand behind their parents,
-    /// so the last such place is that of a child whose own children are gone.
+    /// The place of a coordinator without frames whose children have none either. Children are listed behind their
+    /// parents, so the last such place is that of a coordinator without living children.
     private func firstWithoutFrames() -> Int? {
         if journey.coordinators.count == 1 { return journey.frames.isEmpty ? 0 : nil }
         var alive = journey.coordinators.map { _ in false }
         var last = (id: -1, place: 0)
         for frame in journey.frames {
             if frame.coordinator != last.id {
-                let place = journey.coordinators.firstIndex { $0.id == frame.coordinator }
-                last = (frame.coordinator, place ?? 0)
+                last = (frame.coordinator, journey.place(of: frame.coordinator) ?? 0)
             }
             alive[last.place] = true
         }
         for place in journey.coordinators.indices.reversed() where alive[place] {
             guard let parent = journey.coordinators[place].parent else { continue }
-            if let parent = journey.coordinators.firstIndex(where: { $0.id == parent }) { alive[parent] = true }
+            if let parent = journey.place(of: parent) { alive[parent] = true }
         }
         return alive.lastIndex(of: false)
     }
@@ -61,7 +54,7 @@ extension StepRun {
         return journey.frames.contains { family.contains($0.coordinator) }
     }
 
-    /// The coordinator and all that it started, parents first.
+    /// A coordinator and all that it started, parents first.
     func family(of coordinator: Int) -> [Int] {
         var family = [coordinator]
         for other in journey.coordinators {
@@ -70,12 +63,24 @@ extension StepRun {
         return family
     }
 
-    /// The `exit` of its flow, and it is gone.
+    /// Releases a child that did not reach a `final`, and runs the actions of the parent's transition for that.
+    ///
+    /// - Returns: the transition, whose move the caller does; nil when there is none.
+    private mutating func abandon(_ child: Coordinator) throws(JourneyRefusal) -> Transition? {
+        guard let parent = child.parent else { return nil }
+        try release(child.id, outcome: ChildFlow.abandoned)
+        let told = try transition(
+            of: parent, after: child, outcome: ChildFlow.abandoned, byFinal: false, output: nil)
+        if let told { try perform(told, of: parent) }
+        return told
+    }
+
+    /// Runs the `exit` of a coordinator's flow and removes the coordinator.
     private mutating func release(_ coordinator: Int, outcome: String?) throws(JourneyRefusal) {
         do {
             try run(try flow(of: coordinator).exit, of: coordinator)
         } catch {
-            // Its definition may be gone; what ends in whatever way ends without it.
+            // Even a flow whose definition is gone can end.
             guard isLenient else { throw error }
         }
         let flow = journey.coordinator(coordinator)?.flow ?? journey.flow
@@ -85,19 +90,19 @@ extension StepRun {
         record(.released(flow: flow))
     }
 
-    /// What the parent does about the end of a child; nil when nothing.
-    private mutating func tell(
-        _ parent: Int, _ state: String?, outcome: String, byFinal: Bool, output: JSONDocument?
+    /// The parent's transition for the end of a child; nil when there is none.
+    private mutating func transition(
+        of parent: Int, after child: Coordinator, outcome: String, byFinal: Bool, output: JSONDocument?
     ) throws(JourneyRefusal) -> Transition? {
         self.output = output
         let definition = isLenient ? try? flow(of: parent) : try flow(of: parent)
-        guard let state, let child = definition?.state(state)?.childFlow else { return nil }
-        return try choose(child.transitions(after: outcome, byFinal: byFinal), of: parent)
+        guard let state = child.startedBy, let childFlow = definition?.state(state)?.childFlow else { return nil }
+        return try choose(childFlow.transitions(after: outcome, byFinal: byFinal), of: parent)
     }
 
-    /// A flow has come to a `final`.
+    /// Ends a flow that has reached a `final`.
     ///
-    /// - Returns: what its parent does about it; nil when nothing, or when it was the journey's own flow.
+    /// - Returns: the parent's transition; nil when there is none, or when it was the journey's own flow.
     mutating func end(
         _ coordinator: Int, _ ending: Ending
     ) throws(JourneyRefusal) -> (parent: Int, transition: Transition)? {
@@ -116,33 +121,31 @@ extension StepRun {
     }
 
     /// Ends a child and all that it has started.
+    ///
+    /// - Returns: the parent's transition; nil when there is none.
     mutating func end(
         _ coordinator: Int, outcome: String, byFinal: Bool, output: JSONDocument?
     ) throws(JourneyRefusal) -> Transition? {
         guard let ending = journey.coordinator(coordinator), let parent = ending.parent else { return nil }
         let family = family(of: coordinator)
         journey.frames.removeAll { family.contains($0.coordinator) }
-        // When time ends a child, a screen of its parent may lie on top of it, and then be the first of all.
+        // When a timeout ends a child, a frame of its parent may be on top of it, and become the first.
         if !journey.frames.isEmpty { journey.frames[0].presentation = .root }
         try releaseChildren(family)
         try release(coordinator, outcome: outcome)
         isUncovered = true
-        return try tell(parent, ending.startedBy, outcome: outcome, byFinal: byFinal, output: output)
+        return try transition(of: parent, after: ending, outcome: outcome, byFinal: byFinal, output: output)
     }
 
-    /// Of a family whose head ends: children before parents, each parent told, which does its actions.
+    /// Releases a family without its head, children before parents.
     private mutating func releaseChildren(_ family: [Int]) throws(JourneyRefusal) {
         for child in family.dropFirst().reversed() {
-            guard let gone = journey.coordinator(child), let parent = gone.parent else { continue }
-            try release(child, outcome: ChildFlow.abandoned)
-            let told = try tell(parent, gone.startedBy, outcome: ChildFlow.abandoned, byFinal: false, output: nil)
-            guard let told else { continue }
-            note(told.place, of: parent)
-            try run(told.actions, of: parent)
+            guard let child = journey.coordinator(child) else { continue }
+            _ = try abandon(child)
         }
     }
 
-    /// The journey's own flow has ended.
+    /// Ends the journey's own flow.
     mutating func finishJourney(outcome: String, output: JSONDocument?) throws(JourneyRefusal) {
         try releaseAll()
         journey.status = .finished
@@ -151,6 +154,7 @@ extension StepRun {
         record(.finished(outcome: outcome))
     }
 
+    /// Ends the journey because its time is over. Actions that fail are skipped.
     mutating func expireJourney() throws(JourneyRefusal) {
         isLenient = true
         try leaveScreen()
@@ -159,7 +163,7 @@ extension StepRun {
         record(.expired)
     }
 
-    /// The whole stack and every coordinator, children first.
+    /// Removes the whole stack and releases every coordinator, children first.
     mutating func releaseAll() throws(JourneyRefusal) {
         journey.frames.removeAll()
         guard let root = journey.coordinators.first?.id else { return }

@@ -1,17 +1,17 @@
 import JSONDocument
 
 extension StepRun {
-    /// Slides that show each other for a second each need not all be gone through after a night.
+    /// Screens that replace each other every second need not all be played after a night without requests.
     private static let maximumTimeouts = 64
 
-    /// When the journey is over, and when something happens, unless it moves before.
+    /// Sets when the journey expires, and when the first timeout is due, unless the journey moves before.
     mutating func setDeadlines() throws(JourneyRefusal) {
         journey.expiresAt = nil
         journey.dueAt = nil
         guard journey.isActive, !journey.coordinators.isEmpty else { return }
         var due: Int64?
         for place in journey.coordinators.indices {
-            // Asked for first: a call that changes the run, within one on the run, would make a copy of it.
+            // In a statement of its own: a mutating call inside another call on the run would copy the run.
             let timeout = try flow(of: journey.coordinators[place].id).timeout
             due = earlier(due, deadline(of: journey.coordinators[place].startedAt, timeout))
             if place == 0 { journey.expiresAt = due }
@@ -19,7 +19,7 @@ extension StepRun {
         journey.dueAt = earlier(due, try screenDeadline())
     }
 
-    /// What time has brought about up to a moment, one thing after the other, each at the moment when it was due.
+    /// Does what timeouts have brought about up to a moment, one after the other, each at the time when it was due.
     mutating func catchUp(to moment: Int64) throws(JourneyRefusal) {
         for _ in 0..<Self.maximumTimeouts {
             guard journey.isActive, let root = journey.coordinators.first else { return }
@@ -71,7 +71,7 @@ extension StepRun {
         guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return }
         record(.timedOut(state: top.state))
         guard let transition = timeout.transition else { return try expireJourney() }
-        // When its guard does not hold now, it is asked again after as long.
+        // When the guard does not hold now, it is tested again after the same time.
         journey.enteredAt = now
         guard let taken = try choose([transition], of: top.coordinator) else { return }
         try take(taken, of: top.coordinator)
@@ -79,7 +79,7 @@ extension StepRun {
     }
 }
 
-/// Never overflows, whatever a kept journey says of its times.
+/// Never overflows: the times of a stored journey may be anything.
 private func later(_ moment: Int64, by milliseconds: Int64) -> Int64 {
     let (sum, isTooLate) = moment.addingReportingOverflow(milliseconds)
     return isTooLate ? .max : sum

@@ -1,41 +1,54 @@
 import JSONDocument
 
-/// A step in the making: a copy of the journey that becomes the next one when nothing is refused.
+/// A step in the making: a copy of the journey, which becomes the next journey when nothing is refused.
+///
+/// Many of its functions are `mutating` though they change nothing: calling a non-mutating one in a mutating one would
+/// copy the whole value.
 struct StepRun {
     let engine: FlowEngine
     let services: StepServices
     var journey: Journey
-    /// When the step happens; for what time brought about, when it was due.
+    /// The time of the step; for what a timeout does, the time when it was due.
     var now: Int64
     var event: DataScope.EventData
-    /// What the child that has just ended handed back, until the next screen is come to.
+    /// The output of the child that has just ended, until the journey reaches the next screen.
     var output: JSONDocument?
-    private(set) var happenings: [Happening] = []
-    /// Whether anybody wants to know of them.
-    var isWatched = true
-    /// The transitions that are taken, by flow and place in its file; nil while nobody wants to know.
-    var trace: [TakenTransition]?
+    private(set) var trace: [TraceEvent] = []
+    /// Whether the caller reads the trace.
+    var isTraced = true
 
-    /// Whether the screen that was looked at has been left, and a screen has to be entered in the end.
+    /// Whether the `exit` of the top screen has run, so that a screen must be entered at the end.
     var hasLeft = false
-    /// Whether the top frame is one that was there before, and shows itself again.
+    /// Whether the top frame was on the stack before and has been uncovered.
     var isUncovered = false
     /// The coordinators that lost a frame.
     var losers: [Int] = []
-    /// What cannot be done when a flow ends is left out; see ``FlowEngine/abandon(_:services:now:)``.
+    /// Whether actions that fail are skipped; see ``FlowEngine/abandon(_:services:now:)``.
     var isLenient = false
 
-    /// The screen that was looked at before.
+    /// The top frame when the step began, or when a screen was last entered.
     private var before: Frame?
+
+    /// Choices and child flows may lead on this often before the journey reaches a screen. No sensible flow needs twenty.
+    static let maximumHops = 100
+
+    /// Flows within flows within flows: no sensible journey is ten deep.
+    static let maximumCoordinators = 256
+
+    /// Inputs and outputs are stored within documents, whose depth is limited to 64 levels.
+    static let maximumDepth = 48
+
+    /// A user who goes round in circles makes a stack of more frames; a journey is stored with each step.
+    static let maximumFrames = 16_384
 }
 
 extension StepRun {
-    // By way of the memberwise one: a value as large as this that is made member by member is copied when it is whole.
+    // Uses the memberwise initializer: a large value that is made member by member is copied once more.
     init(
         _ engine: FlowEngine, _ journey: consuming Journey, _ services: any ServiceDocuments, now: Int64,
         event: DataScope.EventData = .none, knowing memory: GuardMemory = GuardMemory()
     ) {
-        // What refers to a coordinator that is not there is refused as orphaned.
+        // Without coordinators, every use of the journey is refused as orphaned.
         if !journey.isSound { journey.coordinators = [] }
         engine.catalog.tellPlaces(to: &journey)
         let before = journey.frames.last
@@ -44,15 +57,13 @@ extension StepRun {
             event: event, before: before)
     }
 
-    mutating func record(_ happening: Happening) {
-        if isWatched { happenings.append(happening) }
+    mutating func record(_ event: TraceEvent) {
+        if isTraced { trace.append(event) }
     }
 
     /// The flow that a coordinator runs.
-    ///
-    /// Like some others it is `mutating` though it changes nothing: who changes the run would hand the others a copy of it.
     mutating func flow(of coordinator: Int) throws(JourneyRefusal) -> FlowDefinition {
-        guard let place = journey.coordinators.place(of: coordinator) else {
+        guard let place = journey.place(of: coordinator) else {
             throw .orphaned(flow: journey.flow, version: journey.version)
         }
         guard let flow = engine.catalog.flow(of: journey.coordinators, at: place) else {
@@ -64,31 +75,29 @@ extension StepRun {
 
     mutating func screen(of frame: Frame) throws(JourneyRefusal) -> PreparedScreen {
         let flow = try flow(of: frame.coordinator)
-        guard let screen = flow.screen(of: frame) else {
-            throw .orphaned(flow: flow.id, version: flow.version)
-        }
+        guard let screen = flow.screen(of: frame) else { throw .orphaned(flow: flow.id, version: flow.version) }
         return screen
     }
 
-    func scope(of coordinator: Int) -> DataScope {
+    /// The data that guards and actions of a coordinator's flow see.
+    mutating func scope(of coordinator: Int) throws(JourneyRefusal) -> DataScope {
+        let flow = try flow(of: coordinator)
         let input = journey.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
-        return DataScope(
-            services: services, event: event, input: input,
-            output: output, now: now)
+        return DataScope(flow: flow, services: services, event: event, input: input, output: output, now: now)
     }
 
-    /// Does what comes at the end of every step and hands it over.
+    /// Ends the step and returns its result.
     mutating func finish() throws(JourneyRefusal) -> Step {
         try conclude()
         return step()
     }
 
-    /// The step that was concluded.
+    /// The step that ``conclude()`` ended.
     func step() -> Step {
-        Step(journey: journey, changes: services.changes, happenings: happenings, memory: services.memory)
+        Step(journey: journey, changes: services.changes, trace: trace, memory: services.memory)
     }
 
-    /// Does what comes at the end of every step.
+    /// Enters the screen that is on top now, checks the changed services and sets the deadlines.
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
         let changes = services.changes
@@ -107,7 +116,7 @@ extension StepRun {
         try setDeadlines()
     }
 
-    /// When another screen is looked at than before, or it was left and is come back to: enters it.
+    /// Enters the top screen when it is another one than before, or was left on the way.
     mutating func arrive() throws(JourneyRefusal) {
         let after = journey.frames.last
         guard hasLeft || before != after else { return }
@@ -120,38 +129,36 @@ extension StepRun {
         losers.removeAll()
     }
 
-    /// The screen that was looked at has got another name: it was neither left nor entered.
+    /// Takes a new name of the top screen as the old one: the screen is neither left nor entered.
     mutating func renameScreen() { before = journey.frames.last }
 
     private mutating func enter(_ frame: Frame) throws(JourneyRefusal) {
         let screen = try screen(of: frame)
-        let reasons = try unmet(screen, of: frame.coordinator)
-        guard reasons.isEmpty else { throw .guardNotMet(reasons) }
+        let obstacles = try obstacles(to: screen, of: frame.coordinator)
+        guard obstacles.isEmpty else { throw .guardNotMet(obstacles) }
         output = nil
         try run(screen.screen.entry, of: frame.coordinator)
     }
 
-    /// Whether what a screen requires holds.
+    /// Whether the `requires` of a screen hold.
     mutating func isOpen(_ screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> Bool {
-        if let needs = screen.needs { return services.fit(needs) }
-        let flow = try flow(of: coordinator)
-        let scope = scope(of: coordinator)
-        return screen.screen.requires.allSatisfy { scope.test($0, in: flow) == .holds }
+        try services.meet(screen.requires) { () throws(JourneyRefusal) in try scope(of: coordinator) }
     }
 
-    /// Why one may not be on a screen; empty when one may.
-    mutating func unmet(_ screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> [JSONViolation] {
+    /// Whether the `requires` of a frame's screen hold. A screen that is not in the file any more is never open: going
+    /// back passes over it.
+    mutating func isOpen(_ frame: Frame) throws(JourneyRefusal) -> Bool {
+        guard let screen = try flow(of: frame.coordinator).screen(of: frame) else { return false }
+        return try isOpen(screen, of: frame.coordinator)
+    }
+
+    /// Why the journey may not be on a screen; empty when it may.
+    mutating func obstacles(to screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> [JSONViolation] {
         if try isOpen(screen, of: coordinator) { return [] }
-        let flow = try flow(of: coordinator)
-        let scope = scope(of: coordinator)
-        return screen.screen.requires.filter { scope.test($0, in: flow) != .holds }
-            .flatMap { guardian -> [JSONViolation] in
-                let reasons = scope.reasons(against: guardian, in: flow)
-                return reasons.isEmpty ? [JSONViolation(pointer: "", detail: "is not known yet")] : reasons
-            }
+        return try scope(of: coordinator).obstacles(to: screen.requires)
     }
 
-    /// The `exit` of the screen that is looked at; once a step.
+    /// Runs the `exit` of the top screen, once until another screen is entered.
     mutating func leaveScreen() throws(JourneyRefusal) {
         guard !hasLeft, let top = journey.frames.last else { return }
         hasLeft = true

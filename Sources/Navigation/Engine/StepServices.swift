@@ -1,16 +1,16 @@
 import JSONDocument
 
-/// The documents of the services in the course of a step: read once, changed here, handed back as changes.
+/// The documents of the services during a step: each is read once, changed here, and returned as a change.
 final class StepServices {
     private let source: any ServiceDocuments
     private var looks: Looks
     private(set) var changes: [ServiceChange] = []
 
-    /// What was looked at. One value, which is asked for once for several looks.
+    /// What the step has read. One value, so that several reads need one access.
     private struct Looks {
         var documents: [KnownDocument] = [] { didSet { held = nil } }
         var memory: GuardMemory
-        /// What was found to hold last, with the documents as they are: screens of a flow often require the same.
+        /// The last shape that held for the documents as they are: screens of a flow often require the same.
         var held: ServiceShape?
 
         mutating func document(of service: String, in source: any ServiceDocuments) -> JSONDocument? {
@@ -33,13 +33,13 @@ final class StepServices {
         looks = Looks(memory: memory)
     }
 
-    /// Whoever looks at the documents remembers here what guards made of them.
+    /// The verdicts of guards on the documents.
     var memory: GuardMemory { looks.memory }
 
     /// Whether a guard accepts a document.
     func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool { looks.memory.accepts(document, by: rule) }
 
-    /// Whether documents are all as they have to be.
+    /// Whether the documents of services all have their shapes.
     func fit(_ shapes: [ServiceShape]) -> Bool { shapes.isEmpty || fit(shapes, &looks) }
 
     private func fit(_ shapes: [ServiceShape], _ looks: inout Looks) -> Bool {
@@ -55,7 +55,7 @@ final class StepServices {
 
     func document(of service: String) -> JSONDocument? { looks.document(of: service, in: source) }
 
-    /// How a document is kept, if that is known and the step has not changed it.
+    /// The stored text of a document, if the source has it and the step has not changed the service.
     func text(of service: String) -> [UInt8]? {
         for change in changes where change.service == service { return nil }
         return source.text(of: service)
@@ -71,6 +71,8 @@ final class StepServices {
         }
     }
 
+    /// Replaces a document by its default.
+    ///
     /// - Returns: false when there is no such service.
     func renew(_ service: String, _ effect: ServiceChange.Effect) -> Bool {
         guard let document = source.defaultDocument(of: service) else { return false }
@@ -82,23 +84,19 @@ final class StepServices {
         return true
     }
 
-    /// The first service whose new state does not fit, with pointers that begin with it.
+    /// The first service whose new state does not fit its schema, with pointers that begin with the service.
     var invalid: (service: String, violations: [JSONViolation])? {
         for change in changes {
             guard case .written(let document) = change.effect else { continue }
             let violations = source.violations(of: document, in: change.service)
             guard violations.isEmpty else {
-                let root = "/" + JSONPointer.escape(change.service)
-                return (
-                    change.service,
-                    violations.map { JSONViolation(pointer: root + $0.pointer, detail: $0.detail) }
-                )
+                return (change.service, violations.within("/" + JSONPointer.escape(change.service)))
             }
         }
         return nil
     }
 
-    /// What was done so far, to come back to.
+    /// The changes so far, for ``rewind(to:)``.
     struct Mark {
         fileprivate let documents: [KnownDocument]
         fileprivate let changes: [ServiceChange]
@@ -117,5 +115,54 @@ final class StepServices {
         } else {
             looks.documents.append(KnownDocument(service: service, document: document))
         }
+    }
+}
+
+/// Verdicts of schemas on documents, so that no schema is applied twice: the screens of a flow often require the same,
+/// and the view of a journey asks the same guards as its step.
+///
+/// An entry never becomes wrong: neither schemas nor documents change. A service that is written has another document
+/// from then on.
+public struct GuardMemory: Sendable {
+    struct Answer {
+        let schema: JSONSchema
+        /// Compared by its address, which no other document can have while this one is kept.
+        let document: JSONDocument
+        let isAccepted: Bool
+    }
+
+    /// More than a step asks. Few enough to be searched quickly by a caller that asks very many things once, such as the
+    /// search for a way through a large flow.
+    private static let maximumAnswers = 16
+
+    private(set) var answers: [Answer] = []
+
+    /// Knows nothing yet.
+    public init() {}
+
+    /// The verdicts on some of the documents, so that the others are not kept in memory.
+    package func about(_ isWanted: (JSONDocument) -> Bool) -> GuardMemory {
+        if answers.indices.allSatisfy({ isWanted(answers[$0].document) }) { return self }
+        var memory = self
+        memory.answers.removeAll { !isWanted($0.document) }
+        return memory
+    }
+
+    /// Nil when the schema has not been applied to the document yet.
+    func answer(about document: JSONDocument, by rule: ShapeRule) -> Bool? {
+        for place in answers.indices
+        where answers[place].schema === rule.schema && answers[place].document.isIdentical(to: document) {
+            return answers[place].isAccepted
+        }
+        return nil
+    }
+
+    mutating func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool {
+        if let known = answer(about: document, by: rule) { return known }
+        let isAccepted = rule.accepts(document)
+        if answers.count < Self.maximumAnswers {
+            answers.append(Answer(schema: rule.schema, document: document, isAccepted: isAccepted))
+        }
+        return isAccepted
     }
 }

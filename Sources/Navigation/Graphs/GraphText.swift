@@ -1,12 +1,12 @@
 import JSONDocument
 
-/// Says guards and times in few words.
+/// Short texts for guards and times.
 struct GraphText {
     private let definition: FlowDefinition
 
     init(_ definition: FlowDefinition) { self.definition = definition }
 
-    /// Texts longer than this are cut: a drawing is for finding one's way, the file for the details.
+    /// Longer texts are cut: the drawing gives an overview, the file the details.
     static let longestText = 80
 
     func of(_ guard: Guard) -> String {
@@ -33,7 +33,7 @@ struct GraphText {
         return "\(milliseconds) ms"
     }
 
-    /// On one line, and not too long.
+    /// The text on one line, cut to ``longestText``.
     static func fitting(_ text: String) -> String {
         var line = String.UnicodeScalarView(
             text.unicodeScalars.prefix(longestText + 1).map { isPrintable($0) ? $0 : " " })
@@ -44,7 +44,7 @@ struct GraphText {
         return String(line)
     }
 
-    /// In brackets where the words around it could be taken for its own.
+    /// The text of a part, in brackets where it would be ambiguous without.
     private func inner(_ part: Guard) -> String {
         switch part {
         case .all(let parts) where parts.count > 1: "(\(of(part)))"
@@ -53,7 +53,7 @@ struct GraphText {
         }
     }
 
-    /// What a schema asks for, if it is as simple as having members; else only that there is one.
+    /// The required members of a schema, if it has any.
     private static func shape(_ shape: ShapeRule, of subject: Guard.Subject) -> String {
         let required = shape.document[member: "required"]?.elements?.compactMap(\.string) ?? []
         return required.isEmpty ? "\(subject.root) fits" : "\(subject.root) with \(required.joined(separator: ", "))"
@@ -66,7 +66,7 @@ struct GraphText {
         }
     }
 
-    /// XML, which drawings end up in, cannot have the control characters, nor the last two of each plane.
+    /// Drawings become XML, which cannot contain control characters or noncharacters.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         let category = scalar.properties.generalCategory
         return category != .control && category != .lineSeparator && category != .paragraphSeparator

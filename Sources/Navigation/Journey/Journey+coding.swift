@@ -1,19 +1,21 @@
 import JSONDocument
 
-/// How journeys are kept: a compact document, for there is one in every session.
+/// The stored form of a journey: a compact document, because every session may have one.
 ///
 /// ```json
 /// {"id":"main","step":3,"at":[1767225600000],"who":[["wizard",1]],
 ///  "on":["start","page1",["edit",1,"modal"]],"due":1767227400000}
 /// ```
 ///
-/// - `at`: when it started, and milliseconds from then to the last step and to entering the screen, where not 0
-/// - `who`: the coordinators: flow, version, then for all but the simplest input, start, and of children id, parent and
-///   the state that started them
-/// - `on`: the frames: a state of the first coordinator that was pushed, or state, coordinator, presentation, mark
+/// - `at`: the start, then the milliseconds from there to the last step and to entering the screen, where not 0
+/// - `who`: the coordinators: flow and version; then, unless it is the simplest, input and start; for children also id,
+///   parent and the state that started it
+/// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
+///   presentation and mark
 extension Journey {
+    /// The stored form of the journey.
     public var document: JSONDocument {
-        // What the writer makes is JSON.
+        // The writer always writes valid JSON.
         (try? JSONDocument(parsing: json)) ?? .null
     }
 
@@ -94,7 +96,7 @@ extension Journey {
         writer.endArray()
     }
 
-    /// Nil when the document is not that of a journey.
+    /// Reads a stored journey, with its members in any order; nil when the document is not a journey.
     public init?(_ document: JSONDocument) {
         guard let id = document[member: "id"]?.string, let step = document[member: "step"]?.int, step >= 0,
             let startedAt = document[member: "at"]?[0]?.int.map(Int64.init)

@@ -1,9 +1,9 @@
 extension Journey {
-    /// What no engine would have made of it, whatever its flows say: one that came from elsewhere may be anything that
-    /// can be read. Nil when there is nothing.
+    /// A property that no engine gives a journey, whatever its flows: an imported journey may be anything that can be
+    /// read. Nil when there is none.
     var flaw: JourneyFlaw? { flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames : nil) }
 
-    /// Numbers are exact in JSON up to here (RFC 8259, 6), and what is added to such a time is still one.
+    /// JSON numbers are exact up to here (RFC 8259, section 6), and adding a duration to such a time cannot overflow.
     private static let latest: Int64 = 1 << 53
 
     private var flawOfTimes: JourneyFlaw? {
@@ -12,7 +12,7 @@ extension Journey {
         return JourneyFlaw(pointer: "/at", detail: "must lead to times that there are, and not to \(wrong)")
     }
 
-    /// A tree, parents first, each with a number higher than the ones before.
+    /// The coordinators must be a tree, parents first, with ascending ids.
     private var flawOfCoordinators: JourneyFlaw? {
         guard let root = coordinators.first else { return JourneyFlaw(pointer: "/who", detail: "must not be empty") }
         guard coordinators.count <= StepRun.maximumCoordinators else {
@@ -38,10 +38,10 @@ extension Journey {
         return nil
     }
 
-    /// Each child of a journey gets the next number; none starts as many.
+    /// Each child gets the next id; no journey starts that many.
     private static let highestCoordinator = 1 << 31
 
-    /// Of live coordinators, and each of those has one, or a child that has.
+    /// Each frame must belong to a coordinator, and each coordinator must have a frame or a child that has one.
     private var flawOfFrames: JourneyFlaw? {
         guard !frames.isEmpty, frames.count <= StepRun.maximumFrames else {
             return JourneyFlaw(pointer: "/on", detail: "must be from 1 to \(StepRun.maximumFrames)")
@@ -66,4 +66,11 @@ extension Journey {
         }
         return nil
     }
+}
+
+/// Why an imported journey cannot continue here.
+package struct JourneyFlaw: Sendable, Equatable {
+    /// A JSON Pointer (RFC 6901) into the stored document.
+    package let pointer: String
+    package let detail: String
 }

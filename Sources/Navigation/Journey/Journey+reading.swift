@@ -1,9 +1,9 @@
 import JSONDocument
 
-/// What ``Journey/write(to:)`` wrote, read without a document: that is done at each step of each journey.
+/// Reads the text of ``Journey/write(to:)`` without making a document: this happens at each step of each journey.
 extension Journey {
-    /// - Throws: for text that was not written by ``write(to:)``, be it a journey's document that somebody else wrote:
-    ///   ``init(_:)`` can tell.
+    /// - Throws: when the text has another form than ``write(to:)`` gives it. It may still be a journey that another
+    ///   program wrote; ``init(_:)`` reads that.
     package init(reading json: inout JSONReader) throws(JSONReadError) {
         try json.beginObject()
         try json.name("id")
@@ -33,7 +33,7 @@ extension Journey {
             (flow, version) = (first.flow, first.version)
             try json.name("on")
             try json.beginArray()
-            // A usual stack, and room for the frame that the step to come may add.
+            // Room for a usual stack and the frame that the step may add.
             frames.reserveCapacity(8)
             while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
         } else {
@@ -46,7 +46,7 @@ extension Journey {
             version = Int(try json.int())
         }
         let outcome = json.isName("outcome") ? try json.string() : nil
-        // Not a conditional expression: in one, nil would be the document null.
+        // Not a conditional expression: there, nil would mean the document null.
         var output: JSONDocument?
         if json.isName("output") { output = try json.document() }
         try json.endObject()

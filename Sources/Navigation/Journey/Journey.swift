@@ -1,70 +1,57 @@
 import JSONDocument
 
-/// A running flow of one session, as a value: where it is, and all that is needed to go on.
+/// A running flow of one session, as a value: its position, and everything that is needed to continue.
 ///
-/// A journey knows states by their ids and not by definitions, so that it can be read, listed and stored on its own.
-/// ``FlowEngine`` makes it and makes the next one of it.
+/// A journey names states by their ids and does not contain definitions, so it can be read, listed and stored on its own.
+/// ``FlowEngine`` makes journeys, and makes the next one from each.
 public struct Journey: Sendable, Equatable {
+    /// The name of the journey, unique in its session.
     public let id: String
+    /// Whether the journey is running.
     public internal(set) var status: JourneyStatus
-    /// Raised by each step, also by starting over: the journey's entity tag.
+    /// The number of the last step, also raised by starting over: the journey's entity tag.
     public internal(set) var step: UInt64
-    /// From the bottom to the screen that is looked at; empty once the journey is over.
+    /// The stack from the bottom up; empty once the journey is over.
     public internal(set) var frames: [Frame]
     /// Parents before their children, the journey's own flow first; empty once the journey is over.
     public internal(set) var coordinators: [Coordinator]
-    /// The flow that it runs or ran.
+    /// The id of the journey's own flow.
     public internal(set) var flow: String
+    /// The version of the journey's own flow.
     public internal(set) var version: Int
+    /// The outcome of a finished journey.
     public internal(set) var outcome: String?
+    /// The output of a finished journey.
     public internal(set) var output: JSONDocument?
     /// When the flow started, or started over. All times are milliseconds since 1970.
     public internal(set) var startedAt: Int64
-    /// The last step.
+    /// When the last step was taken.
     public internal(set) var movedAt: Int64
-    /// Since when the current screen is looked at.
+    /// When the top screen was entered.
     public internal(set) var enteredAt: Int64
-    /// When the journey is over unless it moves; nil: never.
+    /// When the journey expires unless it moves; nil: never.
     public internal(set) var expiresAt: Int64?
-    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: it expires, a child
-    /// expires, or the screen's time is over.
+    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child or
+    /// the screen reaches its time limit.
     public internal(set) var dueAt: Int64?
+}
 
-    /// One that has not begun.
+extension Journey {
+    /// A journey that has not begun.
     init(id: String, flow: FlowDefinition, now: Int64, step: UInt64 = 0) {
         self.init(
             id: id, status: .active, step: step, frames: [], coordinators: [], flow: flow.id, version: flow.version,
             outcome: nil, output: nil, startedAt: now, movedAt: now, enteredAt: now, expiresAt: nil, dueAt: nil)
     }
 
-    init(
-        id: String, status: JourneyStatus, step: UInt64, frames: [Frame], coordinators: [Coordinator], flow: String,
-        version: Int, outcome: String?, output: JSONDocument?, startedAt: Int64, movedAt: Int64, enteredAt: Int64,
-        expiresAt: Int64?, dueAt: Int64?
-    ) {
-        self.id = id
-        self.status = status
-        self.step = step
-        self.frames = frames
-        self.coordinators = coordinators
-        self.flow = flow
-        self.version = version
-        self.outcome = outcome
-        self.output = output
-        self.startedAt = startedAt
-        self.movedAt = movedAt
-        self.enteredAt = enteredAt
-        self.expiresAt = expiresAt
-        self.dueAt = dueAt
-    }
-
+    /// Whether the journey is running.
     public var isActive: Bool { status == .active }
 
-    /// The screen that is looked at.
+    /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
-    /// Whether the coordinators are a tree, parents first. Kept journeys come from other installations, too, and nothing
-    /// may go round in circles in one.
+    /// Whether the coordinators are a tree, parents first. A stored journey may come from another installation, and code
+    /// that follows parents must not run in a circle.
     var isSound: Bool {
         var last = -1
         for coordinator in coordinators {
@@ -75,16 +62,29 @@ public struct Journey: Sendable, Equatable {
         return true
     }
 
+    /// The coordinator of that id.
     public func coordinator(_ id: Int) -> Coordinator? { place(of: id).map { coordinators[$0] } }
 
-    /// The place of a coordinator in ``coordinators``.
-    func place(of coordinator: Int) -> Int? { coordinators.place(of: coordinator) }
-}
-
-extension [Coordinator] {
-    /// Where the one of that id is.
-    func place(of id: Int) -> Int? {
-        for place in indices where self[place].id == id { return place }
+    /// The index of a coordinator in ``coordinators``.
+    func place(of coordinator: Int) -> Int? {
+        for place in coordinators.indices where coordinators[place].id == coordinator { return place }
         return nil
     }
+
+    /// The journey with its steps counted on from those of an earlier journey of the same id.
+    package func continuing(after step: UInt64) -> Journey {
+        var journey = self
+        journey.step += step
+        return journey
+    }
+}
+
+/// Whether a journey is running.
+public enum JourneyStatus: String, Sendable, CaseIterable {
+    /// It is running.
+    case active
+    /// Its flow reached an end, or the user went back from its first screen.
+    case finished
+    /// Its time is over.
+    case expired
 }

@@ -1,15 +1,16 @@
 /// All flows in all their versions.
 ///
-/// A class, for it is handed on with each step, and copies of what it holds are counted.
+/// A class, because each step passes it on, and copying its arrays and dictionaries would count references.
 public final class FlowCatalog: Sendable {
-    /// Sorted by id, then version.
+    /// All flows, sorted by id, then version.
     public let flows: [FlowDefinition]
     private let versions: [String: [FlowDefinition]]
-    /// The place in ``flows`` of the lowest version of each flow; the others follow.
+    /// The index in ``flows`` of the lowest version of each flow; its other versions follow.
     private let firstPlaces: [String: Int]
     /// For each of ``flows`` whether it is the highest version of its flow.
     private let isNewest: [Bool]
 
+    /// A catalog without flows.
     public static let empty = FlowCatalog([])
 
     init(_ flows: [FlowDefinition]) {
@@ -21,28 +22,29 @@ public final class FlowCatalog: Sendable {
         isNewest = self.flows.map { versions[$0.id]?.last === $0 }
     }
 
+    /// The ids of all flows, sorted.
     public var ids: [String] { versions.keys.sorted() }
 
-    /// The versions of a flow that are loaded, lowest first; empty for a flow that is not.
+    /// The loaded versions of a flow, lowest first; empty when there is none.
     public func versions(of flow: String) -> [FlowDefinition] { versions[flow] ?? [] }
 
-    /// A version, or the highest, which is what new journeys get; nil when it is not loaded.
+    /// A version of a flow, or the highest, which new journeys get; nil when it is not loaded.
     public func flow(_ id: String, version: Int? = nil) -> FlowDefinition? {
         guard let loaded = versions[id] else { return nil }
         guard let version else { return loaded.last }
         return loaded.last { $0.version == version }
     }
 
-    /// The flow that a coordinator runs. The coordinator may know its place here from before, which is seen with one
-    /// look and no hashing: a place where another flow stands is no good.
+    /// The flow that a coordinator runs. The coordinator may know its index from an earlier step: comparing one name is
+    /// cheaper than hashing it.
     ///
-    /// - Parameter place: of the coordinator in the list: handing on the list costs less than a copy of one.
+    /// - Parameter place: the index of the coordinator in the list; passing the list is cheaper than copying an element.
     func flow(of coordinators: [Coordinator], at place: Int) -> FlowDefinition? {
         if let known = self.place(of: coordinators, at: place) { return flows[known] }
         return flow(coordinators[place].flow, version: coordinators[place].version)
     }
 
-    /// The flow that a coordinator runs, if that is known to be the highest version.
+    /// The flow that a coordinator runs, if its known index is that of the highest version.
     func newestFlow(of coordinators: [Coordinator], at place: Int) -> FlowDefinition? {
         guard let known = self.place(of: coordinators, at: place), isNewest[known] else { return nil }
         return flows[known]
@@ -64,9 +66,9 @@ public final class FlowCatalog: Sendable {
         return true
     }
 
-    /// Tells a journey where its flows, and the states that a step looks at first, stand.
+    /// Notes in a journey the indices of its flows, and of the states that a step needs first.
     func tellPlaces(to journey: inout Journey) {
-        // Asked apart: in one loop with the writing, the arrays are made ready for it, which copies them, each time.
+        // Tested apart from the loops below, which copy the arrays even when they write nothing.
         if knowsPlaces(journey) { return }
         for place in journey.coordinators.indices where self.place(of: journey.coordinators, at: place) == nil {
             let coordinator = journey.coordinators[place]
@@ -74,7 +76,7 @@ public final class FlowCatalog: Sendable {
             guard let version, let first = firstPlaces[coordinator.flow] else { continue }
             journey.coordinators[place].knownPlace = Int32(clamping: first + version)
         }
-        // The screen that is looked at, and the one that going back comes to.
+        // The top screen, and the one that going back usually reaches.
         for place in journey.frames.indices.suffix(2) where journey.frames[place].knownPlace < 0 {
             let frame = journey.frames[place]
             guard let coordinator = journey.place(of: frame.coordinator) else { continue }

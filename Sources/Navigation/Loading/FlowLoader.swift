@@ -1,16 +1,20 @@
 import JSONDocument
 
-/// Reads flow files into a catalog and finds everything that is wrong with all of them.
+/// Reads flow files into a catalog and reports every problem of all files.
 ///
 /// ```swift
 /// let (catalog, problems) = FlowLoader(services: directory).load(files)
 /// for problem in problems { print(problem) }
 /// ```
 public struct FlowLoader: Sendable {
+    /// The services that the flows may use.
     public let services: ServiceDirectory
 
+    /// - Parameter services: the services that the flows may use.
     public init(services: ServiceDirectory) { self.services = services }
 
+    /// Reads and checks all files.
+    ///
     /// - Returns: the catalog, unless a problem is an error; and all problems in the order of the files.
     public func load(_ files: [FlowFile]) -> (catalog: FlowCatalog?, problems: [FlowProblem]) {
         var loaded: [LoadedFlow] = []
@@ -31,7 +35,7 @@ public struct FlowLoader: Sendable {
                         known[heading.id, default: [:]][heading.version] = file.name
                     }
                 }
-                // Ways through a flow in which something is wrong already would only repeat that in other words.
+                // The ways through a flow with errors would only report the same errors in other words.
                 let isWhole = !reader.problems.contains { $0.severity == .error }
                 if let flow, !isRepeated {
                     loaded.append(LoadedFlow(file: file.name, order: problems.count, flow: flow, isWhole: isWhole))
@@ -53,12 +57,26 @@ public struct FlowLoader: Sendable {
     }
 }
 
-/// A flow that could be read, and from where.
+/// A flow that could be read, and its file.
 struct LoadedFlow {
     let file: String
-    /// The place of its file among all.
+    /// The index of its file.
     let order: Int
     let flow: FlowDefinition
-    /// Whether nothing is wrong with it by itself.
+    /// Whether the reader found no error in it.
     let isWhole: Bool
+}
+
+/// The text of a flow and the name of its file.
+public struct FlowFile: Sendable {
+    /// The name that problems show.
+    public let name: String
+    /// The text: JSON, with comments allowed.
+    public let bytes: [UInt8]
+
+    /// A flow file.
+    public init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+    }
 }

@@ -89,7 +89,7 @@ extension FlowReader {
         return path
     }
 
-    /// What is written as it stands can be held against the schema now.
+    /// Checks a constant against the schema of its service.
     private mutating func checkValue(_ value: JSONDocument, for path: DataPath, at place: JSONPointer) {
         guard let service = path.service, let schema = services[service]?.schema,
             let part = SchemaRoom(schema).schema(at: path.pointer), let rule = try? JSONSchema(part)

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// Members of the kinds that flows are made of, each with what is said when it is of another kind.
+/// Reads members of the kinds that flows consist of, and reports members of another kind.
 extension FlowReader {
     mutating func report(
         _ place: JSONPointer, _ code: FlowProblemCode, _ message: String, guess: String? = nil
@@ -9,8 +9,8 @@ extension FlowReader {
             FlowProblem(file: file, pointer: place.description, code: code, message: message, guess: guess))
     }
 
-    /// The name that was probably meant, as long as there is patience: each guess looks at every name there is, and a
-    /// large flow may have thousands of names and of mistakes.
+    /// The name that was probably meant. Each guess compares with every known name, and a large flow may have thousands of
+    /// names and of mistakes; ``patience`` bounds that.
     mutating func guess(_ written: String, among known: some Collection<String>) -> String? {
         guard known.count <= patience else { return nil }
         patience -= known.count
@@ -46,7 +46,7 @@ extension FlowReader {
         return isName(name, at: place.appending(key)) ? name : nil
     }
 
-    /// Names stand in addresses and logs, and are compared byte for byte.
+    /// Names appear in addresses and logs, and are compared byte for byte.
     mutating func isName(_ name: String, at place: JSONPointer) -> Bool {
         let isGood =
             (1...64).contains(name.utf8.count)
@@ -61,7 +61,7 @@ extension FlowReader {
         if !isGood {
             report(
                 place, .badName,
-                "\"\(name)\" is no name; allowed are 1 to 64 letters from a to z, digits, hyphens, underscores and dots"
+                "\"\(name)\" is not a valid name; use 1 to 64 letters from a to z, digits, hyphens, underscores and dots"
             )
         }
         return isGood
@@ -92,18 +92,18 @@ extension FlowReader {
     }
 
     mutating func wholeNumber(_ value: JSONDocument, at place: JSONPointer, _ key: String) -> Int? {
-        // A version stands in addresses; a billion of them are more than anybody writes.
+        // The version appears in addresses; a billion is more than anybody needs.
         guard let number = value.int, (1...1_000_000_000).contains(number) else {
             report(
                 place, value.int == nil ? .wrongType : .badValue,
-                "\(key) is \(value.int.map(String.init) ?? value.kind.phrase); it must be a whole number from 1 up")
+                "\(key) is \(value.int.map(String.init) ?? value.kind.phrase); it must be a positive integer")
             return nil
         }
         return number
     }
 
     mutating func milliseconds(_ value: JSONDocument, at place: JSONPointer, _ key: String) -> Int64? {
-        // Ten years outlive any session.
+        // Ten years: longer than any session lives.
         let longest: Int64 = 3_650 * 86_400_000
         if let text = value.string, let duration = DurationText.parse(text) {
             let parts = duration.components
@@ -112,7 +112,7 @@ extension FlowReader {
         }
         report(
             place, .badDuration,
-            "\(key) is \(value.string.map { "\"\($0)\"" } ?? value.kind.phrase); it must be a span of time from "
+            "\(key) is \(value.string.map { "\"\($0)\"" } ?? value.kind.phrase); it must be a duration from "
                 + "\"1ms\" to \"3650d\", as in \"90s\", \"30m\", \"12h\" or \"PT30M\"")
         return nil
     }
@@ -151,14 +151,14 @@ extension FlowReader {
         return nil
     }
 
-    /// Whether there is a service of that name, and one that may be written if it is to be.
+    /// Whether the service exists, and may be written where that is needed.
     mutating func checkService(_ name: String, at place: JSONPointer, isWritten: Bool = false) -> Bool {
         guard let service = services[name] else {
             report(place, .unknownService, "there is no service \"\(name)\"", guess: guess(name, among: services.names))
             return false
         }
         if isWritten, service.isReadOnly {
-            report(place, .readOnlyService, "\(name) can only be looked at; somebody else writes it")
+            report(place, .readOnlyService, "\(name) is read-only for flows")
             return false
         }
         return true

@@ -6,7 +6,7 @@ extension FlowReader {
     mutating func readGuards(_ members: [(name: String, value: JSONDocument)]) -> [NamedGuard] {
         members.map { name, value in
             let place = JSONPointer(["guards", name])
-            // It may be used anywhere; where there is no event is looked at when it is used.
+            // A named guard may be used anywhere; whether its place has an event is checked at its uses.
             let context = DataContext(event: .maybe, hasOutput: true)
             return NamedGuard(name: name, guard: readGuard(value, at: place, context) ?? .all([]))
         }
@@ -103,7 +103,7 @@ extension FlowReader {
         guard let sign = parts[1].string.flatMap({ Comparison(rawValue: $0) }) else {
             report(
                 place.appending(1), .badValue,
-                "\(parts[1].string.map { "\"\($0)\"" } ?? parts[1].kind.phrase) is no comparison; there are "
+                "\(parts[1].string.map { "\"\($0)\"" } ?? parts[1].kind.phrase) is not a comparison; the comparisons are "
                     + signs.joinedAsList)
             return nil
         }
@@ -123,16 +123,18 @@ extension FlowReader {
             return nil
         }
         guard text.hasPrefix("/") else {
-            report(place, .badPointer, "\"\(text)\" is no path; a text to compare with is {\"value\": \"\(text)\"}")
+            report(
+                place, .badPointer,
+                "\"\(text)\" is not a path; write a text to compare with as {\"value\": \"\(text)\"}")
             return nil
         }
         return readPath(text, at: place, context).map { .path($0) }
     }
 
-    /// Testing a guard that is made of others, that are made of others, takes a level of the stack for each.
+    /// Testing a guard recurses into its parts.
     private static let maximumGuardDepth = 64
 
-    /// Guards that are made of themselves, or of too many others, and those that nobody uses.
+    /// Reports guards that contain themselves, guards that are nested too deep, and guards that nothing uses.
     mutating func checkGuards(_ guards: [NamedGuard]) {
         let parts = guards.map { $0.guard.names }
         var users = [[Int]](repeating: [], count: guards.count)
@@ -162,7 +164,7 @@ extension FlowReader {
 }
 
 extension Guard {
-    /// The places of the named guards that it is made of.
+    /// The indices of the named guards in it.
     fileprivate var names: [Int] {
         switch self {
         case .shape, .compare: []

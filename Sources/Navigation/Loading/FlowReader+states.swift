@@ -3,7 +3,7 @@ import JSONDocument
 extension FlowReader {
     private static let typeNames = ["screen", "choice", "flow", "final"]
 
-    /// A state that makes no sense is read as a screen on which nothing happens: its place is taken in any case.
+    /// Reads a state. One that makes no sense becomes an end, because its index is used in any case.
     mutating func readState(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> FlowState {
         guard document.kind == .object else {
             report(place, .wrongType, "a state is an object, and not \(document.kind.phrase)")
@@ -33,7 +33,7 @@ extension FlowReader {
             of: "a screen")
         let shapes = readShapes(in: document, at: place)
         let events = readEvents(in: document, at: place, shapes: shapes)
-        checkShapes(shapes, at: place, happening: events.map(\.event) + flowEvents)
+        checkShapes(shapes, at: place, accepted: events.map(\.event) + flowEvents)
         let context = DataContext(event: .maybe, hasOutput: false)
         return Screen(
             name: text("screen", in: document, at: place) ?? id, title: text("title", in: document, at: place),
@@ -96,14 +96,14 @@ extension FlowReader {
         }
     }
 
-    private mutating func readBranches(_ document: JSONDocument, at place: JSONPointer) -> [Branch] {
+    private mutating func readBranches(_ document: JSONDocument, at place: JSONPointer) -> [Transition] {
         checkKeys(of: document, at: place, allowed: ["type", "branches"], of: "a choice")
         if document[member: "branches"] == nil {
             report(place, .missingKey, "branches is missing: the ways out of the choice")
         }
         let list = elements("branches", in: document, at: place) ?? []
         let context = DataContext(event: .maybe, hasOutput: true)
-        var branches: [Branch] = []
+        var branches: [Transition] = []
         var isDecided = false
         for (index, branch) in list.enumerated() {
             let place = place.appending("branches").appending(index)
@@ -121,8 +121,9 @@ extension FlowReader {
             let actions = actions("actions", in: branch, at: place, context)
             guard let target = stateName("target", in: branch, at: place, isRequired: true) else { continue }
             branches.append(
-                Branch(
-                    guard: guardian, target: target, nav: nav, actions: actions, place: place.description))
+                Transition(
+                    guard: guardian, target: target, nav: nav, actions: actions, history: .preserve,
+                    place: place.description))
         }
         if !isDecided, document[member: "branches"]?.kind == .array {
             report(

@@ -1,7 +1,7 @@
 import JSONDocument
 
 extension FlowReader {
-    /// The one event that no file says anything about in `on`: `back` on the screen does.
+    /// The event that `on` cannot have, because the key `back` of a screen describes it.
     private static let reservedEvent = "back"
 
     mutating func readEvents(in document: JSONDocument, at place: JSONPointer, shapes: [EventShape]) -> [EventRule] {
@@ -9,7 +9,7 @@ extension FlowReader {
             let place = place.appending("on").appending(name)
             guard name != Self.reservedEvent else {
                 report(
-                    place, .badName, "\"back\" happens on every screen; what it does is said by the screen's key back")
+                    place, .badName, "every screen has the event \"back\"; the key back of the screen describes it")
                 return nil
             }
             let schema = (shapes.first { $0.event == name } ?? flowShapes.first { $0.event == name })?.shape.document
@@ -24,17 +24,17 @@ extension FlowReader {
         }
     }
 
-    /// Each shape must be that of something that happens.
-    mutating func checkShapes(_ shapes: [EventShape], at place: JSONPointer, happening: [String]) {
-        for shape in shapes where !happening.contains(shape.event) {
+    /// Reports schemas for events that nothing accepts.
+    mutating func checkShapes(_ shapes: [EventShape], at place: JSONPointer, accepted: [String]) {
+        for shape in shapes where !accepted.contains(shape.event) {
             report(
                 place.appending("accepts").appending(shape.event), .unknownEvent,
                 "accepts has a schema for \"\(shape.event)\", which on does not mention",
-                guess: guess(shape.event, among: happening))
+                guess: guess(shape.event, among: accepted))
         }
     }
 
-    /// One transition or a list of them.
+    /// Reads one transition or a list of them.
     mutating func readTransitions(
         _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> [Transition] {
@@ -69,7 +69,7 @@ extension FlowReader {
         let nav = choice("nav", in: document, at: place, NavigationVerb.self)
         let actions = actions("actions", in: document, at: place, context)
         let history = choice("history", in: document, at: place, HistoryPolicy.self) ?? .preserve
-        // Without the target that it names it would be another transition, of which other things could be said.
+        // Without its target it would be another transition, with other problems.
         if target == nil, document[member: "target"] != nil { return nil }
         if let nav, !nav.standsAlone, document[member: "target"] == nil {
             report(place.appending("nav"), .misplacedVerb, "\(nav.rawValue) needs a target")
@@ -78,8 +78,7 @@ extension FlowReader {
         if document[member: "target"] == nil, nav == nil, document[member: "history"] != nil {
             report(
                 place.appending("history"), .misplacedVerb,
-                "history says what is found later of a screen that is "
-                    + "left, and this transition stays")
+                "history is for transitions that leave a screen, and this one stays")
         }
         return Transition(
             guard: guardian, target: target, nav: nav, actions: actions, history: history, place: place.description)

@@ -1,12 +1,12 @@
 import JSONDocument
 
 extension FlowReader {
-    /// A path that there may be a value at.
+    /// Reads a path at which there may be a value.
     mutating func readPath(_ text: String, at place: JSONPointer, _ context: DataContext) -> DataPath? {
         guard let path = DataPath(text) else {
             report(
                 place, .badPointer,
-                "\"\(text)\" is no path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\" or "
+                "\"\(text)\" is not a path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\" or "
                     + "\"now\"")
             return nil
         }

@@ -1,23 +1,25 @@
 import JSONDocument
 
-/// Reads one flow file and collects everything that is wrong with it by itself, without looking at other files.
+/// Reads one flow file and collects its problems, without looking at other files.
 ///
-/// What is wrong is left out of the definition, so that the rest can still be looked at.
+/// The definition leaves out what is wrong, so that the rest can still be checked.
+///
+/// To add a key: list it in the allowed keys where its object is read, read it there, and give the definition a property.
 struct FlowReader {
     let file: String
     let services: ServiceDirectory
     var problems: [FlowProblem] = []
 
-    /// Known before the first state is read, for transitions lead forward, too.
+    /// Filled before the first state is read, because transitions may lead to later states.
     var statePlaces: [String: Int] = [:]
     var stateNames: [String] = []
     var guardPlaces: [String: Int] = [:]
     var usedGuards: Set<Int> = []
-    /// The flow's own `accepts`, for events in its `on`.
+    /// The flow's own `accepts`.
     var flowShapes: [EventShape] = []
     var flowEvents: [String] = []
     var inputSchema: JSONDocument?
-    /// How many names are still looked at to guess what was meant.
+    /// How many more names may be compared for guesses.
     var patience = 50_000
 
     init(file: String, services: ServiceDirectory) {
@@ -30,13 +32,13 @@ struct FlowReader {
         "in_flight", "migrations", "states",
     ]
 
-    /// The id and version also when the rest cannot be used: two files that have the same are a problem in any case.
+    /// Returned even when the rest cannot be used: two files with the same id and version are a problem in any case.
     struct Heading {
         let id: String
         let version: Int
     }
 
-    /// Nil when so much is wrong that there is no flow.
+    /// - Returns: nil for the flow when an essential part is missing.
     mutating func read(_ document: JSONDocument) -> (heading: Heading?, flow: FlowDefinition?) {
         guard document.kind == .object else {
             report(.root, .wrongType, "the file holds \(document.kind.phrase); a flow is an object")
@@ -61,7 +63,7 @@ struct FlowReader {
         let namedGuards = readGuards(guards)
         let read = states.map { readState($0.name, $0.value, at: root.appending("states").appending($0.name)) }
         let events = readEvents(in: document, at: root, shapes: flowShapes)
-        checkShapes(flowShapes, at: root, happening: flowEvents)
+        checkShapes(flowShapes, at: root, accepted: flowEvents)
         let entry = actions("entry", in: document, at: root, DataContext(event: .maybe, hasOutput: false))
         let exit = actions("exit", in: document, at: root, DataContext(event: .maybe, hasOutput: false))
         let timeout = readTimeout(document)
@@ -125,5 +127,20 @@ struct FlowReader {
             migrations.append(Migration(from: from, states: states, patch: patch))
         }
         return migrations
+    }
+}
+
+/// The data at a place of a flow, besides services, input and time.
+struct DataContext {
+    var event: Event
+    /// Whether a child may just have ended.
+    var hasOutput: Bool
+
+    enum Event {
+        case never
+        /// There may be an event, with any data.
+        case maybe
+        /// There is an event, whose data fits this schema.
+        case shaped(JSONDocument)
     }
 }

@@ -1,37 +1,37 @@
 import JSONDocument
 
 extension FlowEngine {
-    /// A step, and the screens that it came to, one after the other.
+    /// A step along a way, and the screens on that way.
     public struct Navigation: Sendable {
+        /// The step, which combines those of all events.
         public let step: Step
-        /// States by their ids; the last is the screen that was asked for. Empty when the journey stood there already.
+        /// The ids of the screens in order; the last is the one that was asked for. Empty when the journey was there.
         public let path: [String]
-        /// What was sent to get there, for one who would do the same by hand.
+        /// The events in order. Sending them one by one has the same effect.
         public let events: [String]
     }
 
-    /// When what was found is refused as it is done, this often another way is tried.
+    /// How many ways are tried, each after the engine has refused the one before.
     private static let maximumAttempts = 8
 
-    /// Goes to a screen the way that a person would, as one step.
+    /// Moves a journey to a screen on the way that a person could take, as one step.
     ///
-    /// A way is looked for first, over events that can be sent without data, guards that hold and screens whose
-    /// `requires` hold, all with the data as it is before the step: what actions do on the way opens nothing, for
-    /// nobody has agreed to it. Going back is part of a way wherever the event `back` is accepted. The best way takes
-    /// the fewest events other than `back`, and then the fewest screens.
+    /// First a way is searched: over events that can be sent without data, guards that hold and screens whose `requires`
+    /// hold, all with the data before the step. Actions on the way do not open anything, because the user has not agreed
+    /// to them. Going back is part of a way wherever the event `back` is accepted. The best way takes the fewest events
+    /// other than `back`, and then the fewest screens.
     ///
-    /// Then the way is gone, with all that entering, leaving and transitions do, so that guards and `requires` are asked
-    /// once more, with the data as it is by then. When something is refused there, another way is looked for that does
-    /// without that event on that screen.
+    /// Then the events of the way are sent, with all effects. Guards and `requires` are tested again, with the data of
+    /// that moment. When one is refused, another way is searched, without that event on that screen.
     ///
-    /// - Parameter screen: the id of a state. Of several flows with one of that id, the nearest is meant.
+    /// - Parameter screen: the id of a state. When several flows have one of that id, the nearest is meant.
     /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``, ``JourneyRefusal/unknownScreen(_:)``, and what
     ///   ``send(_:data:to:services:now:)`` throws for a journey that is over, due or orphaned.
     public func navigate(
         _ journey: Journey, to screen: String, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Navigation {
         if journey.isActive, journey.top?.state == screen, !isDue(journey, now: now) {
-            let step = Step(journey: journey, changes: [], happenings: [])
+            let step = Step(journey: journey, changes: [], trace: [])
             return Navigation(step: step, path: [], events: [])
         }
         return try go(to: screen) { () throws(JourneyRefusal) in
@@ -42,8 +42,8 @@ extension FlowEngine {
         }
     }
 
-    /// A new journey that begins in the middle: started, and then led to a screen as ``navigate(_:to:services:now:)``
-    /// does it. The frames below are the ones that a person would have passed.
+    /// Starts a new journey in the middle: starts it, and then moves it to a screen as ``navigate(_:to:services:now:)``
+    /// does. The frames below are those of a person who has walked there.
     public func start(
         flow: String, version: Int? = nil, id: String, input: JSONDocument = .emptyObject, at screen: String,
         services: any ServiceDocuments, now: Int64
@@ -80,7 +80,7 @@ extension FlowEngine {
         throw .unreachable(blockedBy: screen, [])
     }
 
-    /// Whether a screen of that name may ever be come to from where the journey is.
+    /// Whether a flow that the journey runs, or could start, has a screen of that id.
     private func hasScreen(_ screen: String, for journey: Journey) -> Bool {
         var rest = journey.coordinators.compactMap { catalog.flow($0.flow, version: $0.version) }
         var seen: Set<ObjectIdentifier> = []
@@ -96,9 +96,9 @@ extension FlowEngine {
 }
 
 extension StepRun {
-    /// Goes a way hop by hop.
+    /// Sends the events of a way.
     ///
-    /// - Returns: the first hop that was refused, or led elsewhere, and why; nil when all were gone.
+    /// - Returns: the first hop that was refused, or led to another screen, and why; nil when there is none.
     fileprivate mutating func walk(_ route: Route) -> (hop: Route.Hop, violations: [JSONViolation])? {
         event = .data(.emptyObject)
         for hop in route.hops {

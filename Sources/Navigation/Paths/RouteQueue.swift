@@ -1,8 +1,8 @@
-/// The places that a search has still to look at, the nearest first, of equally near ones the first that came.
+/// The places that a search has not visited yet, nearest first; of equally near ones, the one that was found first.
 struct RouteQueue {
-    /// How far a place is: less of the first counts more than anything of the next.
+    /// How far a place is, compared by the first number, then the second, then the third.
     struct Distance: Comparable {
-        /// Hops that are not possible now.
+        /// Hops with an obstacle.
         var blocked = 0
         /// Events other than `back`.
         var events = 0

@@ -1,52 +1,55 @@
 import JSONDocument
 
-/// How transitions change a stack, as ``StepRun`` does it, on stacks that share their frames.
+/// Follows transitions through choices, child flows and ends, as ``StepRun`` does, but along all alternatives and without
+/// their actions. The stack moves by the same rules: ``StackMove``.
 extension RouteSearch {
     mutating func follow(
-        _ transition: Transition, of coordinator: Int, on top: Int, _ obstacle: RouteObstacle?, hops: Int,
+        _ transition: Transition, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?, hops: Int,
         into arrivals: inout [Arrival]
     ) {
-        let top = stack.marked(top, transition.history)
-        if let target = transition.target {
-            go(
-                transition.nav ?? .push, to: target, of: coordinator, on: top, obstacle, hops: hops, into: &arrivals)
-        } else if let landing = landing(of: transition.nav ?? .pop, from: top) {
-            arrivals += uncovered(landing, leaving: top).map { Arrival(top: $0.top, obstacle: obstacle ?? $0.obstacle) }
-        }
+        let top = top.map { stacks.marked($0, transition.history) }
+        go(
+            transition.nav ?? .push, to: transition.target, of: coordinator, on: top, obstacle, hops: hops,
+            into: &arrivals)
     }
 
-    /// Goes through choices, child flows and ends until a screen is come to.
+    /// Finds the screens that a verb and a target lead to.
     mutating func go(
-        _ verb: NavigationVerb, to target: Int, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?,
+        _ verb: NavigationVerb, to target: Int?, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?,
         hops: Int, into arrivals: inout [Arrival]
     ) {
         guard hops < StepRun.maximumHops else { return }
+        guard let target else {
+            guard let top, let landing = stacks.uncovered(move(top, by: verb, to: nil)?.landing, from: top) else {
+                return
+            }
+            arrivals += uncovered(landing, leaving: top).map { Arrival(top: $0.top, obstacle: obstacle ?? $0.obstacle) }
+            return
+        }
         switch coordinators[coordinator].flow.states[target].kind {
         case .screen:
-            guard let placed = placed(target, of: coordinator, by: verb, on: top) else { return }
-            let arrival = arrival(on: placed)
-            arrivals.append(Arrival(top: placed, obstacle: arrival.obstacle ?? obstacle))
+            guard let placed = placed(frame(of: target, coordinator), by: verb, on: top) else { return }
+            arrivals.append(Arrival(top: placed, obstacle: arrival(on: placed).obstacle ?? obstacle))
         case .choice(let branches):
             let crossing = Crossing(
                 coordinator: coordinator, state: target, verb: verb, top: top, isFree: obstacle == nil)
             guard crossings.insert(crossing).inserted else { return }
-            for (branch, inTheWay) in alternatives(branches, of: coordinator, guardian: \.guard) {
-                let first = obstacle ?? inTheWay ?? missingData(for: branch.actions)
+            for (branch, first) in alternatives(branches, of: coordinator) {
                 go(
-                    branch.nav ?? verb, to: branch.target, of: coordinator, on: top, first, hops: hops + 1,
-                    into: &arrivals)
+                    branch.nav ?? verb, to: branch.target, of: coordinator, on: top,
+                    obstacle ?? first ?? missingData(for: branch), hops: hops + 1, into: &arrivals)
             }
         case .flow(let child):
-            guard let (started, inTheWay) = start(child, by: target, of: coordinator) else { return }
+            guard let (started, first) = start(child, by: target, of: coordinator) else { return }
             go(
-                verb, to: coordinators[started].flow.initial, of: started, on: top, obstacle ?? inTheWay,
-                hops: hops + 1, into: &arrivals)
+                verb, to: coordinators[started].flow.initial, of: started, on: top, obstacle ?? first, hops: hops + 1,
+                into: &arrivals)
         case .final(let ending):
             end(coordinator, ending, on: top, obstacle, hops: hops, into: &arrivals)
         }
     }
 
-    /// The child coordinator that a state starts; the same each time.
+    /// The child coordinator that a state starts; the same one each time.
     private mutating func start(
         _ child: ChildFlow, by state: Int, of parent: Int
     ) -> (coordinator: Int, obstacle: RouteObstacle?)? {
@@ -57,11 +60,8 @@ extension RouteSearch {
         var obstacle: RouteObstacle?
         do throws(JourneyRefusal) {
             if let template = child.input { input = try scope(of: parent).value(of: template) }
-            if let rule = flow.input, !rule.accepts(input) {
-                let violations = rule.violations(in: input)
-                obstacle = .violations(
-                    violations.map { JSONViolation(pointer: "/input" + $0.pointer, detail: $0.detail) })
-            }
+            let violations = flow.violations(in: input)
+            if !violations.isEmpty { obstacle = .violations(violations.within("/input")) }
         } catch {
             obstacle = .violations(error.violations)
         }
@@ -71,37 +71,43 @@ extension RouteSearch {
         return (known ?? add(flow, parent: parent, startedBy: state, input: input), obstacle)
     }
 
-    /// A flow within itself has no screen that it would not have outside.
+    /// A flow that runs within itself has no screen that it would not have outside.
     private func mayStart(_ flow: FlowDefinition, of parent: Int) -> Bool {
         let outer = sequence(first: parent) { coordinators[$0].parent }
         return coordinators.count < Self.maximumCoordinators
             && !outer.contains { $0 >= standing && coordinators[$0].flow === flow }
     }
 
-    /// A child has come to a `final`. The journey's own flow leads nowhere then.
+    /// Follows what the parent does about a `final`. The end of the journey's own flow leads nowhere.
     private mutating func end(
         _ coordinator: Int, _ ending: Ending, on top: Int?, _ obstacle: RouteObstacle?, hops: Int,
         into arrivals: inout [Arrival]
     ) {
-        guard let parent = coordinators[coordinator].parent, let startedBy = coordinators[coordinator].startedBy,
-            let child = coordinators[parent].flow.states[startedBy].childFlow
-        else { return }
-        let rest = top.flatMap { stack.without(family(of: coordinator), $0) }
+        guard let parent = coordinators[coordinator].parent, let child = childFlow(of: coordinator) else { return }
+        let rest = top.flatMap { stacks.without(family(of: coordinator), $0) }
+        func stay(_ obstacle: RouteObstacle?) {
+            guard let rest else { return }
+            let arrival = uncovered(rest)
+            arrivals.append(Arrival(top: arrival.top, obstacle: obstacle ?? arrival.obstacle))
+        }
         let told = child.transitions(after: ending.outcome, byFinal: true)
-        for (transition, inTheWay) in alternatives(told, of: parent, guardian: \.guard) {
-            let first = obstacle ?? inTheWay ?? missingData(for: transition.actions)
-            if transition.moves, let rest {
+        for (transition, first) in alternatives(told, of: parent) {
+            let first = obstacle ?? first ?? missingData(for: transition)
+            if transition.moves {
                 follow(transition, of: parent, on: rest, first, hops: hops + 1, into: &arrivals)
-            } else if transition.moves, let target = transition.target {
-                go(
-                    transition.nav ?? .push, to: target, of: parent, on: nil, first, hops: hops + 1, into: &arrivals)
-            } else if let rest {
-                arrivals += stayed(on: rest).map { Arrival(top: $0.top, obstacle: first ?? $0.obstacle) }
+            } else {
+                stay(first)
             }
         }
-        if told.isEmpty, let rest {
-            arrivals += stayed(on: rest).map { Arrival(top: $0.top, obstacle: obstacle ?? $0.obstacle) }
+        if told.isEmpty { stay(obstacle) }
+    }
+
+    /// The state of the parent's flow that started a coordinator.
+    private func childFlow(of coordinator: Int) -> ChildFlow? {
+        guard let parent = coordinators[coordinator].parent, let state = coordinators[coordinator].startedBy else {
+            return nil
         }
+        return coordinators[parent].flow.states[state].childFlow
     }
 
     /// A coordinator and all that it started.
@@ -115,126 +121,80 @@ extension RouteSearch {
 
     // MARK: - Stacks
 
-    private mutating func placed(_ state: Int, of coordinator: Int, by verb: NavigationVerb, on top: Int?) -> Int? {
-        var presentation = Frame.Presentation.push
-        var below = top
-        switch verb {
-        case .push: break
-        case .present: presentation = .modal
-        case .replace:
-            if let top {
-                presentation = stack[top].presentation
-                below = stack.below(top)
-            }
-        case .setRoot: below = nil
-        case .popTo:
-            return top.flatMap { landing(below: $0) { $0.coordinator == coordinator && $0.state == state } }
-        case .pop, .dismiss, .popToRoot:
-            guard let top, let landing = landing(of: verb, from: top) else { return nil }
-            if stack[landing].coordinator == coordinator, stack[landing].state == state { return landing }
-            below = landing
+    /// A frame of a screen, not on a stack yet.
+    func frame(of state: Int, _ coordinator: Int) -> Frame {
+        var frame = Frame(
+            coordinator: coordinator, state: coordinators[coordinator].flow.states[state].id, presentation: .push)
+        frame.knownPlace = Int32(clamping: state)
+        return frame
+    }
+
+    /// How a verb would move a stack; nil when the stack does not allow that.
+    func move(_ top: Int?, by verb: NavigationVerb, to target: Frame?) -> StackMove<Int>? {
+        try? stacks.stack(top).move(by: verb, to: target, isOpen: { isOpen($0) }).get()
+    }
+
+    /// The stack after a verb has led to a frame; nil when the stack does not allow that.
+    private func placed(_ target: Frame, by verb: NavigationVerb, on top: Int?) -> Int? {
+        guard let move = move(top, by: verb, to: target) else { return nil }
+        let rest = stacks.uncovered(move.landing, from: top)
+        guard let presentation = move.presentation else { return rest }
+        var frame = target
+        frame.presentation = presentation
+        return stacks.put(frame, on: rest)
+    }
+
+    /// An arrival at the top frame of a stack, and whether its `requires` hold.
+    func arrival(on top: Int) -> Arrival {
+        let frame = stacks[top]
+        guard !isOpen(frame), let screen = coordinators[frame.coordinator].flow.screen(of: frame) else {
+            return Arrival(top: top)
         }
-        return stack.add(
-            RouteStack.Frame(
-                coordinator: coordinator, state: state, presentation: below == nil ? .root : presentation, mark: .none,
-                below: below))
+        return Arrival(top: top, obstacle: .requires(screen, of: frame.coordinator))
     }
 
-    /// The nearest frame below that can be gone back to.
-    mutating func landing(below top: Int, where isWanted: (RouteStack.Frame) -> Bool = { _ in true }) -> Int? {
-        guard stack[top].mark != .invalidated else { return nil }
-        var place = stack[top].below
-        while let current = place {
-            let frame = stack[current]
-            if frame.mark == .invalidated { return nil }
-            if frame.mark == .none, isWanted(frame), let state = frame.state, mayBe(on: state, of: frame.coordinator) {
-                return current
-            }
-            place = frame.below
-        }
-        return nil
-    }
-
-    /// Where a verb without a screen of its own leads.
-    private mutating func landing(of verb: NavigationVerb, from top: Int) -> Int? {
-        switch verb {
-        case .dismiss:
-            guard let modal = stack.downwards(from: top).first(where: { $0.frame.presentation == .modal }) else {
-                return nil
-            }
-            return stack[modal.place].below
-        case .popToRoot:
-            guard let root = stack.downwards(from: top).first(where: { $0.frame.presentation != .push }) else {
-                return nil
-            }
-            guard root.place != top else { return top }
-            let isMarked = stack.downwards(from: top).first { $0.place == root.place || $0.frame.mark == .invalidated }
-            guard isMarked?.place == root.place, root.frame.mark == .none, let state = root.frame.state,
-                mayBe(on: state, of: root.frame.coordinator)
-            else { return nil }
-            return root.place
-        case .pop, .popTo, .push, .replace, .present, .setRoot:
-            return landing(below: top)
-        }
-    }
-
-    /// The screen of a frame, and whether one may be on it.
-
-    mutating func arrival(on top: Int) -> Arrival {
-        let frame = stack[top]
-        guard let state = frame.state, !mayBe(on: state, of: frame.coordinator) else { return Arrival(top: top) }
-        return Arrival(top: top, obstacle: .requires(state: state, of: frame.coordinator))
-    }
-
-    /// A frame that shows itself again after a child has ended; those that one may not be on leave, too.
-    private mutating func stayed(on top: Int) -> [Arrival] {
+    /// An arrival at a frame that was uncovered; frames whose `requires` do not hold are skipped.
+    private func uncovered(_ top: Int) -> Arrival {
         var top = top
-        while let below = stack[top].below, !isReachable(stack[top]) { top = below }
-        return [arrival(on: top)]
+        while let below = stacks.below(top), !isOpen(stacks[top]) { top = below }
+        return arrival(on: top)
     }
 
-    /// A frame that shows itself again since those above it have left. When a child is gone with them, its parent may
-    /// lead elsewhere.
+    /// The arrival at a frame that is uncovered because those above it leave. When a child loses its last frame by that, its
+    /// parent may lead elsewhere.
     mutating func uncovered(_ landing: Int, leaving top: Int) -> [Arrival] {
-        let stayed = stayed(on: landing)
-        guard let rest = stayed.first?.top else { return [] }
-        for lost in lost(leaving: top, rest) {
-            guard let parent = coordinators[lost].parent, let startedBy = coordinators[lost].startedBy,
-                let child = coordinators[parent].flow.states[startedBy].childFlow
-            else { continue }
+        let stayed = uncovered(landing)
+        for lost in lost(leaving: top, stayed.top) {
+            guard let parent = coordinators[lost].parent, let child = childFlow(of: lost) else { continue }
             let told = child.transitions(after: ChildFlow.abandoned, byFinal: false)
-            let taken = alternatives(told, of: parent, guardian: \.guard).first { $0.1 == nil }?.0
+            let taken = alternatives(told, of: parent).first { $0.1 == nil }?.0
             guard let taken, taken.moves else { continue }
             var arrivals: [Arrival] = []
-            follow(taken, of: parent, on: rest, missingData(for: taken.actions), hops: 1, into: &arrivals)
+            follow(taken, of: parent, on: stayed.top, missingData(for: taken), hops: 1, into: &arrivals)
             return arrivals
         }
-        return stayed
+        return [stayed]
     }
 
-    /// The coordinators that have no frame any more, children first, as far as their parents go on.
+    /// The coordinators that lose their last frame when the frames above `rest` leave, children first.
     private func lost(leaving top: Int, _ rest: Int) -> [Int] {
-        guard stack[top].coordinator != stack[rest].coordinator else { return [] }
+        guard stacks[top].coordinator != stacks[rest].coordinator else { return [] }
         var present: Set<Int> = []
-        for (_, frame) in stack.downwards(from: rest) {
-            var coordinator: Int? = frame.coordinator
+        for place in stacks.places(from: rest) {
+            var coordinator: Int? = stacks[place].coordinator
             while let current = coordinator, present.insert(current).inserted {
                 coordinator = coordinators[current].parent
             }
         }
         var lost: [Int] = []
-        for (place, frame) in stack.downwards(from: top) {
+        for place in stacks.places(from: top) {
             if place == rest { break }
-            var coordinator: Int? = frame.coordinator
+            var coordinator: Int? = stacks[place].coordinator
             while let current = coordinator, !present.contains(current), !lost.contains(current) {
                 lost.append(current)
                 coordinator = coordinators[current].parent
             }
         }
         return lost
-    }
-
-    private mutating func isReachable(_ frame: RouteStack.Frame) -> Bool {
-        frame.state.map { mayBe(on: $0, of: frame.coordinator) } ?? false
     }
 }

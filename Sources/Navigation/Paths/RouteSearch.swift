@@ -2,53 +2,50 @@ import JSONDocument
 
 /// Looks for the way from where a journey stands to a screen.
 ///
-/// The search goes from screen to screen, nearest first, with the data as it is: it looks at guards and at what screens
-/// require, and does no actions. A place is a screen of a coordinator; the stack that it is first come to with is the
-/// one that counts. What is found is done for real afterwards, and may then be refused after all; see
-/// ``FlowEngine/navigate(_:to:services:now:)``.
+/// The search goes from screen to screen, nearest first, with the data as it is: it tests guards and `requires`, and runs
+/// no actions. It visits each screen of each coordinator once, with the stack of the nearest way there. The engine then
+/// takes the way that was found, and may be refused after all; see ``FlowEngine/navigate(_:to:services:now:)``.
 ///
-/// Nearest is what takes the fewest events, and of those ways the one with the fewest screens. Going back does not
-/// count as an event: so the frames that a way has in common with the stack are kept.
+/// The nearest way takes the fewest events, and of these ways the fewest screens. Going back does not count as an event,
+/// so the way keeps the frames that it has in common with the stack.
 ///
-/// Hops that are not possible are looked at last. So when the screen cannot be come to, the way to it with the fewest
-/// obstacles is known, and what the first of them is.
+/// Hops that are not possible come last. So when no way is possible, the search finds the way with the fewest obstacles,
+/// and reports the first of them.
 struct RouteSearch {
-    /// A coordinator of the journey, or one that would be started on the way.
+    /// A coordinator of the journey, or one that would be started on the way. It is known by its index in the search.
     struct Coordinator {
         let flow: FlowDefinition
-        /// A place in the coordinators of the search.
         let parent: Int?
-        /// A place in the states of the parent's flow.
+        /// The state of the parent's flow.
         let startedBy: Int?
         let input: JSONDocument
-        /// The place of the screen that is looked for, if this flow has one of that name.
+        /// The state of the screen that is looked for, if this flow has one of that name.
         let wanted: Int?
         var isVisited: [Bool]
-        /// Whether named guards hold, as far as that was asked.
-        var verdicts: [Verdict?]
     }
 
+    /// A screen that a hop leads to.
     struct Place {
-        /// Of the stack that it is come to with.
+        /// The stack on which the screen is the top frame.
         let top: Int
-        /// The place that it is come to from; nil for the first.
+        /// The place before; nil for the first.
         let origin: Int?
         let event: String
         let obstacle: RouteObstacle?
         let distance: RouteQueue.Distance
     }
 
-    /// A choice that a hop has come to. Ways through choices may part and meet again: each is gone through once.
+    /// A choice that a hop has reached. Ways through choices may part and meet again: each is passed once.
     struct Crossing: Hashable {
         let coordinator: Int
         let state: Int
         let verb: NavigationVerb
         let top: Int?
-        /// Whether nothing was in the way so far: who is stopped on one way may not stop another.
+        /// Whether there was no obstacle so far: a way with one must not stop a way without.
         let isFree: Bool
     }
 
-    /// Enough for flows of a hundred thousand screens. Many flows that all start each other have more places.
+    /// Enough for flows of 100,000 screens. Many flows that all start each other have more places.
     private static let maximumPlaces = 200_000
     static let maximumCoordinators = 1000
 
@@ -57,16 +54,16 @@ struct RouteSearch {
     let services: StepServices
     let now: Int64
     let refused: Set<Route.Key>
+    let stacks = RouteStacks()
     var coordinators: [Coordinator] = []
-    var stack = RouteStack()
-    /// Those of the hop that is being looked at.
+    /// The choices that the current hop has reached.
     var crossings: Set<Crossing> = []
-    /// How many coordinators there are already; those behind would be started on the way.
+    /// The number of coordinators that the journey has; the others would be started on the way.
     private(set) var standing = 0
     private(set) var places: [Place] = []
     private var queue = RouteQueue()
 
-    /// - Parameter refused: hops that are known not to work.
+    /// - Parameter refused: hops that the engine has tried and refused.
     init(from run: inout StepRun, to screen: String, without refused: Set<Route.Key>) throws(JourneyRefusal) {
         self.screen = screen
         catalog = run.engine.catalog
@@ -87,11 +84,10 @@ struct RouteSearch {
         var top: Int?
         for frame in run.journey.frames {
             guard let coordinator = known[frame.coordinator] else { continue }
-            let state = coordinators[coordinator].flow.place(of: frame.state)
-            top = stack.add(
-                RouteStack.Frame(
-                    coordinator: coordinator, state: state, presentation: frame.presentation, mark: frame.mark,
-                    below: top))
+            var copy = Frame(
+                coordinator: coordinator, state: frame.state, presentation: frame.presentation, mark: frame.mark)
+            copy.knownPlace = Int32(clamping: coordinators[coordinator].flow.place(of: frame) ?? -1)
+            top = stacks.put(copy, on: top)
         }
         if let top { insert(Place(top: top, origin: nil, event: "", obstacle: nil, distance: .init())) }
     }
@@ -101,19 +97,17 @@ struct RouteSearch {
     /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``.
     mutating func route() throws(JourneyRefusal) -> Route {
         while let place = queue.removeNearest() {
-            let frame = stack[places[place].top]
-            guard let state = frame.state, !coordinators[frame.coordinator].isVisited[state] else { continue }
+            let frame = stacks[places[place].top]
+            guard let state = state(of: frame), !coordinators[frame.coordinator].isVisited[state] else { continue }
             coordinators[frame.coordinator].isVisited[state] = true
-            if coordinators[frame.coordinator].wanted == state {
-                return try finish(at: place)
-            }
+            if coordinators[frame.coordinator].wanted == state { return try route(to: place) }
             guard places.count < Self.maximumPlaces else { break }
             expand(place)
         }
         throw .unreachable(blockedBy: screen, [JSONViolation(pointer: "", detail: "there is no way that leads there")])
     }
 
-    private func finish(at last: Int) throws(JourneyRefusal) -> Route {
+    private func route(to last: Int) throws(JourneyRefusal) -> Route {
         var way: [Int] = []
         var place = last
         while let origin = places[place].origin {
@@ -121,27 +115,24 @@ struct RouteSearch {
             place = origin
         }
         way.reverse()
-        if let blocked = way.first(where: { places[$0].obstacle != nil }), let obstacle = places[blocked].obstacle {
-            throw .unreachable(blockedBy: name(of: blocked), explain(obstacle))
+        func screen(of place: Int) -> String { stacks[places[place].top].state }
+        for place in way {
+            if let obstacle = places[place].obstacle {
+                throw .unreachable(blockedBy: screen(of: place), explain(obstacle))
+            }
         }
-        let hops = way.map { place in
-            Route.Hop(event: places[place].event, screen: name(of: place), key: key(of: place))
-        }
-        return Route(hops: hops)
+        return Route(
+            hops: way.map { place in
+                let origin = places[place].origin ?? 0
+                return Route.Hop(
+                    event: places[place].event, screen: screen(of: place), key: key(places[place].event, from: origin))
+            })
     }
 
-    /// What the hop to a place is known by.
-    private func key(of place: Int) -> Route.Key {
-        let origin = stack[places[places[place].origin ?? 0].top]
-        return Route.Key(coordinator: origin.coordinator, state: origin.state ?? 0, event: places[place].event)
+    func key(_ event: String, from origin: Int) -> Route.Key {
+        let frame = stacks[places[origin].top]
+        return Route.Key(coordinator: frame.coordinator, state: frame.state, event: event)
     }
-
-    private func name(of place: Int) -> String {
-        let frame = stack[places[place].top]
-        return frame.state.map { coordinators[frame.coordinator].flow.states[$0].id } ?? ""
-    }
-
-    // MARK: - For those who find places
 
     @discardableResult
     mutating func add(_ flow: FlowDefinition, parent: Int?, startedBy: Int?, input: JSONDocument) -> Int {
@@ -149,21 +140,61 @@ struct RouteSearch {
         coordinators.append(
             Coordinator(
                 flow: flow, parent: parent, startedBy: startedBy, input: input, wanted: wanted,
-                isVisited: Array(repeating: false, count: flow.states.count),
-                verdicts: Array(repeating: nil, count: flow.guards.count)))
+                isVisited: Array(repeating: false, count: flow.states.count)))
         return coordinators.count - 1
     }
 
-    /// A place that was found, unless it was looked at already.
+    /// Queues a place, unless its screen was visited already.
     mutating func insert(_ place: Place) {
-        let frame = stack[place.top]
-        guard let state = frame.state, !coordinators[frame.coordinator].isVisited[state] else { return }
+        let frame = stacks[place.top]
+        guard let state = state(of: frame), !coordinators[frame.coordinator].isVisited[state] else { return }
         places.append(place)
         queue.insert(places.count - 1, at: place.distance)
     }
 
-    func scope(of coordinator: Int) -> DataScope {
+    /// The index of a frame's state; nil for a screen that the flow does not have any more.
+    func state(of frame: Frame) -> Int? { coordinators[frame.coordinator].flow.place(of: frame) }
+
+    func scope(of coordinator: Int, event: DataScope.EventData = .unknown) -> DataScope {
         DataScope(
-            services: services, event: .unknown, input: coordinators[coordinator].input, output: nil, now: now)
+            flow: coordinators[coordinator].flow, services: services, event: event,
+            input: coordinators[coordinator].input, output: nil, now: now)
     }
+}
+
+/// A way from where a journey stands to a screen: the events that lead there, in order.
+struct Route {
+    struct Hop {
+        let event: String
+        /// The screen that the event leads to.
+        let screen: String
+        let key: Key
+    }
+
+    /// Identifies a hop: where it begins and what it is.
+    struct Key: Hashable {
+        let coordinator: Int
+        let state: String
+        let event: String
+    }
+
+    let hops: [Hop]
+}
+
+/// Why a hop is not possible. It is put into words only for the report.
+enum RouteObstacle {
+    /// The guard does not hold, or depends on the event's data.
+    case guardian(Guard, of: Int)
+    /// An earlier transition in the list would be taken.
+    case shadowed
+    /// The `requires` of the screen do not hold.
+    case requires(PreparedScreen, of: Int)
+    /// The event needs data.
+    case data(ShapeRule)
+    /// An action on the way needs a value that is missing.
+    case value(String)
+    case violations([JSONViolation])
+    case noWayBack
+    /// The engine has tried the hop and refused it.
+    case refused
 }

@@ -1,77 +1,77 @@
-import JSONDocument
+/// One of the navigation stacks of a search. The rules of moving are those of a journey's stack; see ``StackMove``.
+struct RouteStack: FrameStack {
+    fileprivate let stacks: RouteStacks
+    let top: Int?
+
+    subscript(place: Int) -> Frame { stacks[place] }
+    func below(_ place: Int) -> Int? { stacks.below(place) }
+}
 
 /// The navigation stacks of a search: all of them at once, each sharing with others what they have in common.
 ///
-/// A stack is the place of its top frame, each frame knows the one below, and none ever changes. So ten thousand
-/// stacks, each with one more frame than the last, take the room of one.
-struct RouteStack {
-    struct Frame {
-        /// A place in the coordinators of the search.
-        let coordinator: Int
-        /// A place in the flow's states; nil for a screen that the flow does not have any more.
-        let state: Int?
-        var presentation: Navigation.Frame.Presentation
-        var mark: Navigation.Frame.Mark
-        /// Nil for the first frame.
+/// A stack is named by its top node. Each node knows the one below, and none ever changes, so 10,000 stacks, each with
+/// one frame more than the last, take the memory of one. A class, so that a ``RouteStack`` can look into it.
+final class RouteStacks {
+    private struct Node {
+        let frame: Frame
         let below: Int?
     }
 
-    private(set) var frames: [Frame] = []
+    private var nodes: [Node] = []
 
-    subscript(place: Int) -> Frame { frames[place] }
+    subscript(place: Int) -> Frame { nodes[place].frame }
 
-    mutating func add(_ frame: Frame) -> Int {
-        frames.append(frame)
-        return frames.count - 1
+    func below(_ place: Int) -> Int? { nodes[place].below }
+
+    func stack(_ top: Int?) -> RouteStack { RouteStack(stacks: self, top: top) }
+
+    /// The stack with a frame put on it.
+    func put(_ frame: Frame, on below: Int?) -> Int {
+        nodes.append(Node(frame: frame, below: below))
+        return nodes.count - 1
     }
 
-    /// The frames from the one at `top` down to the first.
-    func downwards(from top: Int?) -> some Sequence<(place: Int, frame: Frame)> {
-        sequence(first: top) { place in place.map { frames[$0].below } }
-            .lazy.prefix { $0 != nil }.compactMap { place in place.map { (place: $0, frame: frames[$0]) } }
-    }
+    /// The stack after its top frame was left with a history policy.
+    func marked(_ top: Int, _ policy: HistoryPolicy) -> Int { marked(top, self[top].mark.after(policy)) }
 
-    /// What leaving the top frame with that policy makes of the stack.
-    ///
-    /// An invalidated frame speaks for all below it, so that those need not be marked.
-    mutating func marked(_ top: Int, _ policy: HistoryPolicy) -> Int {
-        switch policy {
-        case .preserve: frames[top].mark == .discarded ? remarked(top, .none) : top
-        case .discard: frames[top].mark == .none ? remarked(top, .discarded) : top
-        case .invalidate: remarked(top, .invalidated)
-        }
-    }
-
-    /// The stack below a frame that goes; what the frame said of those below stays said.
-    mutating func below(_ top: Int) -> Int? {
-        guard let below = frames[top].below else { return nil }
-        return frames[top].mark == .invalidated ? remarked(below, .invalidated) : below
+    /// The stack that stays when the frames above `landing` leave. An invalidated frame speaks for all below it, also
+    /// after it has left.
+    func uncovered(_ landing: Int?, from top: Int?) -> Int? {
+        guard let landing else { return nil }
+        let isInvalidated = places(from: top).prefix { $0 != landing }.contains { self[$0].mark == .invalidated }
+        return isInvalidated ? marked(landing, .invalidated) : landing
     }
 
     /// The stack without the frames of some coordinators.
-    mutating func without(_ coordinators: Set<Int>, _ top: Int) -> Int? {
-        let all = Array(downwards(from: top))
-        guard let lowest = all.lastIndex(where: { coordinators.contains($0.frame.coordinator) }) else { return top }
-        var result = all[lowest].frame.below
-        var isInvalidated = false
-        for (_, frame) in all[...lowest] where coordinators.contains(frame.coordinator) && frame.mark == .invalidated {
-            isInvalidated = true
+    func without(_ coordinators: Set<Int>, _ top: Int) -> Int? {
+        let all = Array(places(from: top))
+        guard let lowest = all.lastIndex(where: { coordinators.contains(self[$0].coordinator) }) else { return top }
+        var result = below(all[lowest])
+        let removed = all[...lowest].filter { coordinators.contains(self[$0].coordinator) }
+        if removed.contains(where: { self[$0].mark == .invalidated }) {
+            result = result.map { marked($0, .invalidated) }
         }
-        if isInvalidated, let below = result { result = remarked(below, .invalidated) }
-        for (_, frame) in all[..<lowest].reversed() where !coordinators.contains(frame.coordinator) {
-            let presentation = result == nil ? .root : frame.presentation
-            result = add(
-                Frame(
-                    coordinator: frame.coordinator, state: frame.state, presentation: presentation, mark: frame.mark,
-                    below: result))
+        for place in all[..<lowest].reversed() where !coordinators.contains(self[place].coordinator) {
+            var frame = self[place]
+            if result == nil { frame.presentation = .root }
+            result = put(frame, on: result)
         }
         return result
     }
 
-    private mutating func remarked(_ place: Int, _ mark: Navigation.Frame.Mark) -> Int {
-        guard frames[place].mark != mark else { return place }
-        var frame = frames[place]
+    /// The frames from the one at `top` down to the first.
+    func places(from top: Int?) -> some Sequence<Int> {
+        sequence(state: top) { next -> Int? in
+            let place = next
+            next = place.flatMap { self.below($0) }
+            return place
+        }
+    }
+
+    private func marked(_ place: Int, _ mark: Frame.Mark) -> Int {
+        guard self[place].mark != mark else { return place }
+        var frame = self[place]
         frame.mark = mark
-        return add(frame)
+        return put(frame, on: below(place))
     }
 }

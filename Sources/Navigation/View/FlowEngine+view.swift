@@ -1,65 +1,75 @@
 import JSONDocument
 
 extension FlowEngine {
-    /// What a client is shown.
+    /// The view of a journey.
     ///
-    /// - Parameter memory: that of the ``Step`` that made the journey, when the documents of the services are still at
-    ///   hand: then nothing is asked of them again.
+    /// - Parameter memory: of the ``Step`` that made the journey, while the documents of the services are the same: then no
+    ///   guard is tested again.
     /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded.
     public func view(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory = GuardMemory()
     ) throws(JourneyRefusal) -> JourneyView {
-        try viewAndMemory(journey, services: services, now: now, knowing: memory).view
+        let text = try textAndMemory(journey, services: services, now: now, knowing: memory, timesMovedBy: 0).text
+        return JourneyView(json: text.bytes)
     }
 
-    /// The text of it, and what guards said on the way.
+    /// The text of the view, and the verdicts of guards that it needed.
     ///
-    /// - Parameter shift: how much later the clock that people read is.
+    /// - Parameter shift: is added to the times in the view; milliseconds.
     package func textAndMemory(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory,
         timesMovedBy shift: Int64
     ) throws(JourneyRefusal) -> (text: ViewText, memory: GuardMemory) {
         var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
-        let text = try run.text(timesMovedBy: shift)
+        let text = try run.view(timesMovedBy: shift)
         return (text, run.services.memory)
-    }
-
-    /// The view, with what guards said on the way.
-    package func viewAndMemory(
-        _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory
-    ) throws(JourneyRefusal) -> (view: JourneyView, memory: GuardMemory) {
-        var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
-        let view = try run.view()
-        return (view, run.services.memory)
     }
 }
 
+/// The view of a journey as JSON text.
+package struct ViewText: Sendable {
+    package let bytes: [UInt8]
+    /// Whether the view may change at any moment, because a guard compares with the time.
+    package let isRestless: Bool
+}
+
+/// Writes the view of a journey. Nothing else does: ``JourneyView`` reads this text.
 extension StepRun {
-    /// What a client is shown of the journey as it is now.
-    mutating func view() throws(JourneyRefusal) -> JourneyView {
-        var events: [EventView] = []
-        var canGoBack = false
-        var isRestless = false
-        if journey.isActive {
-            let reactions = try reactions()
-            events.reserveCapacity(reactions.count)
-            for reaction in reactions {
-                let obstacles = try obstacles(to: reaction)
-                events.append(EventView(name: reaction.rule.event, enabled: obstacles.isEmpty, why: obstacles))
-            }
-            canGoBack = try self.canGoBack()
-            isRestless = self.isRestless()
+    /// - Parameter shift: is added to the times; milliseconds.
+    mutating func view(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
+        var json = JSONWriter(reservingCapacity: 1_024)
+        json.beginObject()
+        json.add(#""id":"#, journey.id)
+        json.add(#","flow":"#, journey.flow)
+        json.add(#","version":"#, journey.version)
+        json.add(#","status":"#, journey.status.rawValue)
+        json.add(#","step":"#, journey.step)
+        if journey.isActive, let top = journey.frames.last {
+            let screen = try screen(of: top)
+            json.add(screen.text.screen(top.presentation))
+            writeData(of: screen, to: &json)
+            json.add(#"}},"events":["#)
+            try writeEvents(of: screen, to: &json)
+            json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
+            writeStack(to: &json)
+            json.add(#"],"coordinators":"#)
+            writeCoordinators(to: &json)
+        } else {
+            json.add(#","screen":null,"events":[],"can_go_back":false,"stack":[],"coordinators":null"#)
         }
-        let screen = try screenView()
-        return JourneyView(
-            id: journey.id, flow: journey.flow, version: journey.version, status: journey.status, step: journey.step,
-            screen: screen, events: events, canGoBack: canGoBack, stack: stack(), coordinators: tree(),
-            outcome: journey.outcome, output: journey.output, startedAt: journey.startedAt,
-            expiresAt: journey.expiresAt, isRestless: isRestless)
+        json.add(#","outcome":"#, journey.outcome)
+        if let output = journey.output { json.add(#","output":"#, output) } else { json.add(#","output":null"#) }
+        json.add(#","started_at":"#, Timestamp(millisecondsSince1970: journey.startedAt &+ shift))
+        if let expiresAt = journey.expiresAt {
+            json.add(#","expires_at":"#, Timestamp(millisecondsSince1970: expiresAt &+ shift))
+        } else {
+            json.add(#","expires_at":null"#)
+        }
+        json.endObject()
+        return ViewText(bytes: json.bytes, isRestless: isRestless())
     }
 
-    /// Whether what is shown may be another at any moment.
-    mutating func isRestless() -> Bool {
+    private mutating func isRestless() -> Bool {
         for place in journey.coordinators.indices {
             if let flow = try? flow(of: journey.coordinators[place].id), !flow.looksAtTime { continue }
             return true
@@ -67,51 +77,73 @@ extension StepRun {
         return false
     }
 
-    private mutating func screenView() throws(JourneyRefusal) -> ScreenView? {
-        guard let top = journey.frames.last else { return nil }
-        let screen = try screen(of: top).screen
-        return ScreenView(
-            id: top.state, name: screen.name, title: screen.title, presentation: top.presentation,
-            data: screen.data.compactMap { name in services.document(of: name).map { (service: name, document: $0) } })
-    }
-
-    private func stack() -> [FrameView] {
-        var last: (id: Int, flow: String) = (-1, "")
-        return journey.frames.map { frame in
-            if frame.coordinator != last.id {
-                last = (frame.coordinator, journey.coordinator(frame.coordinator)?.flow ?? "")
-            }
-            return FrameView(flow: last.flow, screen: frame.state, presentation: frame.presentation)
+    private func writeData(of screen: PreparedScreen, to json: inout JSONWriter) {
+        var isFirst = true
+        for (place, service) in screen.screen.data.enumerated() {
+            let text = services.text(of: service)
+            guard let document = text == nil ? services.document(of: service) : .null else { continue }
+            if !isFirst { json.add(",") }
+            isFirst = false
+            json.add(screen.text.dataNames[place])
+            if let text { json.add(text) } else { json.add("", document) }
         }
     }
 
-    func tree() -> CoordinatorView? {
-        if journey.coordinators.count == 1, let top = journey.frames.last {
-            // Nearly always: the journey's own flow is all there is.
-            return CoordinatorView(flow: journey.coordinators[0].flow, state: top.state, children: [])
+    private mutating func writeEvents(
+        of screen: PreparedScreen, to json: inout JSONWriter
+    ) throws(JourneyRefusal) {
+        if journey.coordinators.count == 1, let shapes = screen.eventShapes, services.fit(shapes) {
+            return json.add(screen.text.events)
         }
-        // The highest frame of each coordinator or its children, and the state that it is in for it.
-        var highest = [Int](repeating: -1, count: journey.coordinators.count)
-        var states = [String](repeating: "", count: journey.coordinators.count)
-        var children = [[CoordinatorView]](repeating: [], count: journey.coordinators.count)
-        for (place, coordinator) in journey.coordinators.enumerated() {
-            guard let own = journey.frames.lastIndex(where: { $0.coordinator == coordinator.id }) else { continue }
-            highest[place] = own
-            states[place] = journey.frames[own].state
+        let reactions = try reactions()
+        for place in reactions.indices {
+            let obstacles = try obstacles(to: reactions[place])
+            json.add(event: reactions[place].rule.event, why: obstacles, isFirst: place == 0)
         }
-        for place in journey.coordinators.indices.reversed() {
-            let coordinator = journey.coordinators[place]
-            let view = CoordinatorView(
-                flow: coordinator.flow, state: states[place], children: children[place].reversed())
-            guard let parent = journey.coordinators.firstIndex(where: { $0.id == coordinator.parent }) else {
-                return view
+    }
+
+    private mutating func writeStack(to json: inout JSONWriter) {
+        var coordinator: Int?
+        var flow: FlowDefinition?
+        for place in journey.frames.indices {
+            let frame = journey.frames[place]
+            if frame.coordinator != coordinator {
+                coordinator = frame.coordinator
+                flow = try? self.flow(of: frame.coordinator)
             }
-            children[parent].append(view)
-            if highest[place] > highest[parent] {
-                highest[parent] = highest[place]
-                states[parent] = coordinator.startedBy ?? ""
+            if let text = flow?.screen(of: frame)?.text {
+                json.add(text.frame(frame.presentation))
+            } else {
+                // The screen is not in the file any more.
+                let flow = journey.coordinator(frame.coordinator)?.flow ?? ""
+                json.add(ScreenText.frame(flow: flow, screen: frame.state, presentation: frame.presentation))
             }
         }
-        return nil
+    }
+
+    /// Writes the tree of coordinators, each with the state of its highest frame; where that is a child's frame, the state
+    /// that started the child.
+    private func writeCoordinators(to json: inout JSONWriter) {
+        var highest: [(frame: Int, state: String)] = journey.coordinators.map { coordinator in
+            let own = journey.frames.lastIndex { $0.coordinator == coordinator.id }
+            return (own ?? -1, own.map { journey.frames[$0].state } ?? "")
+        }
+        for place in journey.coordinators.indices.dropFirst().reversed() {
+            let child = journey.coordinators[place]
+            guard let parent = child.parent.flatMap({ journey.place(of: $0) }) else { continue }
+            if highest[place].frame > highest[parent].frame {
+                highest[parent] = (highest[place].frame, child.startedBy ?? "")
+            }
+        }
+        func write(_ place: Int, isFirst: Bool) {
+            json.add(isFirst ? #"{"flow":"# : #",{"flow":"#, journey.coordinators[place].flow)
+            json.add(#","state":"#, highest[place].state)
+            json.add(#","children":["#)
+            let id = journey.coordinators[place].id
+            let children = journey.coordinators.indices.filter { journey.coordinators[$0].parent == id }
+            for child in children { write(child, isFirst: child == children[0]) }
+            json.add("]}")
+        }
+        write(0, isFirst: true)
     }
 }

@@ -4,12 +4,7 @@ import Navigation
 extension JourneyWork {
     /// What a client is shown of the journey now.
     mutating func shown(_ entry: KeptJourney) throws -> ShownJourney {
-        var (view, guards) = try engine.viewAndMemory(
-            entry.journey, services: documents, now: pending.now, knowing: guards)
-        self.guards = guards
-        view.moveTimes(by: clockShift)
-        return ShownJourney(
-            view: view, text: try remember(ViewText(view), of: entry.journey))
+        ShownJourney(text: try text(of: entry))
     }
 
     /// The same, the text alone, which is all that goes out.

@@ -2,10 +2,11 @@ import Navigation
 
 /// A journey as it is shown.
 package struct ShownJourney: Sendable {
-    /// Its times are as the wall clock calls them today.
-    package let view: JourneyView
-    /// The view as clients get it.
+    /// The view as clients get it, with times of the wall clock.
     package let text: JourneyText
+
+    /// The view as values, read from the text.
+    package var view: JourneyView { JourneyView(json: text.bytes) }
 
     /// The session's, at which the view holds: it also shows documents of services.
     package var revision: UInt64 { text.revision }

@@ -22,7 +22,7 @@ struct TimeTests {
         #expect(traveller.journey.isActive)
         try traveller.wait(Self.minute)
         #expect(traveller.journey.status == .expired)
-        #expect(traveller.happenings.contains(.expired))
+        #expect(traveller.trace.contains(.expired))
         #expect(traveller.services.log == ["over"])
         #expect(traveller.refusal(of: "next") == .expired)
     }
@@ -78,7 +78,7 @@ struct TimeTests {
         try traveller.wait(Self.minute)
         #expect(traveller.stack == ["b"])
         #expect(traveller.services.log == ["stay", "slow"])
-        #expect(traveller.happenings.contains(.timedOut(state: "a")))
+        #expect(traveller.trace.contains(.timedOut(state: "a")))
         try traveller.wait(5 * Self.minute)
         #expect(traveller.journey.status == .expired)
     }
@@ -131,7 +131,7 @@ struct TimeTests {
         try traveller.wait(5 * Self.minute)
         #expect(traveller.stack == ["a", "late"])
         #expect(traveller.flows == ["parent"])
-        #expect(traveller.happenings.contains(.childFinished(flow: "child", outcome: "expired")))
+        #expect(traveller.trace.contains(.childFinished(flow: "child", outcome: "expired")))
     }
 
     @Test("a timeout whose move is refused ends the journey")

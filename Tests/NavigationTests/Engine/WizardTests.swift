@@ -34,7 +34,11 @@ struct WizardTests {
         #expect(traveller.stack == ["start", "page1"])
         #expect(traveller.services["profile"][member: "name"] == "Ada")
         #expect(traveller.journey.step == 2)
-        #expect(traveller.happenings == [.moved(from: "start", to: "page1"), .serviceChanged("profile")])
+        #expect(
+            traveller.trace == [
+                .taken(flow: "wizard", version: 1, transition: "/states/start/on/sign_in"),
+                .moved(from: "start", to: "page1"), .serviceChanged("profile"),
+            ])
         #expect(try traveller.view().canGoBack)
     }
 
@@ -93,8 +97,10 @@ struct WizardTests {
         #expect(traveller.flows == ["wizard"])
         #expect(traveller.services["quote"] == ["text": "Note G", "author": "Ada"])
         #expect(
-            traveller.happenings == [
+            traveller.trace == [
+                .taken(flow: "edit-quote", version: 1, transition: "/states/edit/on/save"),
                 .childFinished(flow: "edit-quote", outcome: "saved"), .released(flow: "edit-quote"),
+                .taken(flow: "wizard", version: 1, transition: "/states/quote_editor/on/done.saved"),
                 .moved(from: "edit", to: "page3"), .serviceChanged("quote"),
             ])
     }
@@ -116,7 +122,7 @@ struct WizardTests {
         #expect(traveller.stack == ["start", "page1", "page2"])
         #expect(traveller.flows == ["wizard"])
         #expect(
-            traveller.happenings == [
+            traveller.trace == [
                 .childFinished(flow: "edit-quote", outcome: "abandoned"), .released(flow: "edit-quote"),
                 .moved(from: "show", to: "page2"),
             ])

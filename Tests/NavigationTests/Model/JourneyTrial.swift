@@ -193,17 +193,11 @@ struct JourneyTrial {
 
     // MARK: - Comparing
 
-    /// What a client is shown, written out of the view; the text that is made without one must be the same.
+    /// The view of the journey.
     private func view() throws -> [UInt8] {
-        let view = try engine.view(journey, services: services, now: 0).json
-        let text = try engine.textAndMemory(
+        try engine.textAndMemory(
             journey, services: services, now: 0, knowing: GuardMemory(), timesMovedBy: 0
-        ).text
-        guard text.bytes == view else {
-            throw Difference(
-                description: "\(String(decoding: text.bytes, as: UTF8.self))\n\(String(decoding: view, as: UTF8.self))")
-        }
-        return view
+        ).text.bytes
     }
 
     private func compare(_ story: String) throws {

@@ -91,12 +91,12 @@ struct FlowPathsTests {
                 "b": ["on": ["next": ["target": "a"]]],
             ]))
         let reasons = Dictionary(uniqueKeysWithValues: coverage.uncovered.map { ($0.transition, $0.reason) })
-        #expect(reasons["/states/a/on/code"] == "no data could be made that the schema of code accepts")
+        #expect(reasons["/states/a/on/code"] == "no data was found that the schema of code accepts")
         #expect(reasons["/states/a/on/rich"] == "rich was refused: /limits/low must be more than 100")
         #expect(
-            reasons["/states/a/timeout"] == "time was let pass where the screen was come to, and its guard did not hold"
+            reasons["/states/a/timeout"] == "the timeout passed on the screen, and its guard did not hold"
         )
-        #expect(reasons["/states/b/on/next"] == "no way that was found leads to the screen")
+        #expect(reasons["/states/b/on/next"] == "no way to the screen was found")
     }
 
     @Test("time passes where a screen waits for it")

@@ -121,6 +121,21 @@ struct NavigateTests {
         #expect(try #require(obstacle(traveller, to: "a")).screen == "a")
     }
 
+    @Test("never back over what a modal screen has invalidated before it was dismissed")
+    func invalidatedModal() throws {
+        let flow = Flows.make([
+            "a": ["on": ["go": ["target": "b"]]], "b": ["on": ["open": ["target": "m", "nav": "present"]]],
+            "m": ["back": false, "on": ["done": ["nav": "dismiss", "history": "invalidate"]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.send("go")
+        try traveller.send("open")
+        let obstacle = JSONViolation(pointer: "", detail: "cannot be gone back to")
+        #expect(throws: JourneyRefusal.unreachable(blockedBy: "a", [obstacle])) {
+            try navigate(traveller, to: "a")
+        }
+    }
+
     @Test("what is done on the way opens nothing")
     func consent() throws {
         let flow = Flows.make(
@@ -181,6 +196,6 @@ struct NavigateTests {
         #expect(result.step.journey.frames.map(\.state) == ["a", "b", "c"])
         #expect(result.step.journey.frames.map(\.presentation) == [.root, .push, .modal])
         #expect(result.step.journey.step == 1)
-        #expect(result.step.happenings.first == .started(flow: "test", version: 1))
+        #expect(result.step.trace.first == .started(flow: "test", version: 1))
     }
 }

@@ -74,12 +74,12 @@ struct JourneyMemoryTests {
         // The pages require a name.
         #expect(throws: JourneyRefusal.self) { try session.sendAtOnce("next", toJourney: "main") }
         try await house.perform(.mergePatch(["name": "Grace"]), on: "profile", session)
-        #expect(try session.residentJourney("main")?.view.screen?.data.first?.document[member: "name"] == "Grace")
+        #expect(try session.residentJourney("main")?.view.screen?["profile"]?[member: "name"] == "Grace")
         let shown = try await session.send("next", toJourney: "main")
         #expect(session.shownJourney(Self.main)?.bytes == shown.text.bytes)
         try await house.perform(.remove, on: "profile", session)
         let back = try await session.send("back", toJourney: "main")
-        #expect(back.view.screen?.id == "start" && back.view.screen?.data.first?.document[member: "name"] == "")
+        #expect(back.view.screen?.id == "start" && back.view.screen?["profile"]?[member: "name"] == "")
     }
 
     @Test("of two processes on one store each sees what the other has done")
@@ -104,7 +104,7 @@ struct JourneyMemoryTests {
         let long = JSONDocument(String(repeating: "x", count: JourneyMemory.maximumBytes))
         try await house.perform(.mergePatch(["attributes": ["note": long]]), on: "profile", session)
         let shown = try await session.journey("main")
-        #expect(shown.view.screen?.data.first?.document[member: "attributes"]?[member: "note"] == long)
+        #expect(shown.view.screen?["profile"]?[member: "attributes"]?[member: "note"] == long)
         let memory = try #require(self.memory(of: session))
         #expect(memory.documents.isEmpty && memory.guards.answers.isEmpty)
         // What it looked like is known, not kept.

@@ -11,7 +11,7 @@ struct AdminJourneyEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
             let page = try PageRequest(request)
-            return .page(try ListPage(of: try await session(request).journeys(), page, named: \.view.id)) {
+            return .page(try ListPage(of: try await session(request).journeys(), page, named: \.text.journey)) {
                 $0.raw($1.text.bytes)
             }
         }

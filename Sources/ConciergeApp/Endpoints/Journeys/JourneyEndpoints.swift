@@ -24,7 +24,9 @@ struct JourneyEndpoints: Sendable {
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let page = try PageRequest(request)
-        return .page(try ListPage(of: try await session.journeys(), page, named: \.view.id)) { $0.raw($1.text.bytes) }
+        return .page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
+            $0.raw($1.text.bytes)
+        }
     }
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -89,13 +91,14 @@ struct JourneyEndpoints: Sendable {
             throw explained(error, request, session)
         }
         var json = JSONWriter(reservingCapacity: 1_024)
-        shown.view.write(to: &json) { json in
-            json.name("path")
-            json.beginArray()
-            for screen in path { json.string(screen) }
-            json.endArray()
-        }
-        return request.minimized(.state(.ok, json.bytes, ServiceETag(revision: shown.view.step)))
+        // The view with one more member at its end.
+        json.raw(shown.text.bytes.dropLast())
+        json.name("path")
+        json.beginArray()
+        for screen in path { json.string(screen) }
+        json.endArray()
+        json.endObject()
+        return request.minimized(.state(.ok, json.bytes, shown.text.etag))
     }
 
     private func event(of request: HTTPRequest) throws(Problem) -> (name: String, data: JSONDocument?) {
@@ -116,7 +119,7 @@ struct JourneyEndpoints: Sendable {
 
     private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
         var response = HTTPResponse.state(.created, shown.text.bytes, shown.text.etag)
-        response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.view.id)")
+        response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.text.journey)")
         return response
     }
 

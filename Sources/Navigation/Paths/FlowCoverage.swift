@@ -1,0 +1,124 @@
+import JSONDocument
+
+/// Events and waits for a new journey, in order.
+public struct FlowScript: Sendable, Equatable {
+    /// One line of a script.
+    public enum Entry: Sendable, Equatable {
+        /// An event is sent.
+        case event(String, data: JSONDocument)
+        /// Time passes until a timeout is due.
+        case wait(milliseconds: Int64)
+    }
+
+    /// The input of the flow; nil when the flow has no schema for one.
+    public let input: JSONDocument?
+    /// The lines of the script.
+    public let entries: [Entry]
+    /// The transitions that this script is the first to take, as JSON Pointers into the file.
+    public let takes: [String]
+
+    /// A script that takes these transitions.
+    public init(input: JSONDocument? = nil, entries: [Entry], takes: [String]) {
+        self.input = input
+        self.entries = entries
+        self.takes = takes
+    }
+}
+
+/// Scripts that together take every transition of a flow that can be taken.
+public struct FlowCoverage: Sendable, Equatable {
+    /// The id of the flow.
+    public let flow: String
+    /// The version of the flow.
+    public let version: Int
+    /// The scripts, the longest first.
+    public let scripts: [FlowScript]
+    /// The transitions that no script takes.
+    public let uncovered: [Uncovered]
+
+    /// A transition that no script takes, and why.
+    public struct Uncovered: Sendable, Equatable {
+        /// The JSON Pointer of the transition in its file.
+        public let transition: String
+        /// Why no script takes it: a sentence without its full stop.
+        public let reason: String
+    }
+}
+
+extension FlowCoverage {
+    /// The scripts as JSON, each as `concierge simulate` takes it:
+    /// `{"flow", "version", "scripts": [{"input"?, "events": [{"event", "data"?} or {"wait"}], "takes": […]}], "uncovered"}`.
+    public var json: JSONDocument {
+        [
+            "flow": JSONDocument(flow), "version": JSONDocument(version),
+            "scripts": JSONDocument(
+                scripts.map { script in
+                    let input = script.input.map { [(name: "input", value: $0)] } ?? []
+                    return JSONDocument(
+                        members: input + [
+                            (name: "events", value: JSONDocument(script.entries.map(\.json))),
+                            (name: "takes", value: JSONDocument(script.takes.map { JSONDocument($0) })),
+                        ])
+                }),
+            "uncovered": JSONDocument(
+                uncovered.map { ["transition": JSONDocument($0.transition), "reason": JSONDocument($0.reason)] }),
+        ]
+    }
+}
+
+extension FlowScript.Entry {
+    /// The entry as `concierge simulate` takes it; for an event, also the body of the request.
+    public var json: JSONDocument {
+        switch self {
+        case .event(let name, let data):
+            data.count == 0 ? ["event": JSONDocument(name)] : ["event": JSONDocument(name), "data": data]
+        case .wait(let milliseconds):
+            ["wait": JSONDocument(DurationText.format(.milliseconds(milliseconds)))]
+        }
+    }
+}
+
+extension FlowCoverage {
+    /// The scripts as a shell script of curl commands, each in a session of its own.
+    ///
+    /// - Parameter base: the address of the server, such as `http://localhost:8080`.
+    public func curl(base: String) -> String {
+        var lines = ["#!/bin/sh -e", "BASE=\(Self.quoted(base))", "JSON='Content-Type: application/json'"]
+        for (number, script) in scripts.enumerated() {
+            lines.append("")
+            lines.append("# Script \(number + 1) takes \(script.takes.joined(separator: ", "))")
+            lines.append(#"AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)""#)
+            let flow = JSONDocument(flow)
+            let start: JSONDocument = script.input.map { ["flow": flow, "input": $0] } ?? ["flow": flow]
+            lines.append(Self.call("PUT", "journeys/main", start))
+            lines += script.entries.map { entry in
+                switch entry {
+                case .event: Self.call("POST", "journeys/main/events", entry.json)
+                case .wait(let milliseconds): "sleep \(Self.seconds(milliseconds))"
+                }
+            }
+        }
+        for transition in uncovered {
+            lines.append("")
+            lines.append("# Nothing takes \(transition.transition): \(transition.reason)")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func call(_ method: String, _ path: String, _ body: JSONDocument) -> String {
+        #"curl -sf -X \#(method) "$BASE/v1/sessions/current/\#(path)" -H "$AUTH" -H "$JSON" -d \#(quoted(body.description))"#
+    }
+
+    private static func seconds(_ milliseconds: Int64) -> String {
+        let rest = milliseconds % 1000
+        guard rest > 0 else { return "\(milliseconds / 1000)" }
+        var digits = "\(1000 + rest)".dropFirst()
+        while digits.last == "0" { digits.removeLast() }
+        return "\(milliseconds / 1000).\(digits)"
+    }
+
+    /// The text as one word of the shell.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}

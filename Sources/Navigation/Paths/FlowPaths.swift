@@ -1,0 +1,247 @@
+import JSONDocument
+
+/// Finds scripts that together take every transition of a flow.
+///
+/// ```swift
+/// let coverage = FlowPaths(definition, in: catalog).coveringScripts(services: documents)
+/// print(coverage.json, coverage.curl(base: "http://localhost:8080"))
+/// ```
+///
+/// It plays the flow with the engine itself. In each situation that it has reached, nearest first, it tries every event
+/// that is accepted, with data made from the event's schema, and `back`, and waiting until something is due. So every
+/// script works. A transition that no script covers is impossible, or needs data or services that could not be made up.
+public struct FlowPaths {
+    /// Usual flows have fewer situations that differ in what is possible; a flow that counts something has no end of them.
+    private static let maximumSituations = 3000
+
+    private let flow: FlowDefinition
+    private let engine: FlowEngine
+
+    /// - Parameter catalog: has the flow and its children.
+    public init(_ flow: FlowDefinition, in catalog: FlowCatalog) {
+        self.flow = flow
+        engine = FlowEngine(catalog: catalog)
+    }
+
+    /// A journey that was reached, and how.
+    private struct Situation {
+        let journey: Journey
+        let services: ScratchServices
+        let now: Int64
+        /// The situation before; nil for the first.
+        let origin: Int?
+        /// The number of script entries that lead to it.
+        let depth: Int
+        let entry: FlowScript.Entry?
+        /// The flow's transitions that the step took.
+        let taken: [String]
+    }
+
+    /// Scripts that together take every transition of the flow that can be taken.
+    ///
+    /// - Parameters:
+    ///   - services: the services at the start of each script.
+    ///   - input: the input of the flow; nil makes one that fits.
+    public func coveringScripts(services: any ServiceDocuments, input: JSONDocument? = nil) -> FlowCoverage {
+        let transitions = FlowTransitions(flow).all
+        var attempts = Attempts()
+        let situations = explore(Set(transitions.map(\.place)), services, input, &attempts)
+        var uncovered = Set(transitions.map(\.place))
+        var scripts: [FlowScript] = []
+        let given = flow.input == nil ? nil : situations.first?.journey.coordinators.first?.input
+        // Long ways first: they also take what shorter ones are for. Of equally long ones, the one with the simplest data.
+        let ends = situations.indices.sorted { situations[$0].depth > situations[$1].depth }
+        for last in ends where !uncovered.isDisjoint(with: situations[last].taken) {
+            let way = way(to: last, in: situations)
+            let taken = way.flatMap { situations[$0].taken }
+            scripts.append(
+                FlowScript(
+                    input: given,
+                    entries: way.compactMap { situations[$0].entry },
+                    takes: taken.reduce(into: []) { takes, place in
+                        if uncovered.remove(place) != nil { takes.append(place) }
+                    }))
+        }
+        let rest = transitions.filter { uncovered.contains($0.place) }
+            .map { FlowCoverage.Uncovered(transition: $0.place, reason: attempts.reason(for: $0)) }
+        return FlowCoverage(flow: flow.id, version: flow.version, scripts: scripts, uncovered: rest)
+    }
+
+    private func way(to last: Int, in situations: [Situation]) -> [Int] {
+        sequence(first: last) { situations[$0].origin }.reversed()
+    }
+
+    /// Reaches situations, nearest first, until every transition was taken.
+    private func explore(
+        _ wanted: Set<String>, _ services: any ServiceDocuments, _ input: JSONDocument?, _ attempts: inout Attempts
+    ) -> [Situation] {
+        var situations: [Situation] = []
+        var seen: Set<String> = []
+        var missing = wanted
+        for input in input.map({ [$0] }) ?? SampleData.samples(of: flow.input) {
+            let services = ScratchServices(over: services)
+            guard let first = try? begin(input, services) else { continue }
+            situations.append(first)
+            missing.subtract(first.taken)
+            break
+        }
+        if situations.isEmpty { attempts.startRefused = true }
+        var next = 0
+        while next < situations.count, !missing.isEmpty, situations.count < Self.maximumSituations {
+            for entry in entries(in: situations[next], &attempts) {
+                do throws(JourneyRefusal) {
+                    let situation = try take(entry, in: situations[next], from: next)
+                    let isNew = seen.insert(signature(of: situation)).inserted
+                    if isNew || !missing.isDisjoint(with: situation.taken) { situations.append(situation) }
+                    missing.subtract(situation.taken)
+                } catch {
+                    if case .event(let name, _) = entry { attempts.refused[name] = error }
+                }
+            }
+            next += 1
+        }
+        return situations
+    }
+
+    private func begin(_ input: JSONDocument, _ services: ScratchServices) throws(JourneyRefusal) -> Situation {
+        var run = StepRun(engine, Journey(id: "paths", flow: flow, now: 0), services, now: 0)
+        try run.begin(flow, input: input)
+        return try situation(&run, services, origin: nil, depth: 0, entry: nil)
+    }
+
+    private func take(
+        _ entry: FlowScript.Entry, in situation: Situation, from origin: Int
+    ) throws(JourneyRefusal) -> Situation {
+        var run: StepRun
+        switch entry {
+        case .event(let name, let data):
+            run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .data(data))
+            run.journey.movedAt = situation.now
+            try run.react(to: name)
+        case .wait(let milliseconds):
+            let now = situation.now + milliseconds
+            run = StepRun(engine, situation.journey, situation.services, now: now)
+            try run.catchUp(to: now)
+        }
+        return try self.situation(&run, situation.services, origin: origin, depth: situation.depth + 1, entry: entry)
+    }
+
+    private func situation(
+        _ run: inout StepRun, _ services: ScratchServices, origin: Int?, depth: Int, entry: FlowScript.Entry?
+    ) throws(JourneyRefusal) -> Situation {
+        let step = try run.finish()
+        var services = services
+        services.perform(step.changes)
+        let taken = step.trace.compactMap { event -> String? in
+            guard case .taken(flow.id, flow.version, let transition) = event else { return nil }
+            return transition
+        }
+        return Situation(
+            journey: step.journey, services: services, now: run.now, origin: origin, depth: depth, entry: entry,
+            taken: taken)
+    }
+
+    private func entries(in situation: Situation, _ attempts: inout Attempts) -> [FlowScript.Entry] {
+        guard situation.journey.isActive else { return [] }
+        var run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .unknown)
+        guard let reactions = try? run.reactions() else { return [] }
+        var entries: [FlowScript.Entry] = []
+        for reaction in reactions {
+            let samples = SampleData.samples(of: reaction.shape)
+            if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
+            attempts.sent.insert(reaction.rule.event)
+            entries += samples.map { .event(reaction.rule.event, data: $0) }
+        }
+        if let canGoBack = try? run.canGoBack(), canGoBack { entries.append(.event("back", data: .emptyObject)) }
+        if let dueAt = situation.journey.dueAt {
+            if let top = situation.journey.top { attempts.waited.insert(top.state) }
+            entries.append(.wait(milliseconds: dueAt - situation.now))
+        }
+        return entries
+    }
+
+    /// What decides which transitions are possible: the services, the coordinators, and both ends of the stack.
+    private func signature(of situation: Situation) -> String {
+        let journey = situation.journey
+        let frames = (journey.frames.prefix(1) + journey.frames.suffix(3)).map {
+            "\($0.coordinator) \($0.state) \($0.presentation.rawValue) \($0.mark.rawValue)"
+        }
+        let coordinators = journey.coordinators.map { "\($0.id) \($0.flow) \($0.startedBy ?? "") \($0.input)" }
+        let services = situation.services.changed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        return "\(frames) \(coordinators) \(services)"
+    }
+}
+
+extension FlowPaths {
+    /// The attempts that failed.
+    fileprivate struct Attempts {
+        var startRefused = false
+        var sent: Set<String> = []
+        /// The screens, of any flow, on which a timeout was awaited.
+        var waited: Set<String> = []
+        var withoutData: Set<String> = []
+        var refused: [String: JourneyRefusal] = [:]
+
+        func reason(for transition: FlowTransitions.Entry) -> String {
+            if startRefused { return "the flow could not be started with any input that was tried" }
+            switch transition.cause {
+            case .time(let screen):
+                return waited.contains(screen)
+                    ? "the timeout passed on the screen, and its guard did not hold"
+                    : "no way to the screen was found"
+            case .choice: return "no way to the choice and through this branch was found"
+            case .end: return "no way to this end of the child flow was found"
+            case .event(let event):
+                if withoutData.contains(event) { return "no data was found that the schema of \(event) accepts" }
+                guard sent.contains(event) else { return "no way to the screen was found" }
+                guard let refusal = refused[event], let first = refusal.violations.first else {
+                    return "\(event) was sent and took another transition, or its screen was not reached"
+                }
+                return "\(event) was refused: \(first.pointer) \(first.detail)"
+            }
+        }
+    }
+}
+
+/// All transitions of a flow, in the order of its states.
+struct FlowTransitions {
+    struct Entry {
+        /// The JSON Pointer of the transition in its file.
+        let place: String
+        let cause: Cause
+    }
+
+    enum Cause {
+        case event(String)
+        /// A timeout of that screen.
+        case time(String)
+        case choice
+        /// The end of a child flow.
+        case end
+    }
+
+    private(set) var all: [Entry] = []
+
+    init(_ flow: FlowDefinition) {
+        for state in flow.states {
+            switch state.kind {
+            case .screen(let screen):
+                add(screen.events)
+                if let transition = screen.timeout?.transition {
+                    all.append(Entry(place: transition.place, cause: .time(state.id)))
+                }
+            case .choice(let branches): all += branches.map { Entry(place: $0.place, cause: .choice) }
+            case .flow(let child):
+                all += child.ends.flatMap(\.transitions).map { Entry(place: $0.place, cause: .end) }
+            case .final: break
+            }
+        }
+        add(flow.events)
+    }
+
+    private mutating func add(_ rules: [EventRule]) {
+        for rule in rules {
+            all += rule.transitions.map { Entry(place: $0.place, cause: .event(rule.event)) }
+        }
+    }
+}
