@@ -38,7 +38,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         guard Self.concerns(request) else { return try await next(request) }
         let scope = try await authorize(request)
         guard let key = try IdempotencyKey(of: request) else { return try await next(request) }
-        switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
+        switch store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request)) {
         case .proceed(let ticket):
             let response: HTTPResponse
             do {

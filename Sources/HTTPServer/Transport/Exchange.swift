@@ -55,7 +55,7 @@ final class Exchange: @unchecked Sendable {
         do {
             if let response = try make() { return finish(response) }
         } catch {
-            return finish(core.errors.response(to: error, of: request))
+            return finish(core.response(to: error, of: request))
         }
         // Nothing has been done yet, and somebody who has gone does not want it any more.
         guard let route = request.match.route, !state.withLock(\.isOver) else { return }
