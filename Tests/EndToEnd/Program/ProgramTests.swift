@@ -52,8 +52,8 @@ struct ProgramTests {
         "a client that asks first is refused before it sends its body, and otherwise asked for it",
         arguments: [
             ("POST /v1/nothing", "application/json", 404), ("PUT /v1/sessions", "application/json", 405),
-            ("POST /v1/sessions", "text/plain", 415), ("POST /v1/users/me/sessions", "application/json", 404),
-            ("PUT /v1/sessions/0/services/profile", "application/json", 401),
+            ("POST /v1/sessions", "text/plain", 415),
+            ("PUT /v1/sessions/current/services/profile", "application/json", 401),
             ("POST /v1/sessions", "application/json", 100),
         ])
     func expectation(line: String, type: String, status: Int) async throws {
