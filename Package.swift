@@ -34,6 +34,9 @@ let package = Package(
             providers: [.apt(["libdeflate-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+        // Replaces functions of the C library for the whole process: for programs, never for a library product.
+        .target(
+            name: "CMicroHTTPDHooks", dependencies: ["CMicroHTTPD"], cSettings: [.headerSearchPath("../CMicroHTTPD")]),
         .target(name: "CPrefetch"),
         .target(name: "CPageChecksums", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev, which is headers only, and libpcre2-dev.
@@ -63,7 +66,8 @@ let package = Package(
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
         // is many small blocks. Nothing calls it by name.
         .executableTarget(
-            name: "concierge", dependencies: ["ConciergeApp"], linkerSettings: [.linkedLibrary("mimalloc")]),
+            name: "concierge", dependencies: ["ConciergeApp", "CMicroHTTPDHooks"],
+            linkerSettings: [.linkedLibrary("mimalloc")]),
 
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
@@ -72,7 +76,8 @@ let package = Package(
             name: "Support",
             dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
             path: "Tests/Support"),
-        .testTarget(name: "HTTPServerTests", dependencies: ["HTTPServer", "HTTPTestClient", "Chance"]),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "CMicroHTTPDHooks", "HTTPTestClient", "Chance"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),

@@ -144,8 +144,8 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     // An answer that is written at once has to be there as a whole.
     if (c->writes_directly) return answer->stream == NULL && cmhd_write_answer(c, answer);
     const char *date = cmhd_date_line(w);
-    // A refused request may have left the connection out of step; a draining server wants it back.
-    const bool closes = c->refusal != CMHD_REFUSAL_NONE || c->closes || cmhd_is_draining(w);
+    // The connection may be out of step; a draining server wants it back.
+    const bool closes = c->closes || cmhd_is_draining(w);
     struct MHD_Response *response = answer->stream != NULL
                                         ? cmhd_build_streamed(answer, date, c)
                                         : cmhd_build_answer(answer, date, w->server->links_fields);

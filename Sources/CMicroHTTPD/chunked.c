@@ -4,6 +4,7 @@
 // the last read ended; or, when an earlier request's read brought them, from how many bytes have been read in all and
 // where that request ended.
 #include <stdlib.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -34,7 +35,7 @@ void cmhd_forget_connection(const cmhd_connection *c) {
 }
 
 /// Reads on in the chunks; `position` is where the bytes begin.
-static cmhd_refusal watch(cmhd_connection *c, const char *bytes, size_t length, uint64_t position) {
+static cmhd_refusal watch(cmhd_connection *c, char *bytes, size_t length, uint64_t position) {
     size_t done = 0;
     cmhd_refusal refusal = cmhd_read_chunks(&c->chunks, bytes, length, (size_t)c->body_limit, &done);
     if (c->chunks.step == CHUNKS_END) c->request_end = position + done;
@@ -42,17 +43,17 @@ static cmhd_refusal watch(cmhd_connection *c, const char *bytes, size_t length, 
     return refusal;
 }
 
-cmhd_refusal cmhd_note_read(cmhd_connection *c, const char *bytes, size_t length) {
+cmhd_refusal cmhd_note_read(cmhd_connection *c, char *bytes, size_t length) {
     c->read_start = bytes;
     c->read_end = bytes + length;
     c->received += length;
     return c->chunks.step == CHUNKS_UNWATCHED ? CMHD_REFUSAL_NONE : watch(c, bytes, length, c->received - length);
 }
 
-/// The library writes zeros over the line ends that it reads.
+/// Before 1.0 the library writes zeros over the line ends that it reads.
 static bool are_blank_lines(const char *start, const char *end) {
     if (end < start || end - start > blank_bytes) return false;
-    while (start < end && *start == '\0') start++;
+    while (start < end && (*start == '\0' || *start == '\r' || *start == '\n')) start++;
     return start == end;
 }
 
@@ -70,7 +71,16 @@ static uint64_t head_position(cmhd_connection *c, const char *head) {
     return end > c->received ? unknown : end;
 }
 
-cmhd_refusal cmhd_place_request(cmhd_connection *c, const char *head) {
+/// Where the bytes are that follow the head. From 1.0 on the library moves them over the end of the last field's line when
+/// its memory is nearly used up (`get_req_headers`). There it finds the body's first byte, a digit, or refuses the body.
+static char *behind_head(cmhd_connection *c, char *head) {
+    const cmhd_field *last = &c->worker->fields[c->worker->field_count - 1];
+    char *line_end = head + last->value + last->value_length + 1;
+    bool is_moved = !cmhd_is_before_1_0() && strchr("\r\n \t", *line_end) == NULL;
+    return is_moved ? line_end : head + c->head_length;
+}
+
+cmhd_refusal cmhd_place_request(cmhd_connection *c, char *head) {
     uint64_t end = head_position(c, head);
     c->request_end = end == unknown ? unknown : end + c->content_length;
     if (!c->is_chunked) return CMHD_REFUSAL_NONE;
@@ -79,5 +89,5 @@ cmhd_refusal cmhd_place_request(cmhd_connection *c, const char *head) {
     c->closes = end == unknown;
     if (c->closes) return CMHD_REFUSAL_NONE;
     c->chunks = (cmhd_chunks){.step = CHUNKS_SIZE};
-    return watch(c, head + c->head_length, (size_t)(c->received - end), end);
+    return watch(c, behind_head(c, head), (size_t)(c->received - end), end);
 }

@@ -19,6 +19,7 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
     c->target_length = target == NULL ? 0 : (uint32_t)strlen(target);
     c->refusal = CMHD_REFUSAL_NONE;
     c->closes = false;
+    c->method_length = 0;
     char *mark = target == NULL ? NULL : memchr(c->target, '?', c->target_length);
     c->query = mark == NULL ? NULL : mark + 1;
     if (c->query != NULL) {
@@ -106,6 +107,36 @@ void cmhd_let_go(cmhd_connection *c) {
     c->worker->held--;
 }
 
+/// The response is written, and the connection ends, as the client may send the body all the same; or the library asks
+/// for the body when the access handler returns.
+static enum MHD_Result after_asking(cmhd_connection *c) {
+    if (c->step == STEP_BODY) return MHD_YES;
+    cmhd_linger(c);
+    c->step = STEP_ANSWERED;
+    cmhd_close_writing(c);
+    return MHD_NO;
+}
+
+/// Hands over a request whose client sends the body only when it is asked for it, see `cmhd_continue`.
+static enum MHD_Result ask_first(cmhd_connection *c, cmhd_request *request) {
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    cmhd_prepare(c, request);
+    request->awaits_continue = true;
+    c->step = STEP_ASKING;
+    c->writes_directly = true;
+    void *exchange = callbacks->request(callbacks->context, request);
+    c->writes_directly = false;
+    if (exchange == NULL) return after_asking(c);
+    c->exchange = exchange;
+    cmhd_wait(c);
+    return MHD_YES;
+}
+
+void cmhd_continue(cmhd_connection *c) {
+    c->step = STEP_BODY;
+    cmhd_enter(c, PHASE_BODY);
+}
+
 /// Hands the request over. The exchange that comes back, if any, is answered later.
 static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
@@ -131,15 +162,25 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
     switch (c->step) {
     case STEP_HEAD:
         c->refusal = cmhd_check_head(c, url, method, version, &request);
-        // When things are well nothing may be answered in this call: it would close the connection.
         c->step = STEP_BODY;
-        if (c->refusal == CMHD_REFUSAL_NONE) {
-            // Without a body the next call comes at once.
-            if (c->expects_body) cmhd_enter(c, PHASE_BODY);
-            return MHD_YES;
+        if (c->refusal != CMHD_REFUSAL_NONE) {
+            // A head that is too large may have left the library no memory for a response.
+            cmhd_write_refusal(c, &request);
+            return MHD_NO;
         }
-        cmhd_linger(c);
-        return hand_over(c, &request);
+        // Nothing may be queued in this call: it would close the connection. Without a body the next comes at once.
+        if (c->awaits_continue) return ask_first(c, &request);
+        if (c->expects_body) cmhd_enter(c, PHASE_BODY);
+        return MHD_YES;
+    case STEP_ASKING: {
+        void *exchange = c->exchange;
+        c->exchange = NULL;
+        c->writes_directly = true;
+        cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+        callbacks->resumed(callbacks->context, exchange, c);
+        c->writes_directly = false;
+        return after_asking(c);
+    }
     case STEP_BODY:
         if (*data_size > 0 && c->takes_pieces) {
             cmhd_describe(c, method, version, &request);

@@ -1,13 +1,21 @@
 // What header fields are made of: the well-known names, and what a value may hold.
 #include <string.h>
 
-#include "CMicroHTTPD.h"
+#include "internal.h"
 #include "vector.h"
+
+// RFC 9110, 5.6.2.
+const bool cmhd_token[256] = {
+    ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1, ['-'] = 1,
+    ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
+    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
+};
 
 static const char *const names[CMHD_FIELD_NAMES] = {
     [CMHD_FIELD_HOST] = "host",
     [CMHD_FIELD_ACCEPT] = "accept",
     [CMHD_FIELD_COOKIE] = "cookie",
+    [CMHD_FIELD_EXPECT] = "expect",
     [CMHD_FIELD_ORIGIN] = "origin",
     [CMHD_FIELD_PREFER] = "prefer",
     [CMHD_FIELD_IF_MATCH] = "if-match",
@@ -16,10 +24,12 @@ static const char *const names[CMHD_FIELD_NAMES] = {
     [CMHD_FIELD_X_ADMIN_KEY] = "x-admin-key",
     [CMHD_FIELD_CONTENT_TYPE] = "content-type",
     [CMHD_FIELD_AUTHORIZATION] = "authorization",
+    [CMHD_FIELD_CONTENT_RANGE] = "content-range",
     [CMHD_FIELD_IF_NONE_MATCH] = "if-none-match",
     [CMHD_FIELD_CONTENT_LENGTH] = "content-length",
     [CMHD_FIELD_SEC_FETCH_SITE] = "sec-fetch-site",
     [CMHD_FIELD_IDEMPOTENCY_KEY] = "idempotency-key",
+    [CMHD_FIELD_CONTENT_ENCODING] = "content-encoding",
     [CMHD_FIELD_TRANSFER_ENCODING] = "transfer-encoding",
 };
 
@@ -71,6 +81,7 @@ cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length) {
     case 13: return one_of(CMHD_FIELD_AUTHORIZATION, CMHD_FIELD_IF_NONE_MATCH, name, length);
     case 14: return one_of(CMHD_FIELD_CONTENT_LENGTH, CMHD_FIELD_SEC_FETCH_SITE, name, length);
     case 15: return one_of(CMHD_FIELD_IDEMPOTENCY_KEY, CMHD_FIELD_IDEMPOTENCY_KEY, name, length);
+    case 16: return one_of(CMHD_FIELD_CONTENT_ENCODING, CMHD_FIELD_CONTENT_ENCODING, name, length);
     case 17: return one_of(CMHD_FIELD_TRANSFER_ENCODING, CMHD_FIELD_TRANSFER_ENCODING, name, length);
     default: return CMHD_FIELD_OTHER;
     }

@@ -1,23 +1,10 @@
 // What libmicrohttpd lets through, and must not reach anybody: the framing rules of RFC 9112 over the bytes as
-// they stood on the wire.
-//
-// The library splits the head in place: it writes zeros over the blanks of the request line, the colons and the
-// line ends, and keeps pointers into its receive buffer. So the distances between those pointers show what was
-// there: a name starts two bytes (CR LF) behind the value before it, and a value behind its name, one colon and
-// blanks. A folded line, a bare LF or a NUL makes any one of these distances another, and the request is
-// refused. This rests on the insides of the library: `cmhd_self_test` shows at start that they are so.
+// they stood on the wire. What only its versions before 1.0 let through is in before_1_0.c.
 #include <string.h>
 #include <strings.h>
 
 #include "internal.h"
 #include "vector.h"
-
-// RFC 9110, 5.6.2: token.
-static const bool token[256] = {
-    ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1, ['-'] = 1,
-    ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
-    ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
-};
 
 // RFC 3986, appendix A: every character that a URI may have, and the percent sign.
 static const bool uri_character[256] = {
@@ -57,7 +44,7 @@ static bool is_all(const bool class[256], const char *text, size_t length) {
     return all;
 }
 
-static bool is_token(const char *text, size_t length) { return length > 0 && is_all(token, text, length); }
+static bool is_token(const char *text, size_t length) { return length > 0 && is_all(cmhd_token, text, length); }
 
 /// RFC 9110, 7.2: uri-host [":" port]. An IP literal in brackets, or a name of unreserved and sub-delims.
 static bool is_host(const char *text, size_t length) {
@@ -101,20 +88,10 @@ static enum MHD_Result note_field(void *context, enum MHD_ValueKind kind, const 
     (void)kind;
     walk *walk = context;
     worker *w = walk->worker;
-    if (name != walk->expected) {
+    if (w->server->checks_layout && !cmhd_is_field_in_place(walk->expected, name, name_length, value)) {
         walk->refusal = CMHD_REFUSAL_LAYOUT;
         return MHD_NO;
     }
-    const char *blank = name + name_length + 1;
-    if (value < blank) {
-        walk->refusal = CMHD_REFUSAL_LAYOUT;
-        return MHD_NO;
-    }
-    for (; blank < value; blank++)
-        if (*blank != ' ' && *blank != '\t') {
-            walk->refusal = CMHD_REFUSAL_LAYOUT;
-            return MHD_NO;
-        }
     if (w->field_count == w->server->options.fields) {
         walk->refusal = CMHD_REFUSAL_TOO_MANY_FIELDS;
         return MHD_NO;
@@ -165,14 +142,64 @@ static void note_place(worker *w, cmhd_field_name name, uint32_t index) {
     w->present |= (uint32_t)1 << name;
 }
 
+static bool equals(const char *text, size_t length, const char *expected) {
+    return length == strlen(expected) && strncasecmp(text, expected, length) == 0;
+}
+
+/// One transfer coding after another, see `cmhd_check_codings`.
+typedef struct {
+    unsigned fields, chunked, others;
+    bool last_is_chunked, is_seen;
+} codings;
+
+static void add_codings(codings *codings, const char *text, const char *end) {
+    for (const char *comma; text < end; text = comma + 1) {
+        comma = memchr(text, ',', (size_t)(end - text));
+        if (comma == NULL) comma = end;
+        const char *last = comma;
+        while (text < last && (*text == ' ' || *text == '\t')) text++;
+        while (text < last && (last[-1] == ' ' || last[-1] == '\t')) last--;
+        // RFC 9110, 5.6.1: empty elements of a list do not count.
+        if (text == last) continue;
+        codings->last_is_chunked = equals(text, (size_t)(last - text), "chunked");
+        *(codings->last_is_chunked ? &codings->chunked : &codings->others) += 1;
+    }
+}
+
+static enum MHD_Result note_coding(void *context, enum MHD_ValueKind kind, const char *name, size_t name_length,
+                                   const char *value, size_t value_length) {
+    (void)kind;
+    codings *codings = context;
+    if (!equals(name, name_length, MHD_HTTP_HEADER_TRANSFER_ENCODING)) return MHD_YES;
+    add_codings(codings, value, value + value_length);
+    // The library sees the chunks only if there is one field with exactly this value, and no blank behind it.
+    codings->is_seen = codings->fields++ == 0 && equals(value, value_length, "chunked");
+    return MHD_YES;
+}
+
+/// RFC 9112, 6.1 and 6.3: `chunked` is the last coding, and applied once; no other is known here.
+cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd) {
+    codings codings = {0};
+    MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, note_coding, &codings);
+    if (!codings.last_is_chunked || codings.chunked > 1) return CMHD_REFUSAL_LAST_CODING;
+    return codings.others == 0 && codings.is_seen ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_TRANSFER_CODING;
+}
+
+/// As the library understands it: it compares the first field of that name.
+static bool awaits_continue(const worker *w, const char *head) {
+    if (w->places[CMHD_FIELD_EXPECT].count == 0) return false;
+    const cmhd_field *field = &w->fields[w->places[CMHD_FIELD_EXPECT].first];
+    return equals(head + field->value, field->value_length, "100-continue");
+}
+
 /// RFC 9112, 6: how long the body is must have one answer only, since everybody in between reads it too.
 static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http_1_0) {
     worker *w = c->worker;
     memset(w->places, 0, sizeof w->places);
     w->present = 0;
     uint32_t cookies = 0;
+    size_t cookie_bytes = 0;
     uint64_t length = 0;
-    bool chunked = false;
     for (uint32_t i = 0; i < w->field_count; i++) {
         const cmhd_field *field = &w->fields[i];
         const char *name = head + field->name, *value = head + field->value;
@@ -187,6 +214,7 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
             break;
         case CMHD_FIELD_COOKIE:
             cookies += count_bytes(value, field->value_length, ';') + count_bytes(value, field->value_length, ',') + 1;
+            cookie_bytes += field->value_length;
             break;
         case CMHD_FIELD_CONTENT_LENGTH:
             // Zeros in front of so many digits are there to be misread by somebody.
@@ -197,12 +225,6 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
                 length = length > UINT64_MAX / 100 ? UINT64_MAX / 100 : length * 10 + (uint64_t)(value[k] - '0');
             }
             break;
-        case CMHD_FIELD_TRANSFER_ENCODING:
-            chunked = field->value_length == 7 && strncasecmp(value, "chunked", 7) == 0;
-            // The library compares with the value as it stood on the wire: a trailing blank, and it would not
-            // see the chunks.
-            if (chunked && value[7] != '\0') chunked = false;
-            break;
         default:
             break;
         }
@@ -211,10 +233,16 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
              codings = w->places[CMHD_FIELD_TRANSFER_ENCODING].count;
     if (hosts > 1 || (hosts == 0 && !http_1_0)) return CMHD_REFUSAL_HOST;
     if (lengths > 1 || (lengths > 0 && codings > 0) || (codings > 0 && http_1_0)) return CMHD_REFUSAL_FRAMING;
-    if (codings > 1 || (codings == 1 && !chunked)) return CMHD_REFUSAL_TRANSFER_CODING;
+    cmhd_refusal refusal = codings == 0 ? CMHD_REFUSAL_NONE : cmhd_check_codings(c->mhd);
+    if (refusal != CMHD_REFUSAL_NONE) return refusal;
     if (cookies > w->server->options.cookies) return CMHD_REFUSAL_TOO_MANY_COOKIES;
-    c->expects_body = length > 0 || chunked;
-    c->is_chunked = chunked;
+    // The library has copied the cookies, and a response's head must still find room.
+    size_t used = c->head_length + (w->field_count + cookies) * CMHD_FIELD_BYTES + cookie_bytes;
+    if (cookies > 0 && used + CMHD_RESPONSE_HEAD_BYTES > w->server->options.connection_memory)
+        return CMHD_REFUSAL_FIELDS_TOO_LARGE;
+    c->expects_body = length > 0 || codings > 0;
+    c->is_chunked = codings > 0;
+    c->awaits_continue = c->expects_body && !http_1_0 && awaits_continue(w, head);
     c->content_length = length;
     return CMHD_REFUSAL_NONE;
 }
@@ -231,7 +259,7 @@ static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const ch
     w->fields_owner = c;
     walk walk = {.worker = w, .head = method, .expected = version + 8 + 2, .refusal = CMHD_REFUSAL_NONE};
     MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND, note_field, &walk);
-    if (walk.refusal != CMHD_REFUSAL_NONE) return walk.refusal;
+    if (walk.refusal != CMHD_REFUSAL_NONE || !w->server->checks_layout) return walk.refusal;
     // Behind the last field, its line end and the blank line.
     return walk.expected + 2 == method + c->head_length ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_LAYOUT;
 }
@@ -276,11 +304,11 @@ cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *me
         c->query[-1] = '?';
         c->query[0] = c->hidden;
     }
+    c->method_length = (uint32_t)method_length;
     const cmhd_options *options = &c->worker->server->options;
     size_t size = cmhd_header_size(c->mhd);
     if (c->target_length > options->target_bytes) return CMHD_REFUSAL_TARGET_TOO_LONG;
     if (size > options->head_bytes) return CMHD_REFUSAL_FIELDS_TOO_LARGE;
-    c->method_length = (uint32_t)method_length;
     c->head_length = (uint32_t)size;
     cmhd_refusal refusal = check_target(c, method);
     if (refusal == CMHD_REFUSAL_NONE) refusal = read_fields(c, method, version);
@@ -288,7 +316,7 @@ cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *me
     // What is refused from here on is told with its head.
     fill(c, method, version, request);
     refusal = limit_body(c, request);
-    return refusal == CMHD_REFUSAL_NONE ? cmhd_place_request(c, method) : refusal;
+    return refusal == CMHD_REFUSAL_NONE ? cmhd_place_request(c, (char *)method) : refusal;
 }
 
 void cmhd_describe(cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {

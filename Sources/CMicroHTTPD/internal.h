@@ -27,7 +27,7 @@ typedef enum {
 } phase;
 
 /// What the next call of the access handler means.
-typedef enum { STEP_HEAD, STEP_BODY, STEP_PIECES, STEP_WAITING, STEP_ANSWERED } step;
+typedef enum { STEP_HEAD, STEP_ASKING, STEP_BODY, STEP_PIECES, STEP_WAITING, STEP_ANSWERED } step;
 
 typedef cmhd_worker worker;
 
@@ -45,6 +45,7 @@ struct cmhd_connection {
     // The bytes as they came, see chunked.c.
     const char *read_start, *read_end;  ///< where the last of them lie; NULL when they may have been moved
     const char *buffer;             ///< where the library moves what is left behind a request; NULL when unknown
+    bool client_has_ended;          ///< it has sent the end of its stream
     uint64_t received, request_end; ///< how many there were, and up to the end of the last request
 
     // The request under way.
@@ -54,6 +55,7 @@ struct cmhd_connection {
     char *query;                    ///< behind the `?`, if there is one
     char hidden;                    ///< the query's first byte, see `cmhd_on_target`
     bool expects_body, is_chunked;
+    bool awaits_continue;           ///< its client sends the body only when it is asked to
     bool closes;                    ///< after this answer, see `cmhd_place_request`
     bool writes_directly;           ///< the answer goes to the socket, see refusal.c
     cmhd_chunks chunks;             ///< of the body, while it is watched
@@ -89,6 +91,8 @@ typedef struct lingering {
     size_t left;
 } lingering;
 
+/// What the library takes of a connection's memory for a field or a cookie, beside its text; and for a response's head.
+enum { CMHD_FIELD_BYTES = 64, CMHD_RESPONSE_HEAD_BYTES = 1024 };
 /// Bytes of a Date field, with the end of its line.
 enum { CMHD_DATE_LINE = 37 };
 
@@ -136,6 +140,7 @@ struct cmhd_server {
     int listener;
     uint16_t port;
     bool links_fields;              ///< an answer's fields go out as one text, see answer.c
+    bool checks_layout;             ///< the library does not, see before_1_0.c
     bool holds;                     ///< requests that wait are held, see exchange.c
     atomic_bool draining;
     /// Set before `draining`, read after it.
@@ -143,6 +148,9 @@ struct cmhd_server {
     unsigned worker_count;
     worker workers[];
 };
+
+/// RFC 9110, 5.6.2: the characters of a token.
+extern const bool cmhd_token[256];
 
 /// The Date field of an answer that is made now, with the end of its line. Until the next call.
 const char *cmhd_date_line(worker *w);
@@ -187,6 +195,8 @@ size_t cmhd_header_size(struct MHD_Connection *mhd);
 void cmhd_prepare(cmhd_connection *connection, cmhd_request *request);
 /// Hands a refusal over and writes its answer to the socket at once; the connection can only be closed then.
 void cmhd_refuse_now(cmhd_connection *connection, cmhd_refusal refusal);
+/// The same where `refusal` is noted already, and `request` holds what may be told.
+void cmhd_write_refusal(cmhd_connection *connection, cmhd_request *request);
 /// For `cmhd_respond`, while `writes_directly`.
 bool cmhd_write_answer(cmhd_connection *connection, const cmhd_answer *answer);
 void cmhd_close_writing(cmhd_connection *connection);
@@ -206,15 +216,29 @@ ssize_t cmhd_on_room(void *connection, uint64_t position, char *buffer, size_t r
 void cmhd_forget_pieces(cmhd_connection *connection);
 
 /// Looks at what has just been read from the connection's socket.
-cmhd_refusal cmhd_note_read(cmhd_connection *connection, const char *bytes, size_t length);
+cmhd_refusal cmhd_note_read(cmhd_connection *connection, char *bytes, size_t length);
 /// Finds out where a request is whose head is good; watches its body from here on when that has chunks, and sets
 /// `closes` when that cannot be done.
-cmhd_refusal cmhd_place_request(cmhd_connection *connection, const char *head);
+cmhd_refusal cmhd_place_request(cmhd_connection *connection, char *head);
 
-/// Says that the calling thread is that worker's, see library.c.
+/// Says that the calling thread is that worker's, see watching.c.
 void cmhd_begin_worker(worker *w);
+typedef enum MHD_Result cmhd_queue_function(struct MHD_Connection *, unsigned, struct MHD_Response *);
 /// The library's own `MHD_queue_response`.
-enum MHD_Result cmhd_queue(struct MHD_Connection *mhd, unsigned status, struct MHD_Response *response);
+extern cmhd_queue_function *cmhd_queue;
+// What the functions of CMicroHTTPDHooks tell, when they have done what they are asked to, or before.
+void cmhd_note_sent(ssize_t sent);
+/// Returns what `recv` is to return.
+ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got);
+void cmhd_note_closing(int fd);
+void cmhd_note_queued(struct MHD_Connection *mhd, unsigned status);
+
+/// Whether the library that is loaded checks less than it does from 1.0 on.
+bool cmhd_is_before_1_0(void);
+/// Whether a field is where it must be if nothing is between it and what was `expected` to be its start.
+bool cmhd_is_field_in_place(const char *expected, const char *name, size_t name_length, const char *value);
+/// Whether there is one transfer coding, `chunked`.
+cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd);
 
 /// Whether a request may be answered without closing the connection.
 bool cmhd_is_draining(const worker *w);

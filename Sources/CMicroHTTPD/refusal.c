@@ -4,6 +4,7 @@
 // The library has written all that it had before it reads the next request, so that nothing of its own is cut; and a
 // refusal is small enough for the kernel to take it whole, unless the client reads nothing at all.
 #define _GNU_SOURCE
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -13,7 +14,7 @@
 static const char *method_of(const cmhd_connection *c) { return c->target - c->method_length - 1; }
 
 static bool is_head_request(const cmhd_connection *c) {
-    return c->step == STEP_BODY && c->method_length == 4 && memcmp(method_of(c), "HEAD", 4) == 0;
+    return c->target != NULL && c->method_length == 4 && memcmp(method_of(c), "HEAD", 4) == 0;
 }
 
 bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
@@ -21,8 +22,9 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
     int length = snprintf(head, sizeof head, "HTTP/1.1 %u %s\r\n%sConnection: close\r\nContent-Length: %zu\r\n",
                           answer->status, MHD_get_reason_phrase_for(answer->status), cmhd_date_line(c->worker),
                           answer->body_length);
+    if (answer->has_entity_tag)
+        length += snprintf(head + length, sizeof head - (size_t)length, "ETag: \"%" PRIu64 "\"\r\n", answer->entity_tag);
     if (length < 0 || (size_t)length >= sizeof head) return false;
-    // A refusal says nothing of any state: it has no entity tag.
     struct iovec parts[] = {
         {head, (size_t)length},
         {(void *)answer->first_fields, answer->first_fields_length},
@@ -37,16 +39,20 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
 }
 
 void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
-    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_request request = {0};
     // Of what was refused before its head was whole, nothing is told.
     if (c->step == STEP_BODY || c->step == STEP_PIECES)
         cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
     c->refusal = refusal;
-    cmhd_prepare(c, &request);
+    cmhd_write_refusal(c, &request);
+}
+
+void cmhd_write_refusal(cmhd_connection *c, cmhd_request *request) {
+    cmhd_callbacks *callbacks = &c->worker->server->callbacks;
+    cmhd_prepare(c, request);
     cmhd_linger(c);
     c->writes_directly = true;
-    void *exchange = callbacks->request(callbacks->context, &request);
+    void *exchange = callbacks->request(callbacks->context, request);
     c->writes_directly = false;
     // A refusal waits for nothing; should it, there is nobody to answer any more.
     if (exchange != NULL) callbacks->abandoned(callbacks->context, exchange);

@@ -18,11 +18,13 @@ typedef struct {
 
 #define SAMPLE(text, refusal, sentence) {text, sizeof(text) - 1, refusal, sentence}
 
+static const char folded_line[] = "a folded line is not seen";
+
 static const sample samples[] = {
     SAMPLE("GET /a?x=1&y HTTP/1.1\r\nHost:h\r\nEmpty:\r\nTabs:\t \tvalue\r\nTrailing: value \t\r\n\r\n",
            CMHD_REFUSAL_NONE, "a legal request is not laid out as expected"),
     SAMPLE("GET /a HTTP/1.1\r\nHost: h\r\nName: value\r\n folded\r\n\r\n", CMHD_REFUSAL_LAYOUT,
-           "a folded line is not seen"),
+           folded_line),
     SAMPLE("GET /a HTTP/1.1\r\nHost: h\nName: value\r\n\r\n", CMHD_REFUSAL_LAYOUT, "a bare LF is not seen"),
     SAMPLE("GET /a HTTP/1.1\r\nHost: h\r\nName: val\0ue\r\n\r\n", CMHD_REFUSAL_LAYOUT, "a NUL is not seen"),
     SAMPLE("GET /a HTTP/1.1\r\nHost: h\r\nName: value\r\n folded\r\nOther: value\n\r\n", CMHD_REFUSAL_LAYOUT,
@@ -31,7 +33,7 @@ static const sample samples[] = {
 };
 
 typedef struct {
-    bool called, query_whole;
+    bool called, query_whole, is_unfolded;
     cmhd_refusal refusal;
     bool holds;                     ///< what is not refused is answered later
     cmhd_connection *held;          ///< the connection that waits for that
@@ -60,6 +62,8 @@ static void *note(void *context, const cmhd_request *request) {
     static const char target[] = "/a?x=1&y";
     outcome->query_whole = request->target_length == sizeof target - 1 &&
                            memcmp(request->head + request->target, target, sizeof target - 1) == 0;
+    const cmhd_field *last = &request->fields[request->field_count == 0 ? 0 : request->field_count - 1];
+    outcome->is_unfolded = request->refusal == CMHD_REFUSAL_NONE && last->value_length == 14;
     if (outcome->holds && request->refusal == CMHD_REFUSAL_NONE) {
         outcome->held = request->connection;
         return outcome;
@@ -107,6 +111,7 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
     for (int turn = 0; turn < 20 && failure == NULL && strstr(answer, answer_body) == NULL; turn++) {
         MHD_run_wait(w->daemon, 10);
         ssize_t more = recv(pair[1], answer + got, sizeof answer - 1 - got, MSG_DONTWAIT);
+        if (more == 0) break;
         if (more > 0) got += (size_t)more;
         answer[got] = '\0';
         if (turn != 3 || outcome->held == NULL) continue;
@@ -117,6 +122,10 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
     close(pair[1]);
     for (int turn = 0; turn < 20 && atomic_load(&w->connections) > 0; turn++) MHD_run_wait(w->daemon, 10);
     if (failure != NULL) return failure;
+    // What the library refuses by itself is not handed over.
+    if (!outcome->called && sample->expected != CMHD_REFUSAL_NONE && !w->server->checks_layout) return NULL;
+    // The line's end may have been replaced by blanks, see before_1_0.c.
+    if (sample->failure == folded_line && outcome->is_unfolded) return NULL;
     if (!outcome->called || outcome->refusal != sample->expected) return sample->failure;
     if (sample == &samples[0] && !outcome->query_whole) return "a query cannot be hidden from the library";
     if (!is_answer(answer, sample->expected != CMHD_REFUSAL_NONE)) return "an answer does not come out as it was given";
@@ -138,6 +147,7 @@ static const char *try_samples(manner manner) {
         server->options = options;
         server->callbacks = (cmhd_callbacks){.context = &outcome, .request = note, .suspended = note_suspended,
                                               .resumed = note_resumed, .abandoned = note_abandoned};
+        server->checks_layout = cmhd_is_before_1_0();
         server->listener = -1;
         server->links_fields = manner.links_fields;
         server->holds = manner.holds;

@@ -20,8 +20,6 @@ enum { idle_grace_ms = 300 };
 enum { backlog = 4096 };
 /// How long after an answer a connection is looked at for its end, see `settle`.
 enum { settling_ms = 100 };
-/// What the library takes of a connection's memory for a field, beside its text; and what an answer's head needs.
-enum { field_bytes = 64, answer_head_bytes = 1024 };
 
 const char *cmhd_library_version(void) { return MHD_get_version(); }
 
@@ -37,19 +35,23 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
     // The Date is ours, see date.c.
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK |
                      (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+    // RFC 9112 to the letter, but for one empty line before a request. The number is MHD_OPTION_CLIENT_DISCIPLINE_LVL,
+    // which the headers of 0.9 do not have; before 1.0 there is no such option.
+    enum { discipline_option = 38, discipline = 1 };
     unsigned limit = (options->connections + options->workers - 1) / options->workers;
     // MHD_OPTION_STRICT_FOR_CLIENT stays off: what it checks is checked here, and with it the library would
     // answer by itself, in HTML, with its header written twice.
-    struct MHD_OptionItem socket[] = {
+    struct MHD_OptionItem given[] = {
+        {w->server->checks_layout ? MHD_OPTION_CONNECTION_TIMEOUT : (enum MHD_OPTION)discipline_option,
+         w->server->checks_layout ? 0 : discipline, NULL},
         {listener < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, listener, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(
         flags, 0, NULL, NULL, cmhd_on_access, w,
-        MHD_OPTION_ARRAY, socket,
+        MHD_OPTION_ARRAY, given,
         MHD_OPTION_CONNECTION_LIMIT, limit == 0 ? 1u : limit,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
-        MHD_OPTION_CONNECTION_TIMEOUT, 0u,
         MHD_OPTION_URI_LOG_CALLBACK, cmhd_on_target, w,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
         MHD_OPTION_NOTIFY_COMPLETED, cmhd_on_completed, w,
@@ -142,10 +144,11 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     // What `cmhd_field_place` can count.
     if (options->fields > UINT16_MAX) server->options.fields = UINT16_MAX;
     server->callbacks = *callbacks;
+    server->checks_layout = cmhd_is_before_1_0();
     server->listener = -1;
     server->worker_count = count;
     // The head, its index and the answer's head have to fit, or there would be no answer at all.
-    size_t memory = (size_t)options->head_bytes + (size_t)options->fields * field_bytes + answer_head_bytes;
+    size_t memory = (size_t)options->head_bytes + (size_t)options->fields * CMHD_FIELD_BYTES + CMHD_RESPONSE_HEAD_BYTES;
     if (server->options.connection_memory < memory) server->options.connection_memory = memory;
     const uint32_t settling = options->idle_timeout < settling_ms ? options->idle_timeout : settling_ms;
     const uint32_t limits[PHASE_COUNT] = {

@@ -318,7 +318,8 @@ static void turn(worker *w, int64_t sleep) {
         eventfd_t count;
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
     }
-    atomic_store(&w->awaited, false);
+    // An exchange, not a store: what was done before somebody said `awaited` has to be seen from here on.
+    atomic_exchange(&w->awaited, false);
     cmhd_note_time(w, cmhd_clock());
     if (atomic_exchange(&w->called, false)) {
         callbacks->worker_called(callbacks->context, w->index);

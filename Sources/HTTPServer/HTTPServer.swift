@@ -145,8 +145,8 @@ public final class HTTPServer: @unchecked Sendable {
             },
             end: { _, exchange, reason in
                 guard let exchange else { return }
-                Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
-                    .end(reason == CMHD_END_STOPPING ? .stopping : .deadline)
+                let waiting = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+                waiting.end(reason == CMHD_END_STOPPING ? .stopping : .deadline(of: waiting.request.method))
             },
             takes_pieces: { context, request in
                 guard let context, let request else { return false }
@@ -208,6 +208,7 @@ extension HTTPServerConfiguration {
             streams_bodies: false, streamed_body_bytes: UInt64(clamping: limits.streamedBodyBytes),
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, write_timeout: timeouts.write.milliseconds32,
-            idle_timeout: timeouts.idle.milliseconds32, adds_fields_singly: addsFieldsSingly)
+            idle_timeout: timeouts.idle.milliseconds32, ignores_hooks: ignoresHooks,
+            adds_fields_singly: addsFieldsSingly)
     }
 }

@@ -16,6 +16,9 @@ public struct HTTPServerConfiguration: Sendable {
     /// known: for tests, since it is slower and nothing else.
     var addsFieldsSingly = false
 
+    /// Serves as a program does that is not linked with CMicroHTTPDHooks: for tests.
+    var ignoresHooks = false
+
     public init() {}
 
     /// Sizes are in bytes.

@@ -6,7 +6,8 @@ import Testing
 enum GeneralRules {
     /// Every field that an answer may have: one more is a decision, not an accident.
     private static let known: Set<String> = [
-        "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type", "date", "etag",
+        "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
+        "date", "etag",
         "idempotency-replayed", "location", "preference-applied", "request-id", "retry-after", "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]

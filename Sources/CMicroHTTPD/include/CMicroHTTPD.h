@@ -40,7 +40,8 @@ typedef enum {
     CMHD_REFUSAL_FRAMING,             ///< Content-Length twice, or together with Transfer-Encoding, or not a number
     CMHD_REFUSAL_CHUNKS,              ///< a chunked body that is not as RFC 9112, section 7.1, wants it
     CMHD_REFUSAL_VERSION,             ///< another HTTP than 1.0 and 1.1
-    CMHD_REFUSAL_TRANSFER_CODING,     ///< Transfer-Encoding other than exactly one `chunked`
+    CMHD_REFUSAL_LAST_CODING,         ///< the last transfer coding is not `chunked`: the body has no end
+    CMHD_REFUSAL_TRANSFER_CODING,     ///< another transfer coding before `chunked`
     CMHD_REFUSAL_BODY_TOO_LARGE,
     CMHD_REFUSAL_OUT_OF_MEMORY,
 } cmhd_refusal;
@@ -52,6 +53,7 @@ typedef enum {
     CMHD_FIELD_HOST,
     CMHD_FIELD_ACCEPT,
     CMHD_FIELD_COOKIE,
+    CMHD_FIELD_EXPECT,
     CMHD_FIELD_ORIGIN,
     CMHD_FIELD_PREFER,
     CMHD_FIELD_IF_MATCH,
@@ -60,10 +62,12 @@ typedef enum {
     CMHD_FIELD_X_ADMIN_KEY,
     CMHD_FIELD_CONTENT_TYPE,
     CMHD_FIELD_AUTHORIZATION,
+    CMHD_FIELD_CONTENT_RANGE,
     CMHD_FIELD_IF_NONE_MATCH,
     CMHD_FIELD_CONTENT_LENGTH,
     CMHD_FIELD_SEC_FETCH_SITE,
     CMHD_FIELD_IDEMPOTENCY_KEY,
+    CMHD_FIELD_CONTENT_ENCODING,
     CMHD_FIELD_TRANSFER_ENCODING,
     CMHD_FIELD_NAMES,           ///< how many there are
 } cmhd_field_name;
@@ -106,6 +110,7 @@ typedef struct {
     const uint8_t *body;
     size_t body_length;
     bool continues;             ///< `body` is only the first piece of it: the rest comes through `piece`
+    bool awaits_continue;       ///< the client sends its body only after a 100: respond, or call `cmhd_continue`
     const struct sockaddr *peer;
     uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_request;
@@ -140,7 +145,8 @@ typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd
 typedef struct {
     void *context;
     /// Answer with `cmhd_respond` before returning, and return NULL; or return the exchange that will: the
-    /// connection then waits, suspended or held, and `suspended` is called.
+    /// connection then waits, suspended or held, and `suspended` is called. A request that `awaits_continue` is handed
+    /// over before its body, and a second time with it when `cmhd_continue` was called instead of `cmhd_respond`.
     void *(*request)(void *context, const cmhd_request *request);
     /// The connection is suspended now, so that `cmhd_resume` may be called. Returns true when the answer came
     /// in between: it is then resumed at once.
@@ -196,6 +202,7 @@ typedef struct {
     uint32_t handler_timeout;   ///< of a request that waits
     uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
     uint32_t idle_timeout;      ///< between two requests
+    bool ignores_hooks;         ///< as in a program without CMicroHTTPDHooks
     bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
 
@@ -235,6 +242,9 @@ void cmhd_server_free(cmhd_server *server);
 /// Queues the answer. False when that cannot be done, for want of memory: the connection then breaks, and a stream
 /// stays the caller's.
 bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
+
+/// Asks the client for the body of a request that `awaits_continue`, which is handed over again when it is there.
+void cmhd_continue(cmhd_connection *connection);
 
 /// Wakes a waiting connection, from any thread, exactly once each time that it waits. One that is held may break: it is
 /// not to be woken after `abandoned` has returned, and that is to return only when nobody is in here.

@@ -122,7 +122,7 @@ extension ProblemKind {
         .uriTooLong, "target_too_long", "Target too long", "The request target is longer than the server takes.")
     static let unsupportedMediaType = ProblemKind(
         .unsupportedMediaType, "unsupported_media_type", "Unsupported media type",
-        "The Content-Type is missing or not one that is possible here.")
+        "The Content-Type is missing or not possible here, or the body has a Content-Encoding.")
     static let idempotencyKeyReused = ProblemKind(
         .unprocessableContent, "idempotency_key_reused", "Idempotency-Key used twice",
         "This Idempotency-Key was used for another request before: take a fresh one.")
@@ -172,7 +172,8 @@ extension ProblemKind {
     static let stopping = ProblemKind(
         .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try another one, or again.")
     static let handlerTimeout = ProblemKind(
-        .gatewayTimeout, "handler_timeout", "Took too long", "The answer was not ready within the time allowed.")
+        .gatewayTimeout, "handler_timeout", "Took too long",
+        "The response was not ready in time. A write may have been done: read before you try again.")
     static let unknownVersion = ProblemKind(
         .httpVersionNotSupported, "http_version_not_supported", "Unknown version of HTTP",
         "Only HTTP/1.1 and HTTP/1.0 are known.")

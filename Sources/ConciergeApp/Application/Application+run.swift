@@ -26,7 +26,12 @@ extension Application {
             output.complaint("concierge: \(error)\n")
             return ExitStatus.failure
         }
-        await TerminationSignals.first()
+        await TerminationSignals.first { signal in
+            log.write(.info, "signal_ignored") { json in
+                json.name("detail")
+                json.string("\(signal) does nothing here.")
+            }
+        }
         await application.stop()
         return ExitStatus.success
     }

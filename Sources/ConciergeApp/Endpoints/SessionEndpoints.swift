@@ -26,7 +26,7 @@ struct SessionEndpoints: Sendable {
     }
 
     /// What the new session is to be like.
-    private static func wishes(_ request: HTTPRequest) throws(Problem) -> (labels: JSONDocument?, mode: SessionMode) {
+    private static func wishes(_ request: HTTPRequest) throws -> (labels: JSONDocument?, mode: SessionMode) {
         let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
         return (body["labels"], try mode(body["mode"]))
     }

@@ -21,10 +21,11 @@ package struct IdempotencyFingerprint: Sendable, Equatable {
         return builder
     }
 
-    package init(of request: HTTPRequest) {
+    /// - Throws: `HTTPError.bodyIsAwaited`.
+    package init(of request: HTTPRequest) throws(HTTPError) {
         self.init(
             method: request.method.description, route: request.match.route?.pattern.text ?? "", target: request.target,
-            contentType: request.fields.bytes(of: .contentType) ?? [], body: request.body)
+            contentType: request.fields.bytes(of: .contentType) ?? [], body: try request.body)
     }
 
     init(method: String, route: String, target: String, contentType: ArraySlice<UInt8>, body: [UInt8]) {

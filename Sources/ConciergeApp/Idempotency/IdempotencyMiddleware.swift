@@ -39,7 +39,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         return .task {
             let scope = try await authorize(request)
             guard let key = try IdempotencyKey(of: request) else { return try next(request) }
-            switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(of: request)) {
+            switch store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request)) {
             case .proceed(let ticket): return try .transforming(request, next) { try remember($0, as: ticket, request) }
             case .replay(var response):
                 response.nameInProblem(request.id.text)

@@ -13,6 +13,7 @@ enum APIHeader: String, Sendable, CaseIterable {
     case wwwAuthenticate = "WWW-Authenticate"
     case allow = "Allow"
     case acceptPatch = "Accept-Patch"
+    case acceptEncoding = "Accept-Encoding"
 
     private var description: String {
         switch self {
@@ -29,6 +30,7 @@ enum APIHeader: String, Sendable, CaseIterable {
         case .wwwAuthenticate: "`Bearer`."
         case .allow: "The methods that are possible here."
         case .acceptPatch: "The media types that a PATCH may have."
+        case .acceptEncoding: "`identity`, when the body had a `Content-Encoding`."
         }
     }
 

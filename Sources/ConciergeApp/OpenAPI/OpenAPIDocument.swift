@@ -115,7 +115,7 @@ struct OpenAPIDocument {
         case .methodNotAllowed: [.allow]
         case .conflict, .serviceUnavailable: [.retryAfter]
         case .preconditionFailed: [.etag]
-        case .unsupportedMediaType where isPatch: [.acceptPatch]
+        case .unsupportedMediaType: (isPatch ? [.acceptPatch] : []) + [.acceptEncoding]
         default: []
         }
     }

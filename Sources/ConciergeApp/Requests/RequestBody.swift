@@ -16,7 +16,7 @@ enum RequestBody {
     /// The body as JSON.
     /// - Parameter types: what `Content-Type` may be, in lower case.
     /// - Throws: `Problem` 415 when the type is missing or another, 400 `invalid_json`.
-    static func read(_ request: HTTPRequest, as types: [String] = jsonOnly) throws(Problem) -> JSONDocument {
+    static func read(_ request: HTTPRequest, as types: [String] = jsonOnly) throws -> JSONDocument {
         try readTyped(request, as: types).document
     }
 
@@ -24,10 +24,12 @@ enum RequestBody {
     /// - Returns: the type that it is, and the document.
     static func readTyped(
         _ request: HTTPRequest, as types: [String]
-    ) throws(Problem) -> (type: String, document: JSONDocument) {
-        let type = try type(of: request, among: types)
+    ) throws -> (type: String, document: JSONDocument) {
+        // Without a body there is nothing that a type could be missing for: it is just not JSON.
+        let type = isLeftOut(by: request) ? types[0] : try mediaType(of: request, among: types)
+        let body = try request.body
         do {
-            return (type, try JSONDocument(parsing: request.body))
+            return (type, try JSONDocument(parsing: body))
         } catch {
             throw Problem(
                 .invalidJSON, error.description,
@@ -39,8 +41,8 @@ enum RequestBody {
     /// - Parameter known: the members that it may have.
     static func readMembers(
         _ request: HTTPRequest, known: [String], isOptional: Bool = false
-    ) throws(Problem) -> [String: JSONDocument] {
-        if isOptional, request.body.isEmpty { return [:] }
+    ) throws -> [String: JSONDocument] {
+        if isOptional, isLeftOut(by: request) { return [:] }
         let document = try read(request)
         return try members(of: document, at: "", known: known)
     }
@@ -66,15 +68,14 @@ enum RequestBody {
     }
 
     /// For a body that is read piece by piece, and not here.
-    /// - Throws: `Problem` 415 when the type is missing or another.
-    static func requireType(of request: HTTPRequest, among types: [String]) throws(Problem) {
+    /// - Throws: `Problem` 415 when the type is missing or another; `HTTPError.bodyIsAwaited`.
+    static func requireType(of request: HTTPRequest, among types: [String]) throws {
         _ = try mediaType(of: request, among: types)
+        try request.requireBody()
     }
 
-    private static func type(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
-        // Without a body there is nothing that a type could be missing for: it is just not JSON.
-        request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
-    }
+    /// Whether there is no body, and none will come.
+    static func isLeftOut(by request: HTTPRequest) -> Bool { (try? request.body)?.isEmpty ?? false }
 
     private static func mediaType(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
         func refuse(_ detail: String) -> Problem {

@@ -34,6 +34,14 @@ public final class HTTPBodyReader: Sendable {
     /// - Parameter first: what has come already.
     init(first: [UInt8]) { state = Mutex(State(piece: first)) }
 
+    /// The reader of a body that the client has not been asked for: the server does so when the handler ends with what
+    /// ``next()`` throws.
+    static var awaiting: HTTPBodyReader {
+        let reader = HTTPBodyReader(first: [])
+        reader.state.withLock { $0 = State(isBroken: true) }
+        return reader
+    }
+
     /// The next bytes; nil at the end. To be asked by one task at a time.
     ///
     /// - Throws: ``HTTPBodyBroken`` when the rest will not come.

@@ -40,7 +40,7 @@ final class Exchange: @unchecked Sendable {
                 while case .task(let more) = outcome { outcome = try await more() }
                 proceed(with: outcome)
             } catch {
-                finish(core.errors.response(to: error, of: request))
+                finish(core.response(to: error, of: request))
             }
         }
     }
@@ -65,7 +65,7 @@ final class Exchange: @unchecked Sendable {
         do {
             finish(try make())
         } catch {
-            finish(core.errors.response(to: error, of: request))
+            finish(core.response(to: error, of: request))
         }
     }
 
@@ -103,7 +103,7 @@ final class Exchange: @unchecked Sendable {
 
     /// The request has waited long enough: it is answered with an error, and its handler told to stop.
     func end(_ error: HTTPError) {
-        finish(core.errors.response(to: error, of: request))
+        finish(core.response(to: error, of: request))
         task?.cancel()
     }
 }

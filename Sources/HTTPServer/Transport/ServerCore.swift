@@ -38,6 +38,12 @@ final class ServerCore: Sendable {
             return nil
         }
         let finding = router.find(method, head)
+        if raw.pointee.present & Self.rareFields != 0, case .path(.found(let route, let parameters)) = finding,
+            let refusal = refusal(of: method, head)
+        {
+            refuse(request(raw, method, head, router.match(route, parameters)), refusal, on: connection)
+            return nil
+        }
         // Nearly always, and without a decision in between, which would be copied.
         if case .path(.found(let route, let parameters)) = finding {
             return handle(request(raw, method, head, router.match(route, parameters)), on: connection)
@@ -53,6 +59,17 @@ final class ServerCore: Sendable {
         return nil
     }
 
+    private static let rareFields =
+        UInt32(1) << CMHD_FIELD_CONTENT_ENCODING.rawValue | UInt32(1) << CMHD_FIELD_CONTENT_RANGE.rawValue
+
+    /// RFC 9110, 8.4 and 14.5: a body that would be taken for something else than it is.
+    private func refusal(of method: HTTPMethod, _ head: HTTPHead) -> HTTPError? {
+        if method == .put, head.place(of: .contentRange).count > 0 { return .partialPut }
+        let codings = HTTPRequestFields(head: head).values(of: .contentEncoding)
+            .flatMap { $0.split { ", \t".contains($0) } }
+        return codings.allSatisfy { $0.lowercased() == "identity" } ? nil : .unsupportedContentEncoding
+    }
+
     /// Puts a request together: what it is made of goes into it, and is not counted once more.
     private func request(
         _ raw: UnsafePointer<cmhd_request>, _ method: consuming HTTPMethod, _ head: consuming HTTPHead,
@@ -61,7 +78,10 @@ final class ServerCore: Sendable {
         HTTPRequest(
             id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
             body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
-            reader: raw.pointee.continues ? HTTPBodyReader(first: raw.pointee.bodyBytes) : nil,
+            awaitsContinue: raw.pointee.awaits_continue,
+            reader: raw.pointee.continues
+                ? HTTPBodyReader(first: raw.pointee.bodyBytes)
+                : raw.pointee.awaits_continue && match.route?.takesPieces == true ? .awaiting : nil,
             peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: raw.pointee.received_at,
             worker: Int(raw.pointee.worker))
     }
@@ -102,7 +122,7 @@ final class ServerCore: Sendable {
         do {
             outcome = try route.handler(request)
         } catch {
-            outcome = .response(errors.response(to: error, of: request))
+            outcome = .response(response(to: error, of: request))
         }
         // Handed on, not copied: counting references to all that is in a response takes a while.
         switch consume outcome {
@@ -130,8 +150,17 @@ final class ServerCore: Sendable {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// What a handler threw, as a response. Status 100 says that it needs the body first.
+    func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
+        if request.awaitsContinue, error is HTTPBodyBroken || (error as? HTTPError)?.status == .continue {
+            return HTTPResponse(.continue)
+        }
+        return errors.response(to: error, of: request)
+    }
+
     /// Queues an answer. On the worker's thread.
     func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
+        if request.awaitsContinue, response.status == .continue { return cmhd_continue(connection) }
         if !response.fields.isSendable {
             observer?.failed(request, UnsendableField())
             response = errors.response(to: UnsendableField(), of: request)
@@ -203,7 +232,7 @@ extension HTTPError {
         switch refusal {
         case CMHD_REFUSAL_NONE: return nil
         case CMHD_REFUSAL_REQUEST_LINE:
-            self = error(.badRequest, "malformed_request", "The request line is not as RFC 9112 wants it.")
+            self = error(.badRequest, "malformed_request", "The request does not begin with a valid request line.")
         case CMHD_REFUSAL_TARGET_TOO_LONG:
             self = error(.uriTooLong, "target_too_long", "The request target is too long.")
         case CMHD_REFUSAL_TARGET:
@@ -218,9 +247,12 @@ extension HTTPError {
             self = error(.requestHeaderFieldsTooLarge, "too_many_cookies", "There are too many cookies.")
         case CMHD_REFUSAL_LAYOUT:
             self = error(
-                .badRequest, "malformed_request", "The header has a folded line, a bare line feed or a NUL in it.")
+                .badRequest, "malformed_request",
+                "A header line is folded, has no colon, or contains a NUL, a bare line feed or a carriage return.")
         case CMHD_REFUSAL_FIELD_NAME:
-            self = error(.badRequest, "malformed_request", "A header line has no colon, or a name that is no token.")
+            self = error(
+                .badRequest, "malformed_request",
+                "A header line has no colon, or its name contains a character that is not allowed.")
         case CMHD_REFUSAL_FIELD_VALUE:
             self = error(.badRequest, "malformed_request", "A header field's value has a control character in it.")
         case CMHD_REFUSAL_HOST:
@@ -233,6 +265,8 @@ extension HTTPError {
         case CMHD_REFUSAL_VERSION:
             self = error(
                 .httpVersionNotSupported, "http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are known.")
+        case CMHD_REFUSAL_LAST_CODING:
+            self = error(.badRequest, "ambiguous_length", "The last transfer coding must be \"chunked\", applied once.")
         case CMHD_REFUSAL_TRANSFER_CODING:
             self = error(.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is known.")
         case CMHD_REFUSAL_BODY_TOO_LARGE:

@@ -22,8 +22,22 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
 
 extension HTTPError {
     static let notFound = HTTPError(.notFound, code: "not_found", detail: "There is nothing at this path.")
-    static let deadline = HTTPError(
-        .gatewayTimeout, code: "handler_timeout", detail: "The answer was not ready within the time allowed.")
+    /// No error that a client sees: the handler needs the body of a request that ``HTTPRequest/awaitsContinue``.
+    public static let bodyIsAwaited = HTTPError(.continue, code: "continue", detail: "The body is awaited.")
+
+    /// A write may be done although nobody waits for it any more.
+    static func deadline(of method: HTTPMethod) -> HTTPError {
+        let advice = method.isSafe ? "" : " The write may have been done: read before you try again."
+        return HTTPError(
+            .gatewayTimeout, code: "handler_timeout", detail: "The response was not ready in time." + advice)
+    }
+
+    static let unsupportedContentEncoding = HTTPError(
+        .unsupportedMediaType, code: "unsupported_media_type",
+        detail: "The body must be sent without a Content-Encoding.",
+        fields: [.acceptEncoding: "identity"])
+    static let partialPut = HTTPError(
+        .badRequest, code: "invalid_input", detail: "PUT replaces the whole: Content-Range is not possible.")
     static let stopping = HTTPError(
         .serviceUnavailable, code: "stopping", detail: "The server is stopping.", fields: [.retryAfter: "1"])
 

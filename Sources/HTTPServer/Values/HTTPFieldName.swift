@@ -45,10 +45,13 @@ public struct HTTPFieldName: Sendable {
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     public static let accept = HTTPFieldName("Accept", CMHD_FIELD_ACCEPT)
+    public static let acceptEncoding = HTTPFieldName("Accept-Encoding", CMHD_FIELD_OTHER)
     public static let acceptPatch = HTTPFieldName("Accept-Patch", CMHD_FIELD_OTHER)
     public static let allow = HTTPFieldName("Allow", CMHD_FIELD_OTHER)
     public static let authorization = HTTPFieldName("Authorization", CMHD_FIELD_AUTHORIZATION)
     public static let cacheControl = HTTPFieldName("Cache-Control", CMHD_FIELD_OTHER)
+    static let contentEncoding = HTTPFieldName("Content-Encoding", CMHD_FIELD_CONTENT_ENCODING)
+    static let contentRange = HTTPFieldName("Content-Range", CMHD_FIELD_CONTENT_RANGE)
     public static let contentType = HTTPFieldName("Content-Type", CMHD_FIELD_CONTENT_TYPE)
     public static let cookie = HTTPFieldName("Cookie", CMHD_FIELD_COOKIE)
     public static let etag = HTTPFieldName("ETag", CMHD_FIELD_OTHER)
@@ -63,8 +66,9 @@ public struct HTTPFieldName: Sendable {
     public static let wwwAuthenticate = HTTPFieldName("WWW-Authenticate", CMHD_FIELD_OTHER)
 
     static let named: [HTTPFieldName] = [
-        accept, acceptPatch, allow, authorization, cacheControl, contentType, cookie, etag, host, ifMatch, ifNoneMatch,
-        location, origin, requestID, retryAfter, setCookie, wwwAuthenticate,
+        accept, acceptEncoding, acceptPatch, allow, authorization, cacheControl, contentEncoding, contentRange,
+        contentType, cookie, etag, host, ifMatch, ifNoneMatch, location, origin, requestID, retryAfter, setCookie,
+        wwwAuthenticate,
     ]
 
     /// Whether these bytes are this name.

@@ -6,7 +6,9 @@ public final class HTTPRequest: Sendable {
     public let id: RequestID
     public let method: HTTPMethod
     public let fields: HTTPRequestFields
-    public let body: [UInt8]
+    private let wholeBody: [UInt8]
+    /// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), and has not been asked yet.
+    public let awaitsContinue: Bool
     /// The body of a request whose route takes it piece by piece; nil when it has none, or comes as a whole.
     public let reader: HTTPBodyReader?
     /// Who sent it, as far as the connection tells: a proxy's address when there is one in between.
@@ -25,18 +27,35 @@ public final class HTTPRequest: Sendable {
     private let hasNote = Atomic<Bool>(false)
 
     init(
-        id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], reader: HTTPBodyReader? = nil,
-        peer: PeerAddress, match: consuming RouteMatch, receivedAt: UInt64, worker: Int
+        id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
+        reader: HTTPBodyReader? = nil, peer: PeerAddress, match: consuming RouteMatch, receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
         self.fields = HTTPRequestFields(head: head)
-        self.body = body
+        wholeBody = body
+        self.awaitsContinue = awaitsContinue
         self.reader = reader
         self.peer = peer
         self.match = match
         self.receivedAt = receivedAt
         self.worker = worker
+    }
+
+    /// The body, once it is there as a whole; empty when there is none, or when `reader` has it.
+    ///
+    /// - Throws: ``HTTPError/bodyIsAwaited`` while the client waits to be asked for it. The server then asks, and runs the
+    ///   handler again from its beginning. So check whatever can be checked first, and change nothing before.
+    public var body: [UInt8] {
+        get throws(HTTPError) {
+            try requireBody()
+            return wholeBody
+        }
+    }
+
+    /// Throws what ``body`` throws: for a handler that takes the body piece by piece.
+    public func requireBody() throws(HTTPError) {
+        if awaitsContinue { throw .bodyIsAwaited }
     }
 
     /// 128 bits that a handler leaves for whoever observes the server, such as the id of who asked.

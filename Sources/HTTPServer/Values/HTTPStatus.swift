@@ -7,6 +7,8 @@ public struct HTTPStatus: Hashable, Sendable {
         self.code = code
     }
 
+    /// Asks for a body that is awaited; never the status of a response.
+    static let `continue` = HTTPStatus(100)
     public static let ok = HTTPStatus(200)
     public static let created = HTTPStatus(201)
     public static let noContent = HTTPStatus(204)

@@ -63,6 +63,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case badDuration = "bad_duration"
     /// The value is not a JSON Schema (draft 7) that can be used.
     case badSchema = "bad_schema"
+    /// A keyword of the schema has no effect.
+    case doubtfulSchema = "doubtful_schema"
     /// The text is not a JSON Pointer that begins with a document.
     case badPointer = "bad_pointer"
     /// Two files have the same id and version.
@@ -131,7 +133,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// Errors stop the start, warnings do not.
     public var severity: FlowProblem.Severity {
         switch self {
-        case .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition: .warning
+        case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition: .warning
         default: .error
         }
     }

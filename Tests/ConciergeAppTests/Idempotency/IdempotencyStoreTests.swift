@@ -19,7 +19,7 @@ struct IdempotencyStoreTests {
         try keys.filter { text in
             let key = try #require(IdempotencyKey(Array(text.utf8)))
             let decision = store.begin(
-                scope: .peer("ada"), key: key, fingerprint: IdempotencyFingerprint(of: makeRequest()))
+                scope: .peer("ada"), key: key, fingerprint: try IdempotencyFingerprint(of: makeRequest()))
             switch decision {
             case .proceed(let ticket):
                 store.abandon(ticket)
@@ -127,7 +127,7 @@ struct IdempotencyStoreTests {
     func oldTicket() throws {
         let store = IdempotencyStore(clock: StandingClock())
         let key = try #require(IdempotencyKey(Array("k".utf8)))
-        let fingerprint = IdempotencyFingerprint(of: makeRequest())
+        let fingerprint = try IdempotencyFingerprint(of: makeRequest())
         func begin() -> IdempotencyStore.Ticket? {
             if case .proceed(let ticket) = store.begin(scope: .administrator, key: key, fingerprint: fingerprint) {
                 return ticket

@@ -34,6 +34,45 @@ struct ProgramTests {
         #expect(events.suffix(2) == ["draining", "stopped"])
     }
 
+    @Test("SIGHUP, SIGUSR1 and SIGUSR2 do not end it, and are logged once", arguments: [SIGHUP, SIGUSR1, SIGUSR2])
+    func ignoredSignals(signal: Int32) async throws {
+        let process = try Self.serve()
+        let port = try await process.ports().publicPort
+        process.send(signal)
+        _ = try await process.line(of: "signal_ignored")
+        process.send(signal)
+        #expect(try await TestClient(port: port).get("/version")[member: "name"] == "concierge")
+        process.send(SIGTERM)
+        let result = try await process.result()
+        #expect(result.status == 0)
+        #expect(result.lines.count { $0.contains("signal_ignored") } == 1)
+    }
+
+    @Test(
+        "a client that asks first is refused before it sends its body, and otherwise asked for it",
+        arguments: [
+            ("POST /v1/nothing", "application/json", 404), ("PUT /v1/sessions", "application/json", 405),
+            ("POST /v1/sessions", "text/plain", 415),
+            ("PUT /v1/sessions/current/services/profile", "application/json", 401),
+            ("POST /v1/sessions", "application/json", 100),
+        ])
+    func expectation(line: String, type: String, status: Int) async throws {
+        let process = try Self.serve()
+        let port = try await process.ports().publicPort
+        try await blocking {
+            let connection = try RawConnection(port: port)
+            try connection.send("\(line) HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nContent-Type: \(type)\r\n")
+            try connection.send("Expect: 100-continue\r\n\r\n")
+            let response = try connection.readResponse(passingOverInterim: false)
+            #expect(response.status == status)
+            guard status == 100 else { return #expect(response["Content-Type"] == "application/problem+json") }
+            try connection.send("{}")
+            #expect(try connection.readResponse(passingOverInterim: false).status == 201)
+        }
+        process.send(SIGTERM)
+        #expect(try await process.result().status == 0)
+    }
+
     @Test("a second signal ends it at once, with 1, whatever holds it")
     func secondSignal() async throws {
         let process = try Self.serve(["--set", "drain_timeout=1m"])

@@ -1,9 +1,14 @@
+import HTTPServer
+
 /// Bytes that no server may take for a request, or not for the one that they look like.
 struct HostileRequest: Sendable, CustomStringConvertible {
     let name: String
     let bytes: [UInt8]
     /// Nil where the connection ends without an answer.
     let status: Int?
+
+    /// Whether the library that is loaded is older than 1.0.
+    static let isBefore1 = HTTPServer.libraryVersion.hasPrefix("0.")
 
     var description: String { name }
 

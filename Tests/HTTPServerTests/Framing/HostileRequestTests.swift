@@ -23,13 +23,16 @@ struct HostileRequestTests {
 
     @Test(
         "is refused as well when its chunks come with the request before it",
-        arguments: ["", "\r\n", "\r\n\r\n"], HostileRequest.chunks.filter { $0.bytes.count < 500 })
+        // From 1.0 on the library takes one empty line at most.
+        arguments: HostileRequest.isBefore1 ? ["", "\r\n", "\r\n\r\n"] : ["", "\r\n"],
+        HostileRequest.chunks.filter { $0.bytes.count < 500 })
     func isRefusedBehindAnother(blankLines: String, request: HostileRequest) async throws {
         let recorder = Recorder()
         try await withServer(observer: recorder) { server in
             let port = server.port
             try await blocking {
-                let before = blankLines + "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi" + blankLines
+                let first = HostileRequest.isBefore1 ? blankLines : ""
+                let before = first + "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi" + blankLines
                 let connection = try RawConnection(port: port)
                 // A read of its own, which says nothing of where the library keeps the next one.
                 try connection.send("\r\n")

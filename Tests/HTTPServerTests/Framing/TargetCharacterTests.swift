@@ -21,7 +21,8 @@ struct TargetCharacterTests {
                 var connection = try RawConnection(port: port)
                 for place in Set([1, 7, 15, length / 2, length - 1]) where place < length {
                     // A blank, a NUL and line ends make another request line: they have tests of their own.
-                    for byte in UInt8(1)...255 where ![0x20, 0x09, 0x0A, 0x0D].contains(byte) {
+                    let others: [UInt8] = [0x20, 0x09, 0x0A, 0x0D] + (HostileRequest.isBefore1 ? [] : [0x0B, 0x0C])
+                    for byte in UInt8(1)...255 where !others.contains(byte) {
                         var target = [UInt8(ascii: "/")] + [UInt8](repeating: UInt8(ascii: "a"), count: length - 1)
                         target[place] = byte
                         try connection.send(Array("GET ".utf8) + target + Array(" HTTP/1.1\r\nHost: h\r\n\r\n".utf8))

@@ -69,7 +69,8 @@ struct HandlerTests {
                 let lines = [
                     request.target, request.method.description, request.parameter("b"), request.fields["x-name"] ?? "-",
                     request.fields.values(of: "X-Name").joined(separator: "|"), "\(request.fields.count)",
-                    (try request.query)["q"] ?? "-", request.peer.host, String(decoding: request.body, as: UTF8.self),
+                    (try request.query)["q"] ?? "-", request.peer.host,
+                    String(decoding: try request.body, as: UTF8.self),
                 ]
                 return HTTPResponse(text: lines.joined(separator: "\n"))
             }

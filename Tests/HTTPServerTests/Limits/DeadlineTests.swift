@@ -42,7 +42,7 @@ struct DeadlineTests {
 
     @Test(
         "of the head is not held off by a byte now and then",
-        arguments: ["", "G", "GET / HTTP/1.1\r\nHost: h\r\nA", "GET / HTTP/1.1\r\nHost: h\r\n", "\r\n\r\n"])
+        arguments: ["", "G", "GET / HTTP/1.1\r\nHost: h\r\nA", "GET / HTTP/1.1\r\nHost: h\r\n", "\r\n"])
     func header(beginning: String) async throws {
         try await Self.withTimeouts {
             $0.header = Self.short
@@ -102,7 +102,10 @@ struct DeadlineTests {
         }
     }
 
-    @Test("of idle connections is not held off by a byte now and then", arguments: [nil, "\r\n", "G"])
+    @Test(
+        "of idle connections is not held off by a byte now and then",
+        // From 1.0 on the library refuses a second empty line.
+        arguments: HostileRequest.isBefore1 ? [nil, "\r\n", "G"] : [nil, "G"])
     func idle(byte: String?) async throws {
         try await Self.withTimeouts {
             $0.idle = Self.short

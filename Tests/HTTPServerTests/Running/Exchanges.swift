@@ -18,7 +18,8 @@ struct Conversation {
     var rest: [UInt8] = []
 
     /// Sends, reads one answer, then to the end.
-    init(port: UInt16, sending bytes: [UInt8], pieces: Int = .max) throws {
+    /// - Parameter closing: whether the client says behind its bytes that it sends no more.
+    init(port: UInt16, sending bytes: [UInt8], pieces: Int = .max, closing: Bool = false) throws {
         let connection = try RawConnection(port: port)
         var start = 0
         while start < bytes.count {
@@ -27,6 +28,7 @@ struct Conversation {
             do { try connection.send(Array(bytes[start..<end])) } catch { break }
             start = end
         }
+        if closing { connection.finishSending() }
         do {
             let response = try connection.readResponse()
             self.response = response

@@ -29,10 +29,10 @@ extension RouterBuilder {
     /// that must never be taken for a request.
     mutating func addUsualRoutes() {
         on(.get, "/") { _ in HTTPResponse(text: "ok") }
-        on(.post, "/echo") { HTTPResponse(body: $0.body) }
+        on(.post, "/echo") { HTTPResponse(body: try $0.body) }
         on(.post, "/later") { request in
             await Task.yield()
-            return HTTPResponse(body: request.body)
+            return HTTPResponse(body: try request.body)
         }
         on(.get, "/smuggled") { _ in HTTPResponse(text: "smuggled") }
     }

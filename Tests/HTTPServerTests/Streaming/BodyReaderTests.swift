@@ -21,7 +21,7 @@ struct BodyReaderTests {
                     for byte in piece { sum &+= Int(byte) }
                     if pause { await Task.yield() }
                 }
-                return HTTPResponse(text: "\(count) \(sum) \(request.body.count)")
+                return HTTPResponse(text: "\(count) \(sum) \(try request.body.count)")
             }
             routes.onPieces(.post, "/first") { request in
                 let first = try await request.reader?.next()

@@ -87,7 +87,8 @@ struct KnownNameTests {
 
     @Test("are found in a request where they are, as others are, whatever is around them")
     func places() async throws {
-        let names = Self.known.map(Self.text).filter { !["host", "content-length", "transfer-encoding"].contains($0) }
+        let judged = ["host", "content-length", "content-encoding", "transfer-encoding"]
+        let names = Self.known.map(Self.text).filter { !judged.contains($0) }
         try await withServer {
             $0.limits.fields = 64
         } routes: { routes in

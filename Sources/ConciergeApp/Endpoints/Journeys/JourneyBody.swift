@@ -8,8 +8,8 @@ struct JourneyBody {
     private let document: JSONDocument?
 
     /// - Throws: `Problem` 400 for a member that is not `known`, and as `RequestBody`.
-    init(_ request: HTTPRequest, known: [String], isOptional: Bool = false) throws(Problem) {
-        if isOptional, request.body.isEmpty {
+    init(_ request: HTTPRequest, known: [String], isOptional: Bool = false) throws {
+        if isOptional, RequestBody.isLeftOut(by: request) {
             document = nil
             return
         }

@@ -101,7 +101,7 @@ struct JourneyEndpoints: Sendable {
         return request.minimized(.state(.ok, json.bytes, shown.text.etag))
     }
 
-    private func event(of request: HTTPRequest) throws(Problem) -> (name: String, data: JSONDocument?) {
+    private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?) {
         let body = try JourneyBody(request, known: ["event", "data"])
         guard let event = try body.text("event") else { throw JourneyBody.missing("event") }
         return (event, body["data"])

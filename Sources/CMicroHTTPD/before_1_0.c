@@ -1,0 +1,20 @@
+// What libmicrohttpd before 1.0 lets through, and must not reach anybody: to be deleted with the support of 0.9.
+//
+// From 1.0 on the library refuses it by itself, as its discipline level asks for (see `cmhd_daemon_start`). Before, it
+// splits the head in place: it writes zeros over the blanks of the request line, the colons and the line ends, and keeps
+// pointers into its receive buffer. So the distances between those pointers show what was there: a name starts two bytes
+// (CR LF) behind the value before it, and a value behind its name, one colon and blanks. A folded line, a bare LF or a NUL
+// makes any one of these distances another, and the request is refused. This rests on the insides of the library:
+// `cmhd_self_test` shows at start that they are so.
+//
+// 0.9.76 and 0.9.77 put blanks in the place of a folded line's end, which RFC 9112, 5.2, allows.
+#include "internal.h"
+
+bool cmhd_is_before_1_0(void) { return MHD_get_version()[0] == '0'; }
+
+bool cmhd_is_field_in_place(const char *expected, const char *name, size_t name_length, const char *value) {
+    const char *blank = name + name_length + 1;
+    if (name != expected || value < blank) return false;
+    while (blank < value && (*blank == ' ' || *blank == '\t')) blank++;
+    return blank == value;
+}

@@ -1,0 +1,47 @@
+// Functions of the C library and of libmicrohttpd, replaced in the whole process: the dynamic linker prefers the
+// program's. That is for a program to decide, so this target is no part of the library product `HTTPServer`. What the
+// calls are good for is said in CMicroHTTPD/watching.c; those of other threads go through as they are.
+//
+// The system calls are made by syscall(2): around each of its own functions for them the C library makes the thread
+// cancellable for that time, two exchanges in memory, and nobody cancels a worker.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+__attribute__((constructor)) static void find_library(void) {
+    void *found = dlsym(RTLD_NEXT, "MHD_queue_response");
+    if (found != NULL) cmhd_queue = (cmhd_queue_function *)found;
+}
+
+/// Called by the library only: the bridge calls `cmhd_queue`.
+enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned status, struct MHD_Response *response) {
+    cmhd_note_queued(mhd, status);
+    return cmhd_queue(mhd, status, response);
+}
+
+ssize_t send(int fd, const void *bytes, size_t size, int flags) {
+    ssize_t sent = syscall(SYS_sendto, fd, bytes, size, flags, NULL, 0);
+    cmhd_note_sent(sent);
+    return sent;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
+    ssize_t sent = syscall(SYS_sendmsg, fd, message, flags);
+    cmhd_note_sent(sent);
+    return sent;
+}
+
+ssize_t recv(int fd, void *buffer, size_t size, int flags) {
+    ssize_t got = syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL);
+    // With flags it is the bridge that reads.
+    return flags == 0 ? cmhd_note_received(fd, buffer, got) : got;
+}
+
+int shutdown(int fd, int how) {
+    cmhd_note_closing(fd);
+    return (int)syscall(SYS_shutdown, fd, how);
+}

@@ -1,0 +1,117 @@
+import HTTPServer
+import HTTPTestClient
+import Testing
+
+@Suite("A client that expects 100 (Continue)")
+struct ExpectationTests {
+    private static func addRoutes(_ routes: inout RouterBuilder) {
+        @Sendable func check(_ request: HTTPRequest) throws {
+            guard request.fields["Key"] == "right" else {
+                throw HTTPError(.unauthorized, code: "unauthorized", detail: "no key")
+            }
+        }
+        routes.on(
+            .put, "/prompt",
+            promptly: { request, _ in
+                try check(request)
+                return HTTPResponse(body: try request.body)
+            },
+            { _ in HTTPResponse(.internalServerError) })
+        routes.on(.put, "/later") { request in
+            await Task.yield()
+            try check(request)
+            return HTTPResponse(body: try request.body)
+        }
+        routes.onPieces(.put, "/pieces") { request in
+            try check(request)
+            var body: [UInt8] = []
+            while let piece = try await request.reader?.next() { body += piece }
+            return HTTPResponse(body: body)
+        }
+        routes.on(.put, "/indifferent") { _ in HTTPResponse(text: "no body needed") }
+    }
+
+    private static func head(_ path: String, _ fields: String) -> String {
+        "PUT \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\(fields)\r\n"
+    }
+
+    @Test("is asked for its body when that is wanted", arguments: ["/prompt", "/later", "/pieces"])
+    func isAsked(path: String) async throws {
+        let recorder = Recorder()
+        try await withServer(observer: recorder, routes: Self.addRoutes) { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                for _ in 0..<2 {
+                    try connection.send(Self.head(path, "Key: right\r\n"))
+                    #expect(try connection.readResponse(passingOverInterim: false).status == 100)
+                    try connection.send("hello")
+                    let response = try connection.readResponse(passingOverInterim: false)
+                    #expect(response.status == 200)
+                    #expect(response.text == "hello")
+                }
+            }
+        }
+        #expect(recorder.statuses == [200, 200])
+    }
+
+    @Test(
+        "gets the final status before it sends its body",
+        arguments: [
+            ("/prompt", "", 401), ("/later", "", 401), ("/pieces", "", 401), ("/nowhere", "", 404),
+            ("/echo", "", 404), ("/indifferent", "", 200),
+            ("/prompt", "Key: right\r\nContent-Encoding: gzip\r\n", 415),
+            ("/later", "Key: right\r\nContent-Range: bytes 0-4/5\r\n", 400),
+        ])
+    func isRefused(path: String, fields: String, status: Int) async throws {
+        let recorder = Recorder()
+        try await withServer(observer: recorder, routes: Self.addRoutes) { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send(Self.head(path, fields))
+                let response = try connection.readResponse(passingOverInterim: false)
+                #expect(response.status == status)
+                #expect(response.values("Connection") == ["close"])
+                #expect(connection.isClosedByPeer())
+            }
+        }
+        #expect(recorder.statuses == [status])
+    }
+
+    @Test("gets 405 before it sends its body")
+    func wrongMethod() async throws {
+        try await withServer { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send(Self.head("/echo", ""))
+                let response = try connection.readResponse(passingOverInterim: false)
+                #expect(response.status == 405)
+                #expect(response["Allow"] == "OPTIONS, POST")
+            }
+        }
+    }
+
+    @Test("gets 504 when its handler takes too long over that")
+    func deadline() async throws {
+        try await withServer(
+            configure: { $0.timeouts.handler = .milliseconds(50) },
+            routes: { routes in
+                routes.on(.put, "/slow") { _ in
+                    try await Task.sleep(for: .seconds(60))
+                    return HTTPResponse()
+                }
+            },
+            { server in
+                let port = server.port
+                try await blocking {
+                    let connection = try RawConnection(port: port)
+                    try connection.send(Self.head("/slow", ""))
+                    let response = try connection.readResponse(passingOverInterim: false)
+                    #expect(response.status == 504)
+                    #expect(response.text.contains("The write may have been done"))
+                }
+            })
+    }
+}
