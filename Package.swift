@@ -34,7 +34,7 @@ let package = Package(
             providers: [.apt(["libdeflate-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
-        .target(name: "CPrefetch"),
+        .target(name: "CThreads"),
         .target(name: "CPageSeals", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev and libvalijson-dev, which are headers only, and libpcre2-dev.
         .target(
@@ -45,21 +45,23 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m"), .linkedLibrary("pcre2-8")]),
 
         // The house
-        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),
+        .target(name: "Threads", dependencies: ["CThreads"]),
+        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
         .target(name: "Navigation", dependencies: ["JSONDocument"]),
-        .target(name: "ServiceLocator"),
+        .target(name: "ServiceLocator", dependencies: ["Threads"]),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
-            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageSeals", "CSQLite", "CDeflate"],
+            name: "Storage",
+            dependencies: ["Sessions", "JSONDocument", "Threads", "CPageSeals", "CSQLite", "CDeflate"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
-                "CPrefetch",
+                "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
@@ -80,7 +82,8 @@ let package = Package(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
         .testTarget(
-            name: "StorageTests", dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageSeals"],
+            name: "StorageTests",
+            dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageSeals", "Threads"],
             exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(

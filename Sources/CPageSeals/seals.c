@@ -233,5 +233,3 @@ uint32_t cpageseals_take_damaged(sqlite3 *connection) {
 
 // 0 for the length is all of the file.
 void cpageseals_start_writeback(int file) { sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
-
-void cpageseals_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

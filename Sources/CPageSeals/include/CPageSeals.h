@@ -41,7 +41,4 @@ uint32_t cpageseals_take_damaged(sqlite3 *connection);
 /// Has the kernel begin to write the changed pages of a file (sync_file_range(2)), which Swift's C library does not show.
 void cpageseals_start_writeback(int file);
 
-/// Names the calling thread (pthread_setname_np(3)), likewise: at most 15 bytes.
-void cpageseals_name_thread(const char *name);
-
 #endif

@@ -13,7 +13,9 @@ extension HTTPResponse {
 }
 
 extension HTTPFixedFields {
-    /// What every state goes out with.
-    fileprivate static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
+    /// What every state is sent with.
+    static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
+    /// The same where the client prefers no body.
+    static let minimizedState = HTTPFixedFields([.cacheControl: "no-store", .preferenceApplied: "return=minimal"])
     fileprivate static let unmodifiedState = HTTPFixedFields([.cacheControl: "no-store"])
 }

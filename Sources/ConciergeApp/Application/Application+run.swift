@@ -6,16 +6,10 @@ extension Application {
         let configuration = loaded.configuration
         let log = Log(settings: configuration.log)
         for problem in loaded.problems where problem.severity == .warning {
-            log.write(.warning, "configuration") { json in
-                json.name("detail")
-                json.string("\(problem)")
-            }
+            log.write(.warning, "configuration") { $0.add("detail", "\(problem)") }
         }
         if let shortage = DescriptorLimit.raise(for: configuration.limits.connections) {
-            log.write(.warning, "descriptor_limit") { json in
-                json.name("detail")
-                json.string(shortage)
-            }
+            log.write(.warning, "descriptor_limit") { $0.add("detail", shortage) }
         }
         let application: Application
         do {

@@ -55,10 +55,7 @@ package actor Application {
         let store =
             try store
             ?? configuration.openStore(for: catalog) { [log = self.log] sentence, isTrouble in
-                log.write(isTrouble ? .error : .info, "store") { json in
-                    json.name("detail")
-                    json.string(sentence)
-                }
+                log.write(isTrouble ? .error : .info, "store") { $0.add("detail", sentence) }
             }
         readiness = Readiness(store: store)
         self.store = store
@@ -101,18 +98,15 @@ package actor Application {
             publicServer: publicServer, adminServer: adminServer,
             sweepers: [Task { [sessions] in await sessions.run() }, Task { [idempotency] in await idempotency.run() }])
         readiness.beginServing()
-        log.write(.info, "listening") { json in
-            json.name("public")
-            json.string(Self.address(configuration.host, publicServer.port))
-            json.name("admin")
-            json.string(Self.address(configuration.admin.host, adminServer.port))
-            json.name("version")
-            json.string(BuildInformation.version)
-            json.name("store")
-            json.string(configuration.store.description)
-            StoreDescription(configuration).writePolicy(to: &json)
-            json.name("workers")
-            json.int(configuration.workers)
+        log.write(.info, "listening") { line in
+            line.add("public", Self.address(configuration.host, publicServer.port))
+            line.add("admin", Self.address(configuration.admin.host, adminServer.port))
+            line.add("version", BuildInformation.version)
+            line.add("store", configuration.store.description)
+            let store = StoreDescription(configuration)
+            line.add("durability", store.durability.rawValue)
+            if let interval = store.syncInterval { line.add("sync_interval_ms", Int(interval.milliseconds)) }
+            line.add("workers", configuration.workers)
         }
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
     }
@@ -146,10 +140,7 @@ package actor Application {
         guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
         let error = OrphanedJourneysError(versions: missing)
         guard configuration.orphanedJourneys == .restart else { throw error }
-        log.write(.warning, "orphaned_journeys") { json in
-            json.name("detail")
-            json.string("\(error) They start over.")
-        }
+        log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They start over.") }
     }
 
     func publicRoutes() throws -> Router {
@@ -162,7 +153,8 @@ package actor Application {
         OpenAPIEndpoint(listener: .public).add(to: &routes)
         routes.group(
             IdempotencyMiddleware(
-                store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope(of:))
+                store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope,
+                authorizeResident: caller.residentIdempotencyScope)
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)

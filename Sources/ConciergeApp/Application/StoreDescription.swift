@@ -1,5 +1,3 @@
-import JSONDocument
-
 /// What operators are told of the store, in the log and in the statistics: what it is, and what an answer to a write is
 /// worth.
 struct StoreDescription: Sendable {
@@ -13,14 +11,5 @@ struct StoreDescription: Sendable {
         kind = configuration.store.kind
         durability = configuration.store == .memory ? .none : configuration.durability
         syncInterval = durability == .interval ? configuration.syncInterval : nil
-    }
-
-    /// The members of an object that tell of the policy.
-    func writePolicy(to json: inout JSONWriter) {
-        json.name("durability")
-        json.string(durability.rawValue)
-        guard let syncInterval else { return }
-        json.name("sync_interval_ms")
-        json.int(Int(syncInterval.milliseconds))
     }
 }

@@ -1,5 +1,5 @@
 import Glibc
-import HTTPServer
+import Threads
 
 /// SIGTERM and SIGINT as an event to wait for.
 ///

@@ -8,7 +8,11 @@ extension HTTPFieldName {
 extension HTTPRequest {
     /// Whether the client would rather have no body back: `Prefer: return=minimal`, RFC 7240, section 4.2.
     private var prefersMinimal: Bool {
-        guard fields.bytes(of: .prefer) != nil else { return false }
+        guard fields.contains(.prefer) else { return false }
+        // What nearly every client sends.
+        var isPlain = false
+        fields.lend(.prefer) { isPlain = $0.isExactly("return=minimal") }
+        if isPlain { return true }
         return fields.values(of: .prefer).contains { value in
             value.utf8.split(separator: UInt8(ascii: ",")).contains { preference in
                 let name = preference.split(separator: UInt8(ascii: ";")).first ?? preference[...]
@@ -18,12 +22,15 @@ extension HTTPRequest {
         }
     }
 
-    /// The answer, without its body where the client prefers that.
+    /// The response, without its body where the client prefers that.
     func minimized(_ response: consuming HTTPResponse) -> HTTPResponse {
         guard response.status == .ok, prefersMinimal else { return response }
-        var minimal = HTTPResponse(.noContent)
-        for line in response.fields.lines where line.name != .contentType { minimal.fields.add(line.name, line.value) }
-        minimal.fields.add(.preferenceApplied, "return=minimal")
-        return minimal
+        response.status = .noContent
+        response.body = []
+        if !response.fields.replace(.state, with: .minimizedState) {
+            response.fields[.contentType] = nil
+            response.fields.add(.preferenceApplied, "return=minimal")
+        }
+        return response
     }
 }

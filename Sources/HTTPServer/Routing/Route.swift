@@ -17,8 +17,8 @@ public protocol HTTPMiddleware: Sendable {
     func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse
 
     /// The same around a `PromptHandler`. Nil when this request has to wait, here or further inside: then
-    /// `respond(to:next:)` is asked. One that does not say how always gives nil. An answer that was put off does not come
-    /// by here again: who has something to do to it gives nil.
+    /// `respond(to:next:)` is asked. One that does not say how always gives nil. An answer that was put off does not
+    /// come by here again: see ``HTTPDeferral/onCompletion(_:)``.
     func respondPromptly(
         to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
     ) throws -> HTTPResponse?

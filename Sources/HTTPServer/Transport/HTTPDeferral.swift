@@ -14,6 +14,10 @@ public struct HTTPDeferral {
     private let connection: OpaquePointer
     /// Retained for who made this, once something was put off.
     private(set) var begun: Unmanaged<Exchange>?
+    private var completion: Completion?
+
+    /// What a handler gives, to what is answered; nil in both where the route's ``HTTPHandler`` is asked.
+    public typealias Completion = @Sendable (Result<HTTPResponse?, any Error>) throws -> HTTPResponse?
 
     init(_ request: HTTPRequest, core: ServerCore, connection: OpaquePointer) {
         self.request = .passUnretained(request)
@@ -23,21 +27,36 @@ public struct HTTPDeferral {
 
     /// From now on the answer comes later, and the handler returns nil. If it throws, that is the answer.
     public mutating func begin() -> HTTPLateAnswer {
-        if let begun { return HTTPLateAnswer(exchange: begun.takeUnretainedValue()) }
+        if let begun { return HTTPLateAnswer(exchange: begun.takeUnretainedValue(), completion: completion) }
         let exchange = Exchange(
             request: request.takeUnretainedValue(), core: core.takeUnretainedValue(), connection: connection)
         begun = .passRetained(exchange)
-        return HTTPLateAnswer(exchange: exchange)
+        return HTTPLateAnswer(exchange: exchange, completion: completion)
     }
+
+    /// Passes an answer that is put off from now on through `completion`: the way of middleware to what comes later.
+    public mutating func onCompletion(_ completion: @escaping Completion) {
+        if let inner = self.completion {
+            self.completion = { result in try completion(Result { try inner(result) }) }
+        } else {
+            self.completion = completion
+        }
+    }
+
+    public var isBegun: Bool { begun != nil }
 }
 
 /// An answer that was put off. If it is never given the client waits until its deadline, and is answered 504.
 public struct HTTPLateAnswer: Sendable {
     let exchange: Exchange
+    let completion: HTTPDeferral.Completion?
 
     public var request: HTTPRequest { exchange.request }
 
     /// From any thread, once. `make` is called on the thread that read the request, also when the client has gone or the
     /// deadline was first; the answer is then of no effect. Nil from it: the route's ``HTTPHandler`` is asked.
-    public func give(by make: @escaping @Sendable () throws -> HTTPResponse?) { exchange.answer(by: make) }
+    public func give(by make: @escaping @Sendable () throws -> HTTPResponse?) {
+        guard let completion else { return exchange.answer(by: make) }
+        exchange.answer { try completion(Result { try make() }) }
+    }
 }

@@ -2,6 +2,7 @@ import CSQLite
 import Glibc
 import Sessions
 import Synchronization
+import Threads
 
 /// Sessions in an SQLite database in one file: they outlive the process.
 ///
@@ -95,7 +96,7 @@ package final class SQLiteStore: FileStore {
         } catch let error as SQLiteError {
             throw StoreOpeningError(error, path)
         }
-        try StoreThread.start("store writer", commits.run)
+        guard DetachedThread.start("store writer", commits.run) else { throw StoreOpeningError.noThread }
     }
 
     /// The database as this program wants it. On a full disk there may be no room for SQLite's index of the log, but for

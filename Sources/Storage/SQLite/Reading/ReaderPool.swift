@@ -1,5 +1,6 @@
 import CSQLite
 import Sessions
+import Threads
 
 /// Threads that read, each with a connection of its own: reading waits neither for the writer nor for a worker's other
 /// connections.
@@ -13,13 +14,14 @@ final class ReaderPool: Sendable {
     ) throws {
         for _ in 0..<threads {
             let reader = Handed(try open())
-            try StoreThread.start("store reader") { [queue] in
+            let isStarted = DetachedThread.start("store reader") { [queue] in
                 while true {
                     let jobs = queue.takeShare()
                     guard !jobs.isEmpty else { return }
                     for job in jobs { job(reader.value) }
                 }
             }
+            guard isStarted else { throw StoreOpeningError.noThread }
         }
     }
 

@@ -1,13 +1,11 @@
 import Glibc
+import Threads
 
 /// Work that waits for a thread.
 ///
-/// `@unchecked Sendable`: `jobs`, `first`, `lastCount` and `isClosed` are only touched while `lock` is held; the two pointers never change
-/// and go in `deinit`, when no thread can wait any more: a waiting thread holds the queue. The lock is one of pthreads
-/// since `Mutex` has no condition to wait for.
+/// `@unchecked Sendable`: `jobs`, `first`, `lastCount` and `isClosed` are only touched with the monitor's lock held.
 final class WorkQueue<Job: Sendable>: @unchecked Sendable {
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let arrival = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let monitor = Monitor()
     /// Those before `first` are taken.
     private var jobs: [Job?] = []
     private var first = 0
@@ -15,29 +13,13 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     private var lastCount = 0
     private var isClosed = false
 
-    init() {
-        var steady = pthread_condattr_t()
-        pthread_condattr_init(&steady)
-        pthread_condattr_setclock(&steady, CLOCK_MONOTONIC)
-        let results = (pthread_mutex_init(lock, nil), pthread_cond_init(arrival, &steady))
-        precondition(results == (0, 0), "No memory for a mutex and a condition.")
-        pthread_condattr_destroy(&steady)
-    }
-
-    deinit {
-        pthread_cond_destroy(arrival)
-        pthread_mutex_destroy(lock)
-        arrival.deallocate()
-        lock.deallocate()
-    }
-
     /// False when the queue is closed, and the job is not in it.
     func append(_ job: Job) -> Bool {
-        pthread_mutex_lock(lock)
-        let isOpen = !isClosed
-        if isOpen { jobs.append(job) }
-        pthread_mutex_unlock(lock)
-        if isOpen { pthread_cond_signal(arrival) }
+        let isOpen = monitor.withLock {
+            if !isClosed { jobs.append(job) }
+            return !isClosed
+        }
+        if isOpen { monitor.signal() }
         return isOpen
     }
 
@@ -55,15 +37,14 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     }
 
     private func take(before end: SuspendingClock.Instant?, _ limit: () -> Int) -> [Job]? {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
+        monitor.lock()
+        defer { monitor.unlock() }
         while count == 0, !isClosed {
             guard let end else {
-                pthread_cond_wait(arrival, lock)
+                monitor.wait()
                 continue
             }
-            var time = Self.time(of: end)
-            guard pthread_cond_timedwait(arrival, lock, &time) != ETIMEDOUT else { return nil }
+            guard monitor.wait(until: Monitor.deadline(after: end - .now)) else { return nil }
         }
         let end = first + min(limit(), count)
         let taken = jobs[first..<end].compactMap(\.self)
@@ -90,30 +71,18 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
         let enough = max(Self.fewest, lastCount / 2)
         while seen < count, count < enough, !isClosed {
             seen = count
-            pthread_mutex_unlock(lock)
+            monitor.unlock()
             sched_yield()
-            pthread_mutex_lock(lock)
+            monitor.lock()
         }
     }
 
     /// Smaller groups than this cost more than is won.
     private static var fewest: Int { 16 }
 
-    /// As the condition counts time.
-    private static func time(of instant: SuspendingClock.Instant) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let (seconds, attoseconds) = max(.zero, instant - .now).components
-        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
-        return timespec(
-            tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
-    }
-
     /// No job is taken in any more; those in it still are done.
     func close() {
-        pthread_mutex_lock(lock)
-        isClosed = true
-        pthread_mutex_unlock(lock)
-        pthread_cond_broadcast(arrival)
+        monitor.withLock { isClosed = true }
+        monitor.broadcast()
     }
 }

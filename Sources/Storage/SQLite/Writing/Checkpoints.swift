@@ -1,6 +1,7 @@
 import CPageSeals
 import CSQLite
 import Glibc
+import Threads
 
 #if PLANTED_BUGS
     import Sessions
@@ -106,12 +107,13 @@ final class Writeback: Sendable {
 
     /// - Parameter file: what is opened anew for each writing thread stays open until the lock is gone.
     init(of file: FileLock) throws(StoreOpeningError) {
-        try StoreThread.start("store writeback") { [queue] in
+        let isStarted = DetachedThread.start("store writeback") { [queue] in
             while let requests = queue.take(atMost: .max, before: nil), !requests.isEmpty {
                 cpageseals_start_writeback(file.descriptor)
                 usleep(Self.pause)
             }
         }
+        guard isStarted else { throw .noThread }
     }
 
     deinit { queue.close() }

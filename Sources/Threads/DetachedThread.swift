@@ -1,8 +1,8 @@
-import CPageSeals
+import CThreads
 import Glibc
 
-/// A thread of its own for work that blocks on a disk: neither a worker of the server nor one of Swift's pool.
-enum StoreThread {
+/// A thread of its own for work that blocks, which would starve the concurrency pool or a worker of the server.
+package enum DetachedThread {
     private final class Work {
         let name: String
         let body: @Sendable () -> Void
@@ -13,29 +13,36 @@ enum StoreThread {
         }
     }
 
-    /// - Parameter name: at most 15 bytes (pthread_setname_np(3)), for `top -H` and `perf`.
-    /// - Throws: ``StoreOpeningError/noThread``; then `body` is not run.
-    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) throws(StoreOpeningError) {
+    /// Runs `body` on a new thread or, if none can be started, on the calling one.
+    package static func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        if !start(name, body) { body() }
+    }
+
+    /// Runs `body` on a new thread, in which all signals are blocked.
+    ///
+    /// - Parameter name: at most 15 bytes, for `top -H` and `perf`.
+    /// - Returns: false if no thread can be started; then `body` is not run.
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         var thread = pthread_t()
         let work = Unmanaged.passRetained(Work(name, body))
         let failure = pthread_create(
             &thread, nil,
             { argument in
                 guard let argument else { return nil }
-                // Signals are for other threads.
                 var signals = sigset_t()
                 sigfillset(&signals)
                 pthread_sigmask(SIG_BLOCK, &signals, nil)
                 // Balances the retain of `start`.
                 let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-                cpageseals_name_thread(work.name)
+                cthreads_name(work.name)
                 work.body()
                 return nil
             }, work.toOpaque())
         guard failure == 0 else {
             work.release()
-            throw .noThread
+            return false
         }
         pthread_detach(thread)
+        return true
     }
 }
