@@ -140,7 +140,7 @@ package actor Application {
         guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
         let error = OrphanedJourneysError(versions: missing)
         guard configuration.orphanedJourneys == .restart else { throw error }
-        log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They start over.") }
+        log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }
     }
 
     func publicRoutes() throws -> Router {
@@ -149,6 +149,7 @@ package actor Application {
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
         let journeys = JourneyEndpoints(caller: caller)
         var routes = RouterBuilder()
+        routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
         routes.group(
@@ -178,6 +179,7 @@ package actor Application {
         // The metrics of a listener need its routes, and one of those routes shows the metrics.
         let late = LateMetrics()
         var routes = RouterBuilder()
+        routes.use(QueryMiddleware(.admin))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .admin).add(to: &routes)
         routes.group(AdminKeyMiddleware(key: configuration.admin.key), EndedSessionMiddleware()) { routes in

@@ -6,16 +6,10 @@ enum Conditions {
     /// The condition of a write of a service, or of what is done to a journey: both have a number for an entity tag.
     /// - Throws: `Problem` 400 `invalid_condition`.
     static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
-        var condition = WriteCondition.none
-        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return condition }
-        if let list = try tags(request, .ifMatch) { condition.ifMatch = list }
-        switch try tags(request, .ifNoneMatch) {
-        case nil: break
-        case .any: condition.onlyIfNew = true
-        case .oneOf:
-            throw Problem(.invalidCondition, "If-None-Match of a write can only be *.")
-        }
-        return condition
+        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
+        // RFC 9110, 13.1.1 and 13.1.2: If-Match compares strongly, If-None-Match weakly.
+        return WriteCondition(
+            ifMatch: try tags(request, .ifMatch), ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true))
     }
 
     /// Whether a GET need not send what the client has: `If-None-Match`, compared weakly.
@@ -71,5 +65,57 @@ enum Conditions {
         case .any: .any
         case .oneOf(let tags): .oneOf(tags)
         }
+    }
+}
+
+/// What `If-Match` or `If-None-Match` says: `*`, or a list of entity tags (RFC 9110, sections 8.8.3 and 13.1).
+enum EntityTagList<Tag> {
+    case any
+    /// Those that can be one of what is asked for; none is left where the client has none of them.
+    case oneOf([Tag])
+
+    /// - Parameter tag: reads what stands between the quotes, and is told whether the tag is weak; nil leaves it out.
+    /// - Returns: nil when there is no such field.
+    /// - Throws: `Problem` 400 `invalid_condition`.
+    init?(
+        _ request: HTTPRequest, _ name: HTTPFieldName, _ tag: (_ opaque: String, _ isWeak: Bool) -> Tag?
+    ) throws(Problem) {
+        guard let first = request.fields.bytes(of: name) else { return nil }
+        let lines = request.fields.count(of: name) == 1 ? nil : request.fields.values(of: name)
+        let value = lines.map { ArraySlice($0.joined(separator: ",").utf8) } ?? first
+        if value.elementsEqual("*".utf8) {
+            self = .any
+        } else {
+            self = .oneOf(try Self.parse(value, name, tag))
+        }
+    }
+
+    /// `entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE`, in a list.
+    private static func parse(
+        _ list: ArraySlice<UInt8>, _ name: HTTPFieldName, _ tag: (String, Bool) -> Tag?
+    ) throws(Problem) -> [Tag] {
+        var tags: [Tag] = []
+        var rest = list.trimmed
+        var count = 0
+        while !rest.isEmpty {
+            if rest.first == UInt8(ascii: ",") {
+                rest = rest.dropFirst().trimmed
+                continue
+            }
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else {
+                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
+            }
+            let opaque = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self)
+            if let tag = tag(opaque, isWeak) { tags.append(tag) }
+            count += 1
+            rest = rest[(end + 1)...].trimmed
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else {
+                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
+            }
+        }
+        guard count > 0 else { throw Problem(.invalidCondition, "\(name.text) is empty.") }
+        return tags
     }
 }

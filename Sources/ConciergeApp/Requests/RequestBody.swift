@@ -59,7 +59,7 @@ enum RequestBody {
                 .invalidInput,
                 errors: unknown.map {
                     InvalidInput(
-                        pointer: "\(pointer)/\(JSONPointer.escape($0.name))", detail: "is not known; \(list) are")
+                        pointer: "\(pointer)/\(JSONPointer.escape($0.name))", detail: "is unknown; allowed: \(list)")
                 })
         }
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
@@ -90,13 +90,13 @@ enum RequestBody {
             if let exact { return exact }
         }
         guard case .one(let value) = request.fields.only(.contentType) else {
-            throw refuse("A body needs exactly one Content-Type, of these")
+            throw refuse("A body requires exactly one Content-Type, one of")
         }
         let end = value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
         let name = value[..<end].trimmed
         guard let type = types.first(where: { name.equals($0) }),
             value[end...].split(separator: UInt8(ascii: ";")).allSatisfy({ isUTF8($0.trimmed) })
-        else { throw refuse("The Content-Type must be one of these") }
+        else { throw refuse("The Content-Type must be one of") }
         return type
     }
 

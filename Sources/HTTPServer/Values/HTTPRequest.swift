@@ -55,6 +55,9 @@ public final class HTTPRequest: Sendable {
     /// The request target as it was sent.
     public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
 
+    /// Whether the target has a query, if only an empty one.
+    public var hasQuery: Bool { fields.head.withTarget { RequestTarget($0).query != nil } }
+
     /// The arguments of the query, decoded.
     /// - Throws: `HTTPError` 400 `invalid_target` when an escape is broken or does not give UTF-8.
     public var query: QueryArguments {

@@ -32,8 +32,8 @@ struct RemoteStore {
             let space = try giveBack()
             guard space.isPossible else {
                 throw Failure(
-                    description: "a server has the file, and this one can only be made smaller without: "
-                        + "stop the server, and do this again")
+                    description: "a server uses the file, which can only shrink while no server does: "
+                        + "stop the server and try again")
             }
             given += space.given
             guard space.left > 0, space.given > 0 else {
@@ -47,7 +47,7 @@ struct RemoteStore {
         guard let store = try answer("GET", "/v1/stats")?[member: "store"] else { throw stranger }
         guard let identity = FileIdentity(path), store[member: "file"]?.string == identity.text else {
             throw Failure(
-                description: "a server has the file, and it is not the one at \(place), which has another store: "
+                description: "a server uses the file, but the one at \(place) has another store: "
                     + Self.advice)
         }
     }
@@ -64,18 +64,18 @@ struct RemoteStore {
     private func answer(_ method: String, _ path: String) throws(Failure) -> JSONDocument? {
         let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
         guard let answer = server.send(method, path, fields: fields) else {
-            throw Failure(description: "a server has the file, and nothing answers at \(place): \(Self.advice)")
+            throw Failure(description: "a server uses the file, and no server responds at \(place): \(Self.advice)")
         }
         switch answer.status {
         case 200: return try? JSONDocument(parsing: answer.body)
-        case 401: throw Failure(description: "the server at \(place) wants its key: give it with --admin-key-file")
-        default: throw Failure(description: "the server at \(place) answers with status \(answer.status)")
+        case 401: throw Failure(description: "the server at \(place) requires its key: give it with --admin-key-file")
+        default: throw Failure(description: "the server at \(place) responds with status \(answer.status)")
         }
     }
 
     private var stranger: Failure {
         Failure(
-            description: "what answers at \(place) is not the admin listener of the server that has the file: "
+            description: "the server at \(place) is not the admin listener of the server that uses the file: "
                 + Self.advice)
     }
 

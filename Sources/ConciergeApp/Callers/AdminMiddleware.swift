@@ -33,7 +33,7 @@ struct AdminKeyMiddleware: HTTPMiddleware {
         let authorization = request.fields.bytes(of: .authorization)
         guard plain == nil || authorization == nil, request.fields.count(of: .adminKey) <= 1,
             request.fields.count(of: .authorization) <= 1
-        else { throw Problem(.ambiguousCredentials, "The key stands in one field, once.") }
+        else { throw Problem(.ambiguousCredentials, "The key must be sent in one field, once.") }
         return plain ?? authorization.flatMap(SessionCredential.bearer)
     }
 
@@ -41,5 +41,17 @@ struct AdminKeyMiddleware: HTTPMiddleware {
         if host.hasPrefix("[") { return host == "[::1]" || host.hasPrefix("[::1]:") }
         let name = host.split(separator: ":", omittingEmptySubsequences: false).first.map(String.init) ?? ""
         return name.lowercased() == "localhost" || AddressSetting.isLoopback(name)
+    }
+}
+
+/// On the admin listener a session that ends while something is done with it is one that is not there. To its own client
+/// that would be said of the token, which an admin has none of.
+struct EndedSessionMiddleware: HTTPMiddleware {
+    func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
+        do {
+            return try await next(request)
+        } catch SessionError.ended {
+            throw Problem(.sessionNotFound)
+        }
     }
 }
