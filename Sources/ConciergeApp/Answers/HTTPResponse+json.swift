@@ -3,7 +3,7 @@ import JSONDocument
 import Sessions
 
 extension HTTPResponse {
-    /// JSON that no cache may keep: everything that has to do with a session.
+    /// JSON that no cache may keep: everything about a session.
     static func json(_ status: HTTPStatus = .ok, bytes: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status, body: bytes)
         response.fields.add(.contentType, "application/json")
@@ -24,7 +24,7 @@ extension HTTPResponse {
         .json { $0.page(page, item: item) }
     }
 
-    /// Done, and nothing to say.
+    /// 204 without a body.
     static var done: HTTPResponse {
         var response = HTTPResponse(.noContent)
         response.fields.add(.cacheControl, "no-store")
@@ -52,8 +52,8 @@ extension HTTPFixedFields {
 }
 
 extension HTTPResponse {
-    /// Puts another request's id into a problem that is given out once more: `request_id` is that of the answer's own
-    /// `Request-Id`. Other answers stay as they are.
+    /// Puts another request's id into a problem that is replayed, so that `request_id` is the same as the response's
+    /// `Request-Id`. Other responses stay as they are.
     mutating func nameInProblem(_ requestID: String) {
         guard fields[.contentType] == Problem.mediaType else { return }
         // No text of a problem holds these bytes: a quotation mark within one has a backslash before it.
@@ -74,10 +74,10 @@ extension HTTPFieldName {
 }
 
 extension HTTPRequest {
-    /// Whether the client would rather have no body back: `Prefer: return=minimal`, RFC 7240, section 4.2.
+    /// Whether the client prefers no body: `Prefer: return=minimal`, RFC 7240, section 4.2.
     private var prefersMinimal: Bool {
         guard fields.contains(.prefer) else { return false }
-        // What nearly every client sends.
+        // The usual case.
         var isPlain = false
         fields.lend(.prefer) { isPlain = $0.isExactly("return=minimal") }
         if isPlain { return true }

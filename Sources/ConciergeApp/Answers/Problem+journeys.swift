@@ -4,7 +4,7 @@ import Navigation
 import Sessions
 
 extension Problem {
-    /// What a client is told when something could not be done with a journey at all.
+    /// The problem for an error of a journey.
     init(_ error: JourneyError) {
         switch error {
         case .notFound: self.init(.journeyNotFound, error.description)
@@ -21,7 +21,7 @@ extension Problem {
         }
     }
 
-    /// What a client is told when the journey's flow does not allow what it asked for. Nothing has happened then.
+    /// The problem for a request that the journey's flow does not allow. Nothing was changed.
     ///
     /// - Parameters:
     ///   - path: the journey's, where there is one to start over.

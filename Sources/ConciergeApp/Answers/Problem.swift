@@ -8,7 +8,7 @@ package struct Problem: Error, Sendable {
     package let kind: ProblemKind
     /// A sentence about this occurrence, safe to show.
     package let detail: String
-    /// What is wrong with the input, place by place: the first of it, and `detail` says when there is more.
+    /// The errors of the input, at most 32; `detail` says if there are more.
     package let errors: [InvalidInput]
     /// Members that only problems of this kind have (RFC 9457, section 3.2).
     package let members: [(name: String, value: JSONDocument)]

@@ -4,8 +4,8 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// The whole program as a value: made from a configuration, started, stopped. Everything is put together here, and
-/// nowhere else does one part look for another.
+/// The whole program as a value: made from a configuration, started, stopped. This is the one composition root: no part
+/// looks up another one by itself.
 ///
 /// ```swift
 /// let application = try Application(configuration, services: [])
@@ -23,7 +23,7 @@ package actor Application {
     private struct Running {
         let publicServer: HTTPServer
         let adminServer: HTTPServer
-        /// What removes sessions and remembered answers whose time is over.
+        /// The tasks that remove expired sessions and expired responses.
         let sweepers: [Task<Void, Never>]
     }
 
@@ -33,7 +33,7 @@ package actor Application {
     private let sessions: Sessions
     private let idempotency: IdempotencyStore
     private let readiness: Readiness
-    /// Closed when nobody is left who writes.
+    /// Closed after the last writer has ended.
     private let store: any SessionStore
     private var running: Running?
 
@@ -111,8 +111,8 @@ package actor Application {
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
     }
 
-    /// Drains and stops: what is under way is answered, then the listeners and the sweeper end. The admin listener
-    /// goes last, so that somebody can watch.
+    /// Drains and stops: requests in progress are answered, then the listeners and the sweepers end. The admin listener ends
+    /// last, so that an operator can watch.
     package func stop() async {
         guard let running else { return }
         self.running = nil
@@ -131,9 +131,9 @@ package actor Application {
         log.flush()
     }
 
-    /// Looks whether the journeys in the store can go on with the flows that are loaded.
+    /// Checks that the journeys in the store can continue with the flows that are loaded.
     private func checkJourneys() async throws {
-        // Most starts: nothing that journeys were ever on is missing, and no session is looked at.
+        // The usual start: no flow version of any journey is missing, so no session is read.
         guard try await sessions.needsCensus() else { return }
         let census = try await sessions.runningJourneys()
         let missing = JourneyImpact(of: sessions.journeySettings.engine, on: census).missing
@@ -208,7 +208,7 @@ package actor Application {
         return (router, metrics)
     }
 
-    /// Nil where the tool that draws is not installed.
+    /// Nil if Graphviz is not installed.
     private static var drawing: FlowGraphs.Drawing? {
         guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
         return { try await tool.svg(of: $0) }

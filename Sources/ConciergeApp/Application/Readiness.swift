@@ -2,11 +2,11 @@ import HTTPServer
 import Sessions
 import Synchronization
 
-/// Whether this server wants traffic, and if not, why.
+/// Whether this server is ready for traffic, and if not, why.
 final class Readiness: Sendable {
     struct Check: Sendable {
         let name: String
-        /// What is wrong, in a sentence; nil when nothing is.
+        /// Why the check failed, as a sentence; nil if it passed.
         let failure: String?
     }
 
@@ -31,8 +31,7 @@ final class Readiness: Sendable {
     }
 }
 
-/// What operators are told of the store, in the log and in the statistics: what it is, and what an answer to a write is
-/// worth.
+/// What the log and the statistics say about the store: its kind, and when a write is durable.
 struct StoreDescription: Sendable {
     let kind: String
     /// The policy in force: sessions in memory end with the process, whatever is configured.
@@ -47,7 +46,7 @@ struct StoreDescription: Sendable {
     }
 }
 
-/// The metrics, for the endpoint that shows them and is itself one of the routes that they count.
+/// The metrics for the endpoint that shows them, which is itself one of the routes that they count.
 final class LateMetrics: Sendable {
     private let storage = Mutex<Metrics?>(nil)
 
@@ -56,7 +55,7 @@ final class LateMetrics: Sendable {
     func set(_ metrics: Metrics) { storage.withLock { $0 = metrics } }
 }
 
-/// How many connections each listener has, for the metrics; none before it listens. Holds no server alive.
+/// How many connections each listener has, for the metrics; 0 before it listens. Keeps no server alive.
 final class ConnectionCounts: Sendable {
     private struct Servers {
         weak var publicServer: HTTPServer?

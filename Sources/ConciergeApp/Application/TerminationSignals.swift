@@ -3,17 +3,16 @@ import Threads
 
 /// SIGTERM and SIGINT as an event to wait for.
 ///
-/// Both are blocked in every thread and taken by one that waits for them, so that no handler runs in the middle of
-/// something, and so that it also works as process 1 of a container, which has no default action for them.
+/// Every thread blocks both, and one thread waits for them. So no signal handler interrupts other code, and both also work
+/// for process 1 of a container, for which they have no default action.
 package enum TerminationSignals {
-    /// To be called first thing in the program: threads take over what is blocked from the one that starts them.
+    /// Call it first in the program: a thread inherits the blocked signals of the one that starts it.
     package static func block() {
         var signals = set
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// For a command that may take long and may be ended at any moment: on this thread they do again what they do to
-    /// other programs, which ends the process.
+    /// For a command that may take long and can be ended at any time: on this thread both end the process again.
     static func unblock() {
         var signals = set
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)

@@ -59,10 +59,10 @@ package struct ProgramOutput: Sendable {
     package static let standard = ProgramOutput(
         result: { write($0, to: STDOUT_FILENO) }, complaint: { write($0, to: STDERR_FILENO) })
 
-    /// What was asked for.
+    /// Writes a result.
     package func result(_ text: String) { writeResult(text) }
 
-    /// What is wrong.
+    /// Writes an error message.
     package func complaint(_ text: String) { writeComplaint(text) }
 
     /// Unbuffered, so that nothing is lost when the process ends.
@@ -73,7 +73,7 @@ package struct ProgramOutput: Sendable {
             while let start = rest.baseAddress, !rest.isEmpty {
                 let count = Glibc.write(descriptor, start, rest.count)
                 if count < 0 && errno == EINTR { continue }
-                // Nobody reads any more: there is no place left to say so.
+                // The reader has gone: there is no place left to report it.
                 guard count > 0 else { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
@@ -81,7 +81,7 @@ package struct ProgramOutput: Sendable {
     }
 }
 
-/// A command line that says nothing the program understands, as one sentence.
+/// A command line that is not valid, as one sentence.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -90,7 +90,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// How the program ends, as the shell sees it.
+/// The exit status of the program.
 package enum ExitStatus {
     package static let success: Int32 = 0
     package static let failure: Int32 = 1

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Asks an HTTP server one thing, for commands that talk to a running one. The connection is closed after the answer,
-/// and that is what ends it: servers of this program do not answer otherwise.
+/// A minimal HTTP client for commands that talk to a running server: one request for each connection, whose end is the end
+/// of the response.
 struct PlainHTTP {
     struct Answer {
         let status: Int
@@ -10,7 +10,7 @@ struct PlainHTTP {
 
     let host: String
     let port: Int
-    /// A server that is silent for so long is as good as none.
+    /// After this long without a response there is no server.
     var timeoutSeconds = 2
     /// Far more than anything that is asked for.
     private static let longestAnswer = 64 << 20

@@ -1,7 +1,7 @@
 import HTTPServer
 import Sessions
 
-/// Counts requests, and shows that and the state of the process in the OpenMetrics text format, version 1.0.
+/// Counts requests, and renders the counts and the state of the process in the OpenMetrics text format, version 1.0.
 ///
 /// ```swift
 /// let metrics = Metrics(listeners: [("public", router.routes), ("admin", adminRouter.routes)], workers: 4)
@@ -20,7 +20,7 @@ package final class Metrics: Sendable {
     private let rowSize: Int
     private let startTime = ProcessReadings.startTime()
 
-    /// - Parameter workers: of the listener that has most.
+    /// - Parameter workers: the most that a listener has.
     package init(listeners: [(name: String, routes: [Route])], workers: Int) {
         var tables: [RequestRowTable] = []
         var rows: [RequestRow] = []
@@ -96,7 +96,7 @@ package final class Metrics: Sendable {
         for (index, row) in rows.enumerated() {
             for (slot, status) in statuses.names.enumerated() {
                 let count = counters.sum(of: index * rowSize + slot)
-                // A status that never was would only make the text longer: there are hundreds.
+                // Hundreds of statuses with a count of 0 would only make the text longer.
                 guard count > 0 else { continue }
                 writer.sample("concierge_http_requests_total", row.labels + [("status", status)], Double(count))
             }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Counters, once for each worker of a listener, so that two of them hardly ever write to one line of the cache. Listeners
-/// have different counters: the first worker of the one is not the first of the other.
+/// Counters, one set for each worker of a listener, so that two workers rarely write to one cache line. Listeners have
+/// different counters, so their workers never share one.
 ///
-/// `@unchecked Sendable`: the memory is of atomics, and neither moves nor goes while this exists.
+/// `@unchecked Sendable`: the memory holds atomics, and neither moves nor is freed while this exists.
 final class CounterShards: @unchecked Sendable {
     private let cells: UnsafeMutablePointer<Atomic<UInt64>>
     private let shards: Int
     private let shardSize: Int
 
-    /// 64 bytes: what a processor moves at once.
+    /// 64 bytes: a cache line.
     private static let cellsPerLine = 8
 
     init(count: Int, shards: Int) {
@@ -29,8 +29,8 @@ final class CounterShards: @unchecked Sendable {
         return worker * shardSize
     }
 
-    /// Adds to a counter. One thread alone adds to it, the worker's: so nothing is lost between the load and the store,
-    /// and these take a fifth of what an addition does that keeps others out.
+    /// Adds to a counter. Only the worker's thread adds to it, so a load and a store are enough: they take a fifth of the
+    /// time of an atomic addition.
     /// - Parameter shard: from `shard(of:)`.
     func add(_ amount: UInt64, to counter: Int, of shard: Int) {
         precondition(counter >= 0 && counter < shardSize, "there is no such counter")
@@ -63,7 +63,7 @@ enum LatencyBuckets {
     }
 }
 
-/// Which counter of a row a status has: one for each status that this server gives, and one for the rest of a class.
+/// The counter of a status in a row: one for each status that this server gives, and one for the others of each class.
 struct StatusSlots: Sendable {
     private static let known: [UInt16] = [
         200, 201, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 414, 415, 422, 428, 429, 431, 500,
@@ -82,7 +82,7 @@ struct StatusSlots: Sendable {
         self.slots = slots
     }
 
-    /// - Parameter code: anything outside of 100 to 599, which no answer has, counts with the last class.
+    /// - Parameter code: outside of 100 to 599, which no response has, it counts with the last class.
     func slot(of code: UInt16) -> Int {
         code >= 100 && code < 600 ? Int(slots[Int(code) - 100]) : names.count - 1
     }

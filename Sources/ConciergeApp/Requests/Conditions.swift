@@ -3,7 +3,7 @@ import Sessions
 
 /// `If-Match` and `If-None-Match`, RFC 9110, section 13.1, over services' entity tags.
 enum Conditions {
-    /// The condition of a write of a service, or of what is done to a journey: both have a number for an entity tag.
+    /// The condition of a write of a service or of a journey. The entity tag of both is a number.
     /// - Throws: `Problem` 400 `invalid_condition`.
     static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
         guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
@@ -12,11 +12,11 @@ enum Conditions {
             ifMatch: try tags(request, .ifMatch), ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true))
     }
 
-    /// Whether a GET need not send what the client has: `If-None-Match`, compared weakly.
+    /// Whether a GET gets 304: `If-None-Match`, compared weakly.
     static func isNotModified(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
         let count = request.fields.count(of: .ifNoneMatch)
         if count == 0 { return false }
-        // What nearly every client sends: the one tag that it was given.
+        // The usual case: one tag, as the server gave it.
         var isCurrent = false
         request.fields.lend(.ifNoneMatch) { isCurrent = current.isWritten($0) }
         if count == 1, isCurrent { return true }
@@ -27,14 +27,14 @@ enum Conditions {
         }
     }
 
-    /// Whether a GET may be answered at all: `If-Match`, which is rare on reads.
+    /// Checks `If-Match` of a GET, which is rare.
     static func checkRead(_ request: HTTPRequest, service: String, _ current: ServiceETag) throws {
         guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
         throw SessionError.preconditionFailed(service: service, current: current)
     }
 
-    /// Whether a GET of something that is no service's state need not send what the client has.
+    /// Whether a GET of something other than a service's state gets 304.
     /// - Parameter current: the whole entity tag, with its quotes.
     static func isNotModified(_ request: HTTPRequest, _ current: String) throws(Problem) -> Bool {
         if case .one(let tag) = request.fields.only(.ifNoneMatch), tag.elementsEqual(current.utf8) { return true }
@@ -46,7 +46,7 @@ enum Conditions {
         }
     }
 
-    /// Whether a GET of a journey may be answered at all.
+    /// Checks `If-Match` of a GET of a journey.
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
         guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
@@ -56,7 +56,7 @@ enum Conditions {
     private static func tags(
         _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false
     ) throws(Problem) -> WriteCondition.Match? {
-        // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service ever had are left out.
+        // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service can have are left out.
         let list = try EntityTagList(request, name) { opaque, weak in
             !weak || isWeak ? ServiceETag(opaque: opaque) : nil
         }
@@ -71,10 +71,10 @@ enum Conditions {
 /// What `If-Match` or `If-None-Match` says: `*`, or a list of entity tags (RFC 9110, sections 8.8.3 and 13.1).
 enum EntityTagList<Tag> {
     case any
-    /// Those that can be one of what is asked for; none is left where the client has none of them.
+    /// The tags that can match; empty if none can.
     case oneOf([Tag])
 
-    /// - Parameter tag: reads what stands between the quotes, and is told whether the tag is weak; nil leaves it out.
+    /// - Parameter tag: reads the text between the quotes, and is told whether the tag is weak; returns nil to leave it out.
     /// - Returns: nil when there is no such field.
     /// - Throws: `Problem` 400 `invalid_condition`.
     init?(

@@ -20,7 +20,7 @@ enum RequestBody {
         try readTyped(request, as: types).document
     }
 
-    /// The same where the type tells what the document means.
+    /// The same where the meaning of the document depends on its type.
     /// - Returns: the type that it is, and the document.
     static func readTyped(
         _ request: HTTPRequest, as types: [String]
@@ -35,8 +35,10 @@ enum RequestBody {
         }
     }
 
-    /// The members of a body that must be an object, and may be left out altogether.
-    /// - Parameter known: the members that it may have.
+    /// The members of a body that must be an object.
+    /// - Parameters:
+    ///   - known: the members that are allowed.
+    ///   - isOptional: whether the body may be missing.
     static func readMembers(
         _ request: HTTPRequest, known: [String], isOptional: Bool = false
     ) throws(Problem) -> [String: JSONDocument] {
@@ -65,14 +67,14 @@ enum RequestBody {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
     }
 
-    /// For a body that is read piece by piece, and not here.
+    /// For a body that is read in pieces elsewhere.
     /// - Throws: `Problem` 415 when the type is missing or another.
     static func requireType(of request: HTTPRequest, among types: [String]) throws(Problem) {
         _ = try mediaType(of: request, among: types)
     }
 
     private static func type(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
-        // Without a body there is nothing that a type could be missing for: it is just not JSON.
+        // An empty body needs no type: it is not JSON, whatever its type.
         request.body.isEmpty ? types[0] : try mediaType(of: request, among: types)
     }
 
@@ -83,7 +85,7 @@ enum RequestBody {
                 .unsupportedMediaType, "\(detail): \(list).",
                 fields: request.method == .patch ? [.acceptPatch: list] : [:])
         }
-        // What nearly every client sends.
+        // The usual case.
         if request.fields.count(of: .contentType) == 1 {
             var exact: String?
             request.fields.lend(.contentType) { value in exact = types.first { value.isSame(as: $0) } }
@@ -100,7 +102,7 @@ enum RequestBody {
         return type
     }
 
-    /// JSON is UTF-8 (RFC 8259, section 8.1); a parameter that says so is harmless, another charset is not.
+    /// JSON is UTF-8 (RFC 8259, section 8.1): a parameter may say so, but not name another charset.
     private static func isUTF8(_ parameter: ArraySlice<UInt8>) -> Bool {
         guard parameter.count >= 8, parameter.prefix(8).equals("charset=") else { return true }
         let value = parameter.dropFirst(8)

@@ -69,7 +69,7 @@ struct Simulation {
     private static let decade: Int64 = 3650 * 86_400_000
 }
 
-/// The time of a simulation: it begins now, and moves when the script says so.
+/// The time of a simulation: it begins now, and the script moves it.
 final class SimulationClock: SessionClock {
     private let time: Atomic<Int64>
 
@@ -79,7 +79,7 @@ final class SimulationClock: SessionClock {
 
     func wall(at steady: Int64) -> Int64 { steady }
 
-    /// Nobody waits in a simulation.
+    /// A simulation does not wait.
     func sleep(milliseconds: Int64) async throws {}
 
     func advance(_ duration: Duration) {

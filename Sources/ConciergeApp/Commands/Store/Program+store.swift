@@ -2,7 +2,7 @@ import JSONDocument
 import Storage
 
 extension Program {
-    /// Looks after the file that sessions live in, whether a server has it or not.
+    /// Maintains the file that sessions are stored in, whether a server uses it or not.
     static func store(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
         guard let action = invocation.storeAction else { return ExitStatus.usage }
         guard case .sqlite(let path) = loaded.configuration.store else {
@@ -11,7 +11,7 @@ extension Program {
                     + "name one with --store sqlite:FILE\n")
             return ExitStatus.usage
         }
-        // Nothing has to be put in order when somebody has waited long enough.
+        // The command can be interrupted at any time: there is nothing to clean up.
         TerminationSignals.unblock()
         do {
             switch action {
@@ -41,7 +41,7 @@ extension Program {
         return check.findings == 0 ? ExitStatus.success : ExitStatus.failure
     }
 
-    /// By the server that has the file, or without one. A second process that writes would be in its way.
+    /// Asks the server that uses the file, or does it here if there is none: only one process may write.
     private static func vacuum(_ path: String, _ configuration: Configuration) throws -> String {
         do {
             let vacuum = try StoreVacuum(path)
@@ -54,7 +54,7 @@ extension Program {
     }
 }
 
-/// What `concierge store` does to the file that sessions live in.
+/// What `concierge store` does to the file that sessions are stored in.
 package enum StoreAction: String, Sendable, CaseIterable {
     case check, stats, backup, vacuum
 

@@ -2,7 +2,7 @@ import JSONDocument
 import Sessions
 import Storage
 
-/// The store of a running server, which is asked on its admin listener.
+/// The store of a running server, through its admin listener.
 struct RemoteStore {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -22,7 +22,7 @@ struct RemoteStore {
         key = configuration.admin.key
     }
 
-    /// Asks for one step after the other: what clients write goes in between.
+    /// Sends one request after the other, so that clients can write in between.
     ///
     /// - Parameter path: of the file that the server has to have.
     func giveBackAll(of path: String) throws(Failure) -> SpaceGivenBack {
@@ -42,7 +42,7 @@ struct RemoteStore {
         }
     }
 
-    /// There may be several servers on a machine, and the configuration may name the port of another one.
+    /// A machine may have several servers, and the configuration may name the port of another one.
     private func checkFile(_ path: String) throws(Failure) {
         guard let store = try answer("GET", "/v1/stats")?[member: "store"] else { throw stranger }
         guard let identity = FileIdentity(path), store[member: "file"]?.string == identity.text else {
