@@ -27,7 +27,7 @@ etag = patched.headers["ETag"]
 check(patch_service.sync_detailed(
     "current", "profile", client=client, body=MergePatch.from_dict({"name": "Eve"}), if_match='"0"'), 412)
 assert check(get_service.sync_detailed("current", "profile", client=client), 200)["name"] == "Ada"
-check(replace_service.sync_detailed("current", "quote", client=client, body={"text": "To be"}, if_none_match="*"), 200)
+check(replace_service.sync_detailed("current", "quote", client=client, body={"text": "To be", "author": "WS"}, if_none_match="*"), 200)
 check(get_service.sync_detailed("current", "profile", client=client, if_none_match=etag), 304)
 labels = SessionPatch.from_dict({"labels": {"device": "phone"}})
 assert check(update_session.sync_detailed("current", client=client, body=labels), 200).labels["device"] == "phone"

@@ -34,6 +34,12 @@ struct APIOperation: Sendable {
         }
     }
 
+    /// The name of a parameter among the components. `session` has a default where it is the only parameter of the path:
+    /// clients that openapi-python-client makes have the others behind it, which Python forbids for one with a default.
+    func component(of parameter: APIParameter) -> String {
+        parameter == .session && pathParameters.count > 1 ? APIParameter.sessionBeforeOthers : parameter.rawValue
+    }
+
     /// Everything that can go wrong, in the order of the statuses.
     func problems(on listener: APIListener) -> [ProblemKind] {
         var kinds = problems + Self.ofTransport

@@ -92,7 +92,10 @@ enum APIParameter: String, Sendable, CaseIterable {
         }
     }
 
-    func write(to json: inout JSONWriter, on listener: APIListener) {
+    /// The name of ``session`` among the components where it has no default.
+    static let sessionBeforeOthers = "session-before-others"
+
+    func write(to json: inout JSONWriter, on listener: APIListener, hasDefault: Bool = true) {
         json.beginObject()
         json.member("name", rawValue)
         json.member("in", place)
@@ -102,7 +105,8 @@ enum APIParameter: String, Sendable, CaseIterable {
             json.bool(true)
         }
         json.name("schema")
-        json.document(schema(on: listener))
+        let members = schema(on: listener).members ?? []
+        json.document(JSONDocument(members: members.filter { hasDefault || $0.name != "default" }))
         json.endObject()
     }
 }

@@ -66,7 +66,7 @@ struct OpenAPIDocument {
         json.array("tags") { $0.string(tag) }
         json.array("parameters") { json in
             for parameter in operation.pathParameters + operation.parameters + [.requestID] {
-                json.reference("parameters", parameter.rawValue)
+                json.reference("parameters", operation.component(of: parameter))
             }
         }
         if let body = operation.body {
@@ -164,6 +164,8 @@ struct OpenAPIDocument {
                 json.name(parameter.rawValue)
                 parameter.write(to: &json, on: listener)
             }
+            json.name(APIParameter.sessionBeforeOthers)
+            APIParameter.session.write(to: &json, on: listener, hasDefault: false)
         }
         json.object("headers") { json in
             for header in APIHeader.allCases {
