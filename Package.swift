@@ -37,7 +37,7 @@ let package = Package(
         // Replaces functions of the C library for the whole process: for programs, never for a library product.
         .target(
             name: "CMicroHTTPDHooks", dependencies: ["CMicroHTTPD"], cSettings: [.headerSearchPath("../CMicroHTTPD")]),
-        .target(name: "CPrefetch"),
+        .target(name: "CThreads"),
         .target(name: "CPageChecksums", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev, which is headers only, and libpcre2-dev.
         .target(
@@ -46,21 +46,23 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m"), .linkedLibrary("pcre2-8")]),
 
         // The house
-        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),
+        .target(name: "Threads", dependencies: ["CThreads"]),
+        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
         .target(name: "Navigation", dependencies: ["JSONDocument"]),
-        .target(name: "ServiceLocator"),
+        .target(name: "ServiceLocator", dependencies: ["Threads"]),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
             swiftSettings: onCallersExecutor + plantedBugs),
         .target(
-            name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageChecksums", "CSQLite", "CDeflate"],
+            name: "Storage",
+            dependencies: ["Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
-                "CPrefetch",
+                "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
@@ -83,7 +85,8 @@ let package = Package(
             name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
         .testTarget(
-            name: "StorageTests", dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageChecksums"],
+            name: "StorageTests",
+            dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageChecksums", "Threads"],
             exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
         .testTarget(

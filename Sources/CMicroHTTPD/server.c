@@ -132,8 +132,6 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
     return true;
 }
 
-void cmhd_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
-
 static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks *callbacks) {
     unsigned count = options->workers == 0 ? 1 : options->workers;
     cmhd_server *server = calloc(1, sizeof *server + count * sizeof(worker));

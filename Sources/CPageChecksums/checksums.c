@@ -195,5 +195,3 @@ uint32_t cpagechecksums_take_damaged(sqlite3 *connection) {
 
 // A length of 0 is the whole file.
 void cpagechecksums_start_writeback(int file) { sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE); }
-
-void cpagechecksums_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

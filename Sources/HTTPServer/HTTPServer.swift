@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Glibc
 import Synchronization
+import Threads
 
 /// An HTTP/1.1 server: routes, handlers, limits.
 ///

@@ -86,9 +86,27 @@ struct ConditionTests {
                 "cleared is written")
             try await client.send("DELETE", Paths.profile)
             #expect(try await client.send("PUT", Paths.profile, json: "{}", fields: condition).status == 200)
-            let tags = try await client.send("PUT", Paths.profile, json: "{}", fields: [("If-None-Match", "\"1\"")])
-            #expect(tags.status == 400)
-            #expect(tags.code == "invalid_condition")
+        }
+    }
+
+    @Test("If-None-Match with tags on a write: only if the state has none of them, compared weakly")
+    func noneOfTags() async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let current = try #require(try await client.patch(Paths.profile, #"{"name":"A"}"#)["ETag"])
+            for (value, status) in [
+                ("\"0\"", 200), (current, 200), ("\"98\", \"99\"", 200), ("1", 400),
+            ] {
+                let fields = [("If-None-Match", value)]
+                let answer = try await client.patch(Paths.profile, #"{"name":"B"}"#, fields: fields)
+                #expect(answer.status == status, "\(value)")
+            }
+            let last = try #require(try await client.get(Paths.profile)["ETag"])
+            for value in [last, "W/\(last)", "\"0\", \(last)"] {
+                let answer = try await client.patch(Paths.profile, "{}", fields: [("If-None-Match", value)])
+                #expect(answer.status == 412, "\(value)")
+                #expect(answer["ETag"] == last)
+            }
         }
     }
 

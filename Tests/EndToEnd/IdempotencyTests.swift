@@ -48,6 +48,49 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("an event is done once, whether or not the store has to be waited for", arguments: [false, true])
+    func replaysEvent(waits: Bool) async throws {
+        let store: any SessionStore = waits ? SteeredStore() : MemoryStore()
+        try await withApplication(flows: [TestFlows.wizard], store: store) { app in
+            let client = try await app.newSession().client
+            let path = try await client.start("wizard")
+            let body = #"{"event":"sign_in","data":{"name":"Ada"}}"#
+            func send(_ body: String, _ key: String) async throws -> TestResponse {
+                try await client.send("POST", path + "/events", json: body, fields: [Self.key(key)])
+            }
+            let first = try await send(body, "k")
+            #expect(first.status == 200 && first["Idempotency-Replayed"] == nil)
+            let again = try await send(body, "k")
+            #expect(again.status == 200 && again["Idempotency-Replayed"] == "true")
+            #expect(again.body == first.body && again["ETag"] == first["ETag"])
+            // A refusal is kept too, and names the request that it answers.
+            let refused = try await send(body, "l")
+            #expect(refused.status == 409 && refused["Idempotency-Replayed"] == nil)
+            let refusedAgain = try await send(body, "l")
+            #expect(refusedAgain.status == 409 && refusedAgain["Idempotency-Replayed"] == "true")
+            #expect(refusedAgain[member: "request_id"]?.string == refusedAgain["Request-Id"])
+            #expect(try await send(#"{"event":"next"}"#, "k").status == 422)
+        }
+    }
+
+    @Test("an event that the store did not take is not kept: its key is free again")
+    func failedCommit() async throws {
+        let store = SteeredStore()
+        try await withApplication(flows: [TestFlows.wizard], store: store) { app in
+            let client = try await app.newSession().client
+            let path = try await client.start("wizard")
+            store.before { call async throws(StoreError) in
+                if call == .commit { throw .unavailable("gone fishing") }
+            }
+            let body = #"{"event":"sign_in","data":{"name":"Ada"}}"#
+            for status in [503, 200] {
+                if status == 200 { store.before(nil) }
+                let answer = try await client.send("POST", path + "/events", json: body, fields: [Self.key("k")])
+                #expect(answer.status == status && answer["Idempotency-Replayed"] == nil)
+            }
+        }
+    }
+
     @Test("the same key with another payload is 422")
     func reused() async throws {
         try await withApplication { app in

@@ -83,6 +83,43 @@ struct PagingTests {
         }
     }
 
+    @Test(
+        "an argument that the endpoint does not declare, or that is given twice, is 400 and named",
+        arguments: [
+            ("GET", "/v1/sessions/current", "x=1", ["/x"]), ("GET", "/v1/flows", "limit=1&page=2", ["/page"]),
+            ("GET", Paths.profile, "limit=1", ["/limit"]), ("PUT", Paths.profile, "x&y=2", ["/x", "/y"]),
+            ("POST", Paths.transactions, "a~b/c=1", ["/a~0b~1c"]), ("DELETE", Paths.current, "=", ["/"]),
+            ("GET", Paths.journeys, "limit=1&limit=1", ["/limit"]), ("HEAD", Paths.profile, "x=1", []),
+            ("GET", "/version", "x=1", ["/x"]),
+        ])
+    func undeclared(method: String, path: String, query: String, pointers: [String]) async throws {
+        try await withApplication { app in
+            let client = try await app.newSession().client
+            let json = method == "PUT" || method == "POST" ? "{}" : nil
+            let answer = try await client.send(method, "\(path)?\(query)", json: json)
+            #expect(answer.status == 400)
+            if method != "HEAD" { #expect(answer.code == "invalid_input" && answer.pointers == pointers) }
+            #expect(try await client.get(Paths.current + "?").status == 200, "an empty query has no argument")
+        }
+    }
+
+    @Test("an import and an export take the arguments that they declare, and no others")
+    func adminArguments() async throws {
+        try await withApplication { app in
+            for (path, pointers) in [
+                ("/v1/exports?after=x", ["/after"]), ("/v1/exports?before=x", ["/before"]),
+                ("/v1/imports?dry_run=maybe&on_conflict=merge", ["/on_conflict", "/dry_run"]),
+                ("/v1/imports?dry_run=true&dry_run=true", ["/dry_run"]),
+            ] {
+                let fields =
+                    path.hasPrefix("/v1/imports") ? [(name: "Content-Type", value: "application/x-ndjson")] : []
+                let answer = try await app.admin().send("POST", path, fields: fields)
+                #expect(answer.status == 400, "\(path)")
+                #expect(answer.pointers == pointers, "\(path)")
+            }
+        }
+    }
+
     /// Everything that the application has many of, and what names an item there.
     private static func withLists(
         _ body: (TestClient, _ path: String, _ name: String) async throws -> Void

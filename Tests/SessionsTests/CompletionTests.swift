@@ -24,7 +24,7 @@ struct CompletionTests {
             (.put(["count": 1]), "counter", .none), (.mergePatch(["name": "Ada"]), "profile", .none),
             (.jsonPatch([["op": "replace", "path": "/count", "value": 2]]), "counter", .ifMatch(.init(revision: 2))),
             (.clear, "profile", .none), (.clear, "mail", .none), (.remove, "counter", .none),
-            (.put(["a": 1]), "notes", .init(onlyIfNew: true)),
+            (.put(["a": 1]), "notes", .init(ifNoneMatch: .any)),
         ]
         let (prompt, patient) = (try House(), try House())
         let (one, _) = try #require(

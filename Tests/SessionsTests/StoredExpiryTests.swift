@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<5 {
             let (session, token) = try await house.sessions.create()
             try await house.perform(.put(["count": 1]), on: "counter", session)
-            try await house.perform(.put([:]), on: "notes", session, if: WriteCondition(onlyIfNew: true))
+            try await house.perform(.put([:]), on: "notes", session, if: WriteCondition(ifNoneMatch: .any))
             made.append((session.id, token))
         }
         #expect(house.sessions.statistics.live == 2)

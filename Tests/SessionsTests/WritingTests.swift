@@ -207,7 +207,7 @@ import Testing
         let house = try House()
         let session = try await house.session()
         let put = ServiceOperation.Action.put(["count": 1])
-        let unwritten = WriteCondition(onlyIfNew: true)
+        let unwritten = WriteCondition(ifNoneMatch: .any)
         #expect(try await house.perform(put, on: "counter", session, if: unwritten).etag.revision == 2)
         let current = ServiceETag(revision: 2)
         for condition in [unwritten, .ifMatch(.unwritten), .init(ifMatch: .oneOf([]))] {

@@ -1,6 +1,7 @@
 import Glibc
 import Sessions
 import Testing
+import Threads
 
 @testable import Storage
 
@@ -60,7 +61,7 @@ final class SQLiteFile: Sendable {
             let reader = try SQLiteConnection(path, .read, under: lock)
             return (writer, try Checkpoints(connection, reader: reader, writeback: writeback))
         }
-        try StoreThread.start("store writer", commits.run)
+        try #require(DetachedThread.start("store writer", commits.run))
         return commits
     }
 

@@ -250,9 +250,6 @@ void cmhd_continue(cmhd_connection *connection);
 /// not to be woken after `abandoned` has returned, and that is to return only when nobody is in here.
 void cmhd_resume(cmhd_connection *connection);
 
-/// Names the calling thread, for `top -H` and `perf`: at most 15 bytes (pthread_setname_np(3)).
-void cmhd_name_thread(const char *name);
-
 /// Has the worker call `worker_called` soon, once for any number of calls, from any thread.
 void cmhd_call_worker(cmhd_worker *worker);
 

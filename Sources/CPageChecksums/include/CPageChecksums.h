@@ -42,7 +42,4 @@ uint32_t cpagechecksums_take_damaged(sqlite3 *connection);
 /// Makes the kernel start writing a file's changed pages to the disk (sync_file_range(2)). Swift's C library lacks it.
 void cpagechecksums_start_writeback(int file);
 
-/// Names the calling thread, in at most 15 bytes (pthread_setname_np(3)). Swift's C library lacks it.
-void cpagechecksums_name_thread(const char *name);
-
 #endif

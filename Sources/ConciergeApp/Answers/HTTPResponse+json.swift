@@ -1,8 +1,9 @@
 import HTTPServer
 import JSONDocument
+import Sessions
 
 extension HTTPResponse {
-    /// JSON that no cache may keep: everything that has to do with a session.
+    /// JSON that no cache may keep: everything about a session.
     static func json(_ status: HTTPStatus = .ok, bytes: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status, body: bytes)
         response.fields.add(.contentType, "application/json")
@@ -23,10 +24,81 @@ extension HTTPResponse {
         .json { $0.page(page, item: item) }
     }
 
-    /// Done, and nothing to say.
+    /// 204 without a body.
     static var done: HTTPResponse {
         var response = HTTPResponse(.noContent)
         response.fields.add(.cacheControl, "no-store")
+        return response
+    }
+}
+
+extension HTTPResponse {
+    /// A service's state, or a journey as it is shown, with its version as the entity tag.
+    /// - Parameter bytes: also of a 304, which says how long the state is (RFC 9110, section 8.6).
+    static func state(_ status: HTTPStatus, _ bytes: consuming [UInt8], _ etag: ServiceETag) -> HTTPResponse {
+        var response = HTTPResponse(
+            status, fields: HTTPFields(status == .notModified ? .unmodifiedState : .state), body: bytes)
+        response.fields.add(entityTag: etag.revision)
+        return response
+    }
+}
+
+extension HTTPFixedFields {
+    /// What every state is sent with.
+    static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
+    /// The same where the client prefers no body.
+    static let minimizedState = HTTPFixedFields([.cacheControl: "no-store", .preferenceApplied: "return=minimal"])
+    fileprivate static let unmodifiedState = HTTPFixedFields([.cacheControl: "no-store"])
+}
+
+extension HTTPResponse {
+    /// Puts another request's id into a problem that is replayed, so that `request_id` is the same as the response's
+    /// `Request-Id`. Other responses stay as they are.
+    mutating func nameInProblem(_ requestID: String) {
+        guard fields[.contentType] == Problem.mediaType else { return }
+        // No text of a problem holds these bytes: a quotation mark within one has a backslash before it.
+        let member = Array("\"request_id\":\"".utf8)
+        let quote = UInt8(ascii: "\"")
+        for place in body.indices where body[place] == quote && body[place...].starts(with: member) {
+            let start = place + member.count
+            guard let end = body[start...].firstIndex(of: quote) else { return }
+            body.replaceSubrange(start..<end, with: requestID.utf8)
+            return
+        }
+    }
+}
+
+extension HTTPFieldName {
+    static let prefer = HTTPFieldName("Prefer")
+    static let preferenceApplied = HTTPFieldName("Preference-Applied")
+}
+
+extension HTTPRequest {
+    /// Whether the client prefers no body: `Prefer: return=minimal`, RFC 7240, section 4.2.
+    private var prefersMinimal: Bool {
+        guard fields.contains(.prefer) else { return false }
+        // The usual case.
+        var isPlain = false
+        fields.lend(.prefer) { isPlain = $0.isExactly("return=minimal") }
+        if isPlain { return true }
+        return fields.values(of: .prefer).contains { value in
+            value.utf8.split(separator: UInt8(ascii: ",")).contains { preference in
+                let name = preference.split(separator: UInt8(ascii: ";")).first ?? preference[...]
+                // A value may be a token or the same in quotes.
+                return ["return=minimal", "return=\"minimal\""].contains { ArraySlice(name).trimmed.equals($0) }
+            }
+        }
+    }
+
+    /// The response, without its body where the client prefers that.
+    func minimized(_ response: consuming HTTPResponse) -> HTTPResponse {
+        guard response.status == .ok, prefersMinimal else { return response }
+        response.status = .noContent
+        response.body = []
+        if !response.fields.replace(.state, with: .minimizedState) {
+            response.fields[.contentType] = nil
+            response.fields.add(.preferenceApplied, "return=minimal")
+        }
         return response
     }
 }

@@ -1,4 +1,5 @@
 import JSONDocument
+import Sessions
 
 /// Members of the object that was begun, each in one call.
 extension JSONWriter {
@@ -24,5 +25,73 @@ extension JSONWriter {
         beginArray()
         write(&self)
         endArray()
+    }
+}
+
+extension JSONWriter {
+    /// A session as clients see it: API, section 3.
+    mutating func session(_ session: SessionSummary) {
+        let isPlain = session.userID == nil && session.labels.isEmpty
+        SessionText.template.withCopy(for: session, isPlain: isPlain) { raw($0) }
+        if !isPlain {
+            name("user_id")
+            if let user = session.userID { string(user) } else { null() }
+            name("labels")
+            beginObject()
+            for label in session.labels.items {
+                name(label.name)
+                string(label.value)
+            }
+            endObject()
+        }
+        name("revision")
+        uint(session.revision)
+        endObject()
+    }
+
+    /// The member that hands a token out.
+    mutating func token(_ token: SessionToken) {
+        name("token")
+        plain(length: SessionToken.length) { token.write(into: $0) }
+    }
+
+    /// One line of a session's list of services.
+    mutating func service(_ service: ServiceStatus) {
+        beginObject()
+        name("name")
+        string(service.name)
+        name("kind")
+        string(service.kind)
+        name("status")
+        string(service.isLive ? "live" : "registered")
+        name("etag")
+        string(service.etag.description)
+        if let time = service.createdAt {
+            name("created_at")
+            self.time(time)
+        }
+        if let time = service.updatedAt {
+            name("updated_at")
+            self.time(time)
+        }
+        if let time = service.expiresAt {
+            name("expires_at")
+            self.time(time)
+        }
+        endObject()
+    }
+
+    mutating func time(_ time: Timestamp) {
+        plain(length: Timestamp.length) { time.write(into: $0) }
+    }
+
+    /// A string of which it is known that nothing in it needs escaping.
+    private mutating func plain(length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
+        withUnsafeTemporaryAllocation(byteCount: length + 2, alignment: 1) { quoted in
+            quoted[0] = UInt8(ascii: "\"")
+            write(UnsafeMutableRawBufferPointer(rebasing: quoted[1...length]))
+            quoted[length + 1] = UInt8(ascii: "\"")
+            raw(UnsafeRawBufferPointer(quoted))
+        }
     }
 }

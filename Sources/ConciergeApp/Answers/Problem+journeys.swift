@@ -4,7 +4,7 @@ import Navigation
 import Sessions
 
 extension Problem {
-    /// What a client is told when something could not be done with a journey at all.
+    /// The problem for an error of a journey.
     init(_ error: JourneyError) {
         switch error {
         case .notFound: self.init(.journeyNotFound, error.description)
@@ -17,11 +17,11 @@ extension Problem {
         case .noMainFlow:
             self.init(
                 .invalidInput, error.description,
-                errors: [InvalidInput(pointer: "/flow", detail: "is needed: the journey ran none yet")])
+                errors: [InvalidInput(pointer: "/flow", detail: "is required: the journey has not run a flow yet")])
         }
     }
 
-    /// What a client is told when the journey's flow does not allow what it asked for. Nothing has happened then.
+    /// The problem for a request that the journey's flow does not allow. Nothing was changed.
     ///
     /// - Parameters:
     ///   - path: the journey's, where there is one to start over.
@@ -37,17 +37,17 @@ extension Problem {
                 .eventNotAccepted, "The event \(Self.quoted(event)) is not accepted here.",
                 members: [(name: "accepted", value: JSONDocument(accepted.map { JSONDocument($0) }))])
         case .guardNotMet(let places):
-            self.init(.guardNotMet, "That is not possible as things are.", errors: Self.errors(places))
+            self.init(.guardNotMet, "The condition of this event does not hold.", errors: Self.errors(places))
         case .eventDataInvalid(let places):
             self.init(
-                .invalidInput, "The data is not what the event takes here.", errors: Self.errors(places, in: "/data"))
+                .invalidInput, "The event does not accept this data here.", errors: Self.errors(places, in: "/data"))
         case .inputInvalid(let flow, let places) where !bringsInput:
             self.init(
-                .actionFailed, "The flow \(Self.quoted(flow)) does not take the input that it would be given here.",
+                .actionFailed, "The flow \(Self.quoted(flow)) does not accept the input that it would be given here.",
                 errors: Self.errors(places, in: "/input"))
         case .inputInvalid(let flow, let places):
             self.init(
-                .invalidInput, "The input is not what the flow \(Self.quoted(flow)) takes.",
+                .invalidInput, "The flow \(Self.quoted(flow)) does not accept this input.",
                 errors: Self.errors(places, in: "/input"))
         case .unknownFlow(let flow, let version):
             self.init(
@@ -58,7 +58,7 @@ extension Problem {
             self.init(.actionFailed, errors: Self.errors([place]))
         case .serviceInvalid(let service, let places):
             self.init(
-                .invalidState, "The state of service \(Self.quoted(service)) would not fit its schema.",
+                .invalidState, "The state of service \(Self.quoted(service)) would violate its schema.",
                 errors: Self.errors(places))
         case .finished(let outcome):
             let end = outcome.map { "The journey is finished, with the outcome \(Self.quoted($0))." }
@@ -67,7 +67,7 @@ extension Problem {
                 members: Self.startAgain(path, neededInput))
         case .expired:
             self.init(
-                .journeyExpired, "The time of the journey is over." + Self.startAgainSentence(neededInput),
+                .journeyExpired, "The journey has expired." + Self.startAgainSentence(neededInput),
                 members: Self.startAgain(path, neededInput))
         case .due: self.init(.contention, fields: [.retryAfter: "1"])
         case .endless: self.init(.endlessFlow)
@@ -81,13 +81,13 @@ extension Problem {
             self.init(
                 .invalidInput,
                 errors: [
-                    InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen)) to go to")
+                    InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen))")
                 ])
         case .stackFull: self.init(.stackFull)
         case .orphaned(let flow, let version):
             self.init(
                 .journeyOrphaned,
-                "The journey is on version \(version) of \(Self.quoted(flow)), which is not loaded any more."
+                "The journey is on version \(version) of \(Self.quoted(flow)), which is no longer loaded."
                     + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
         }
     }

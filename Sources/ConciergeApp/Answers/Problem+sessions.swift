@@ -2,7 +2,7 @@ import HTTPServer
 import Sessions
 
 extension Problem {
-    /// What a client is told when something could not be done with a session. The one table for that.
+    /// The problem for an error of a session.
     init(_ error: SessionError) {
         switch error {
         case .unauthenticated, .ended: self = .unauthenticated
@@ -29,10 +29,10 @@ extension Problem {
         }
     }
 
-    /// The same token is never told apart from another bad one.
+    /// The same for every way in which a token can be bad.
     static let unauthenticated = Problem(.unauthenticated, fields: [.wwwAuthenticate: "Bearer"])
 
-    /// What is wrong with one operation of a transaction, with pointers into the transaction.
+    /// The error of one operation of a transaction, with pointers into the transaction.
     private init(_ error: SessionError, inOperation index: Int) {
         let operation = "/operations/\(index)"
         func at(_ member: String) -> [InvalidInput] {

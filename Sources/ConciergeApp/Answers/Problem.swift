@@ -1,5 +1,6 @@
 import HTTPServer
 import JSONDocument
+import Navigation
 import Sessions
 
 /// An error as clients see it: RFC 9457, `application/problem+json`.
@@ -7,7 +8,7 @@ package struct Problem: Error, Sendable {
     package let kind: ProblemKind
     /// A sentence about this occurrence, safe to show.
     package let detail: String
-    /// What is wrong with the input, place by place: the first of it, and `detail` says when there is more.
+    /// The errors of the input, at most 32; `detail` says if there are more.
     package let errors: [InvalidInput]
     /// Members that only problems of this kind have (RFC 9457, section 3.2).
     package let members: [(name: String, value: JSONDocument)]
@@ -20,7 +21,7 @@ package struct Problem: Error, Sendable {
     ) {
         self.kind = kind
         let most = JSONSchema.shownViolations
-        let more = errors.count > most ? " Of what is wrong the first \(most) places are listed." : ""
+        let more = errors.count > most ? " Only the first \(most) errors are listed." : ""
         self.detail = (detail ?? kind.explanation) + more
         self.errors = Array(errors.prefix(most))
         self.members = members
@@ -67,5 +68,34 @@ package struct Problem: Error, Sendable {
         response.fields.add(.cacheControl, "no-store")
         for line in fields.lines { response.fields.add(line.name, line.value) }
         return response
+    }
+}
+
+/// Turns every error into a problem. What nobody expected becomes a 500 that says nothing but the request's id, and
+/// its story goes to the log alone.
+struct ProblemRenderer: HTTPErrorRenderer {
+    let log: Log
+
+    func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
+        problem(for: error, of: request).response(requestID: request.id.text)
+    }
+
+    private func problem(for error: any Error, of request: HTTPRequest) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as SessionError:
+            if case .serviceFailed = error { log.failure(request: request, error: error) }
+            return Problem(error)
+        case let error as JourneyError: return Problem(error)
+        case let refusal as JourneyRefusal:
+            if case .endless = refusal { log.failure(request: request, error: refusal) }
+            return Problem(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
+        case let error as HTTPError:
+            guard let kind = ProblemKind.named(error.code) else { break }
+            return Problem(kind, error.detail, fields: error.fields)
+        default: break
+        }
+        log.failure(request: request, error: error)
+        return Problem(.internalError)
     }
 }

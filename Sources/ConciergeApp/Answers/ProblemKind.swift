@@ -25,39 +25,40 @@ package struct ProblemKind: Sendable {
 extension ProblemKind {
     static let invalidJSON = ProblemKind(
         .badRequest, "invalid_json", "Not JSON",
-        "The body is not JSON as RFC 8259 and RFC 7493 want it: the detail says where it breaks.")
+        "The body is not JSON according to RFC 8259 and RFC 7493: the detail says where.")
     static let invalidInput = ProblemKind(
         .badRequest, "invalid_input", "Invalid input",
-        "Something in the request does not have the form it must have: errors says what and where.")
+        "Part of the request is not valid: errors says what and where.")
     static let invalidState = ProblemKind(
         .badRequest, "invalid_state", "State does not fit its schema",
-        "The service's state would no longer fit its schema: errors has one entry for each violation.")
+        "The service's state would violate its schema: errors has one entry for each violation.")
     static let invalidPatch = ProblemKind(
         .badRequest, "invalid_patch", "Patch cannot be used",
         "The body is not a JSON Patch as RFC 6902 defines it, or its result would be nested more than 64 levels deep.")
     static let invalidCondition = ProblemKind(
         .badRequest, "invalid_condition", "Malformed condition",
-        "If-Match or If-None-Match is not a list of entity tags, or not one that is possible here.")
+        "If-Match or If-None-Match is not a list of entity tags.")
     static let ambiguousCredentials = ProblemKind(
         .badRequest, "ambiguous_credentials", "More than one credential",
-        "A request names its session once: one Authorization field or one session cookie.")
+        "A request must carry one credential: one Authorization field or one session cookie.")
     static let invalidIdempotencyKey = ProblemKind(
         .badRequest, "invalid_idempotency_key", "Malformed Idempotency-Key",
-        "Idempotency-Key is one text of 1 to 255 visible characters.")
+        "Idempotency-Key must be one string of 1 to 255 visible ASCII characters.")
     static let idempotencyKeyNotPossible = ProblemKind(
         .badRequest, "idempotency_key_not_possible", "No Idempotency-Key here",
-        "What is exported is too much to be remembered: ask for it without an Idempotency-Key. It changes nothing.")
+        "An export is too large to be replayed: send the request without an Idempotency-Key. An export changes nothing."
+    )
     static let notAnExport = ProblemKind(
         .badRequest, "not_an_export", "Not an export",
-        "The body does not begin as an export that this version can read: errors says why.")
+        "The body does not begin like an export that this version can read: errors says why.")
     static let unauthenticated = ProblemKind(
         .unauthorized, "unauthenticated", "Not authenticated", "A valid session token is needed.")
     static let adminKeyNeeded = ProblemKind(
         .unauthorized, "admin_key_needed", "Admin key needed",
-        "The admin listener wants its key, in X-Admin-Key or as a bearer token.")
+        "The admin listener requires its key, in X-Admin-Key or as a bearer token.")
     static let crossSite = ProblemKind(
         .forbidden, "cross_site_request", "Request from another site",
-        "With a session cookie, what changes something must come from the same site or an origin that is allowed.")
+        "With a session cookie, a request that changes something must come from the same site or an allowed origin.")
     static let foreignHost = ProblemKind(
         .forbidden, "foreign_host", "Not addressed to this machine",
         "Without a key, the admin listener answers only to the names of the loopback interface.")
@@ -77,58 +78,59 @@ extension ProblemKind {
         .methodNotAllowed, "method_not_allowed", "Method not allowed", "Allow lists what is possible here.")
     static let notAcceptable = ProblemKind(
         .notAcceptable, "not_acceptable", "Not to be had in that form",
-        "There is nothing here of the media types that Accept names: the detail says what there is.")
+        "None of the media types in Accept is available: the detail lists those that are.")
     static let patchConflict = ProblemKind(
         .conflict, "patch_conflict", "Patch does not fit the state",
         "A test of the JSON Patch failed, or a path of it is not there. Nothing was applied.")
     static let requestInProgress = ProblemKind(
         .conflict, "request_in_progress", "Still being worked on",
-        "The first request with this Idempotency-Key is not answered yet: ask again.")
+        "The first request with this Idempotency-Key is still in progress: try again.")
     static let eventNotAccepted = ProblemKind(
         .conflict, "event_not_accepted", "Event not accepted here",
-        "Nothing on the journey's screen waits for this event: accepted has the names of those that would do.")
+        "The journey's screen does not accept this event: accepted lists those that it does.")
     static let guardNotMet = ProblemKind(
         .conflict, "guard_not_met", "Not possible as things are",
-        "The event is known here, but a condition does not hold: errors says which data it is about.")
+        "The screen has this event, but its condition does not hold: errors says which data it depends on.")
     static let unreachable = ProblemKind(
         .conflict, "unreachable", "Screen cannot be reached",
-        "No way that may be taken now leads to that screen: screen is the first that blocks, errors says why.")
+        "No open way leads to that screen: screen is the first that blocks the way, errors says why.")
     static let actionFailed = ProblemKind(
         .conflict, "action_failed", "Action could not be done",
-        "What the flow does to the session's data on this way could not be done: errors says where. Nothing happened.")
+        "An action of the flow on the session's data failed: errors says where. Nothing was changed.")
     static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
-        "The session has as many journeys as it may have: delete one that is over or no longer needed.")
+        "The session has the most journeys that are allowed: delete one that is no longer needed.")
     static let stackFull = ProblemKind(
         .conflict, "stack_full", "Too many screens",
-        "There are as many screens on the journey's stack as there may be: go back first.")
+        "The journey's stack has the most screens that are allowed: go back first.")
     static let journeyOrphaned = ProblemKind(
         .conflict, "journey_orphaned", "Flow version gone",
-        "The journey is on a version of its flow that is not loaded any more: start it over with PUT.")
+        "The journey's version of its flow is no longer loaded: start it over with PUT.")
     static let journeyFinished = ProblemKind(
         .gone, "journey_finished", "Journey finished",
-        "The journey has come to its end and goes nowhere any more: start_again says how to begin a new one.")
+        "The journey has reached its end: start_again says how to begin a new one.")
     static let journeyExpired = ProblemKind(
         .gone, "journey_expired", "Journey expired",
-        "The journey's time is over: start_again says how to begin a new one.")
+        "The journey has expired: start_again says how to begin a new one.")
     static let preconditionFailed = ProblemKind(
         .preconditionFailed, "precondition_failed", "Changed in the meantime",
-        "The state is not the one that the condition names; ETag has the current one.")
+        "The condition does not hold for the current state; ETag has its entity tag.")
     static let bodyTooLarge = ProblemKind(
-        .contentTooLarge, "body_too_large", "Body too large", "The request's body is larger than the server takes.")
+        .contentTooLarge, "body_too_large", "Body too large", "The request's body is larger than the server accepts.")
     static let stateTooLarge = ProblemKind(
-        .contentTooLarge, "state_too_large", "State too large", "A service's state is larger than the server keeps.")
+        .contentTooLarge, "state_too_large", "State too large",
+        "A service's state would be larger than the server allows.")
     static let targetTooLong = ProblemKind(
-        .uriTooLong, "target_too_long", "Target too long", "The request target is longer than the server takes.")
+        .uriTooLong, "target_too_long", "Target too long", "The request target is longer than the server accepts.")
     static let unsupportedMediaType = ProblemKind(
         .unsupportedMediaType, "unsupported_media_type", "Unsupported media type",
         "The Content-Type is missing or not possible here, or the body has a Content-Encoding.")
     static let idempotencyKeyReused = ProblemKind(
         .unprocessableContent, "idempotency_key_reused", "Idempotency-Key used twice",
-        "This Idempotency-Key was used for another request before: take a fresh one.")
+        "This Idempotency-Key was used for another request before: use a new one.")
     static let preconditionRequired = ProblemKind(
         .preconditionRequired, "precondition_required", "Condition required",
-        "This service is only written with If-Match, so that nobody overwrites what they have not seen.")
+        "A write of this service requires If-Match, so that no caller overwrites a state that it has not seen.")
     static let headTooLarge = ProblemKind(
         .requestHeaderFieldsTooLarge, "head_too_large", "Header too large", "The header fields are too large.")
     static let tooManyFields = ProblemKind(
@@ -138,7 +140,7 @@ extension ProblemKind {
     static let tooManyArguments = ProblemKind(
         .badRequest, "too_many_arguments", "Too many arguments", "The query has too many arguments.")
     static let malformedRequest = ProblemKind(
-        .badRequest, "malformed_request", "Malformed request", "The request breaks the rules of RFC 9112.")
+        .badRequest, "malformed_request", "Malformed request", "The request violates RFC 9112.")
     static let invalidTarget = ProblemKind(
         .badRequest, "invalid_target", "Malformed target", "The request target is not well-formed.")
     static let invalidHost = ProblemKind(
@@ -148,38 +150,38 @@ extension ProblemKind {
         "Where the body ends is not said, or said in more than one way.")
     static let unknownTransferCoding = ProblemKind(
         .notImplemented, "unknown_transfer_coding", "Unknown transfer coding",
-        "Only the transfer coding \"chunked\" is known.")
+        "Only the transfer coding \"chunked\" is supported.")
     static let internalError = ProblemKind(
         .internalServerError, "internal_error", "Internal error",
-        "Something went wrong here. The log has its story under the request id.")
+        "The server failed. The log has the details under the request id.")
     static let endlessFlow = ProblemKind(
         .internalServerError, "endless_flow", "Flow goes round in circles",
-        "With the data as it is the flow never comes to a screen. Its definition has to be mended; nothing happened.")
+        "With the current data the flow never reaches a screen. Its definition must be corrected; nothing was changed.")
     static let drawingFailed = ProblemKind(
         .serviceUnavailable, "drawing_failed", "Could not be drawn",
-        "The picture could not be drawn just now; as Mermaid and Graphviz text the graph is always there.")
+        "The picture could not be drawn now; the graph is always available as Mermaid and Graphviz text.")
     static let tooManySessions = ProblemKind(
         .serviceUnavailable, "too_many_sessions", "Too many sessions",
-        "There are as many sessions as there may be: try again later.")
+        "The server has the most sessions that are allowed: try again later.")
     static let contention = ProblemKind(
         .serviceUnavailable, "contention", "Too many writers",
-        "Others keep changing this session at the same time: try again.")
+        "Other requests changed this session at the same time: try again.")
     static let storeUnavailable = ProblemKind(
         .serviceUnavailable, "store_unavailable", "Store unavailable",
-        "The store of the sessions cannot be reached: try again later.")
+        "The session store cannot be reached: try again later.")
     static let outOfMemory = ProblemKind(
         .serviceUnavailable, "out_of_memory", "Out of memory", "There is no memory left for the request's body.")
     static let stopping = ProblemKind(
-        .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try another one, or again.")
+        .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try again, or another server.")
     static let handlerTimeout = ProblemKind(
         .gatewayTimeout, "handler_timeout", "Took too long",
         "The response was not ready in time. A write may have been done: read before you try again.")
     static let unknownVersion = ProblemKind(
         .httpVersionNotSupported, "http_version_not_supported", "Unknown version of HTTP",
-        "Only HTTP/1.1 and HTTP/1.0 are known.")
+        "Only HTTP/1.1 and HTTP/1.0 are supported.")
     static let storageFull = ProblemKind(
         .insufficientStorage, "storage_full", "Storage full",
-        "The store of the sessions has no room left: reading goes on, writing does not.")
+        "The session store has no space left: it can be read, but not written.")
 
     /// In the order of their statuses.
     package static let all: [ProblemKind] = [

@@ -1,3 +1,4 @@
+import Glibc
 import Sessions
 
 extension Application {
@@ -6,16 +7,10 @@ extension Application {
         let configuration = loaded.configuration
         let log = Log(settings: configuration.log)
         for problem in loaded.problems where problem.severity == .warning {
-            log.write(.warning, "configuration") { json in
-                json.name("detail")
-                json.string("\(problem)")
-            }
+            log.write(.warning, "configuration") { $0.add("detail", "\(problem)") }
         }
         if let shortage = DescriptorLimit.raise(for: configuration.limits.connections) {
-            log.write(.warning, "descriptor_limit") { json in
-                json.name("detail")
-                json.string(shortage)
-            }
+            log.write(.warning, "descriptor_limit") { $0.add("detail", shortage) }
         }
         let application: Application
         do {
@@ -34,5 +29,25 @@ extension Application {
         }
         await application.stop()
         return ExitStatus.success
+    }
+}
+
+/// How many descriptors the process may have: each connection is one.
+enum DescriptorLimit {
+    /// Raises the soft limit as far as `connections` need it and the hard limit lets it.
+    /// - Returns: a sentence when that is not far enough.
+    static func raise(for connections: Int) -> String? {
+        // Besides connections: listeners, epoll sets, the log, what libraries open.
+        let wanted = rlim_t(connections + 128)
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < wanted else {
+            return nil
+        }
+        limit.rlim_cur = min(wanted, limit.rlim_max)
+        guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur == wanted else {
+            return "limits.connections is \(connections), but the process may have \(limit.rlim_cur) descriptors only:"
+                + " raise the limit (ulimit -n)"
+        }
+        return nil
     }
 }

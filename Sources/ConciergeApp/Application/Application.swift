@@ -4,8 +4,8 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// The whole program as a value: made from a configuration, started, stopped. Everything is put together here, and
-/// nowhere else does one part look for another.
+/// The whole program as a value: made from a configuration, started, stopped. This is the one composition root: no part
+/// looks up another one by itself.
 ///
 /// ```swift
 /// let application = try Application(configuration, services: [])
@@ -23,7 +23,7 @@ package actor Application {
     private struct Running {
         let publicServer: HTTPServer
         let adminServer: HTTPServer
-        /// What removes sessions and remembered answers whose time is over.
+        /// The tasks that remove expired sessions and expired responses.
         let sweepers: [Task<Void, Never>]
     }
 
@@ -33,7 +33,7 @@ package actor Application {
     private let sessions: Sessions
     private let idempotency: IdempotencyStore
     private let readiness: Readiness
-    /// Closed when nobody is left who writes.
+    /// Closed after the last writer has ended.
     private let store: any SessionStore
     private var running: Running?
 
@@ -55,10 +55,7 @@ package actor Application {
         let store =
             try store
             ?? configuration.openStore(for: catalog) { [log = self.log] sentence, isTrouble in
-                log.write(isTrouble ? .error : .info, "store") { json in
-                    json.name("detail")
-                    json.string(sentence)
-                }
+                log.write(isTrouble ? .error : .info, "store") { $0.add("detail", sentence) }
             }
         readiness = Readiness(store: store)
         self.store = store
@@ -101,24 +98,21 @@ package actor Application {
             publicServer: publicServer, adminServer: adminServer,
             sweepers: [Task { [sessions] in await sessions.run() }, Task { [idempotency] in await idempotency.run() }])
         readiness.beginServing()
-        log.write(.info, "listening") { json in
-            json.name("public")
-            json.string(Self.address(configuration.host, publicServer.port))
-            json.name("admin")
-            json.string(Self.address(configuration.admin.host, adminServer.port))
-            json.name("version")
-            json.string(BuildInformation.version)
-            json.name("store")
-            json.string(configuration.store.description)
-            StoreDescription(configuration).writePolicy(to: &json)
-            json.name("workers")
-            json.int(configuration.workers)
+        log.write(.info, "listening") { line in
+            line.add("public", Self.address(configuration.host, publicServer.port))
+            line.add("admin", Self.address(configuration.admin.host, adminServer.port))
+            line.add("version", BuildInformation.version)
+            line.add("store", configuration.store.description)
+            let store = StoreDescription(configuration)
+            line.add("durability", store.durability.rawValue)
+            if let interval = store.syncInterval { line.add("sync_interval_ms", Int(interval.milliseconds)) }
+            line.add("workers", configuration.workers)
         }
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
     }
 
-    /// Drains and stops: what is under way is answered, then the listeners and the sweeper end. The admin listener
-    /// goes last, so that somebody can watch.
+    /// Drains and stops: requests in progress are answered, then the listeners and the sweepers end. The admin listener ends
+    /// last, so that an operator can watch.
     package func stop() async {
         guard let running else { return }
         self.running = nil
@@ -137,19 +131,16 @@ package actor Application {
         log.flush()
     }
 
-    /// Looks whether the journeys in the store can go on with the flows that are loaded.
+    /// Checks that the journeys in the store can continue with the flows that are loaded.
     private func checkJourneys() async throws {
-        // Most starts: nothing that journeys were ever on is missing, and no session is looked at.
+        // The usual start: no flow version of any journey is missing, so no session is read.
         guard try await sessions.needsCensus() else { return }
         let census = try await sessions.runningJourneys()
         let missing = JourneyImpact(of: sessions.journeySettings.engine, on: census).missing
         guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
         let error = OrphanedJourneysError(versions: missing)
         guard configuration.orphanedJourneys == .restart else { throw error }
-        log.write(.warning, "orphaned_journeys") { json in
-            json.name("detail")
-            json.string("\(error) They start over.")
-        }
+        log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }
     }
 
     func publicRoutes() throws -> Router {
@@ -158,11 +149,13 @@ package actor Application {
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
         let journeys = JourneyEndpoints(caller: caller)
         var routes = RouterBuilder()
+        routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
         routes.group(
             IdempotencyMiddleware(
-                store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope(of:))
+                store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope,
+                authorizeResident: caller.residentIdempotencyScope)
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
@@ -185,6 +178,7 @@ package actor Application {
         // The metrics of a listener need its routes, and one of those routes shows the metrics.
         let late = LateMetrics()
         var routes = RouterBuilder()
+        routes.use(QueryMiddleware(.admin))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .admin).add(to: &routes)
         routes.group(AdminKeyMiddleware(key: configuration.admin.key), EndedSessionMiddleware()) { routes in
@@ -213,7 +207,7 @@ package actor Application {
         return (router, metrics)
     }
 
-    /// Nil where the tool that draws is not installed.
+    /// Nil if Graphviz is not installed.
     private static var drawing: FlowGraphs.Drawing? {
         guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
         return { try await tool.svg(of: $0) }

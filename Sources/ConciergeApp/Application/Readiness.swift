@@ -1,11 +1,12 @@
+import HTTPServer
 import Sessions
 import Synchronization
 
-/// Whether this server wants traffic, and if not, why.
+/// Whether this server is ready for traffic, and if not, why.
 final class Readiness: Sendable {
     struct Check: Sendable {
         let name: String
-        /// What is wrong, in a sentence; nil when nothing is.
+        /// Why the check failed, as a sentence; nil if it passed.
         let failure: String?
     }
 
@@ -27,5 +28,48 @@ final class Readiness: Sendable {
             case .draining: "The server is stopping."
             }
         return [Check(name: "serving", failure: failure), Check(name: "store", failure: store.trouble)]
+    }
+}
+
+/// What the log and the statistics say about the store: its kind, and when a write is durable.
+struct StoreDescription: Sendable {
+    let kind: String
+    /// The policy in force: sessions in memory end with the process, whatever is configured.
+    let durability: Configuration.Durability
+    /// Nil where the policy has none.
+    let syncInterval: Duration?
+
+    init(_ configuration: Configuration) {
+        kind = configuration.store.kind
+        durability = configuration.store == .memory ? .none : configuration.durability
+        syncInterval = durability == .interval ? configuration.syncInterval : nil
+    }
+}
+
+/// The metrics for the endpoint that shows them, which is itself one of the routes that they count.
+final class LateMetrics: Sendable {
+    private let storage = Mutex<Metrics?>(nil)
+
+    var metrics: Metrics? { storage.withLock { $0 } }
+
+    func set(_ metrics: Metrics) { storage.withLock { $0 = metrics } }
+}
+
+/// How many connections each listener has, for the metrics; 0 before it listens. Keeps no server alive.
+final class ConnectionCounts: Sendable {
+    private struct Servers {
+        weak var publicServer: HTTPServer?
+        weak var adminServer: HTTPServer?
+    }
+
+    private let servers = Mutex(Servers())
+
+    func count(_ publicServer: HTTPServer, _ adminServer: HTTPServer) {
+        servers.withLock { $0 = Servers(publicServer: publicServer, adminServer: adminServer) }
+    }
+
+    var current: [(listener: String, count: Int)] {
+        let servers = servers.withLock { ($0.publicServer, $0.adminServer) }
+        return [("public", servers.0?.connections ?? 0), ("admin", servers.1?.connections ?? 0)]
     }
 }

@@ -1,23 +1,22 @@
 import Glibc
-import HTTPServer
+import Threads
 
 /// SIGTERM and SIGINT as an event to wait for; SIGHUP, SIGUSR1 and SIGUSR2 as nothing at all.
 ///
-/// All are blocked in every thread and taken by one that waits for them, so that no handler runs in the middle of
-/// something, and so that it also works as process 1 of a container, which has no default action for them.
+/// Every thread blocks all of them, and one thread waits for them. So no signal handler interrupts other code, and they
+/// also work for process 1 of a container, for which they have no default action.
 package enum TerminationSignals {
     private static let ending = [SIGTERM, SIGINT]
     /// Tools send them to any service, to have it reload or rotate a log. By default they would end the process.
     private static let ignored = [SIGHUP, SIGUSR1, SIGUSR2]
 
-    /// To be called first thing in the program: threads take over what is blocked from the one that starts them.
+    /// Call it first in the program: a thread inherits the blocked signals of the one that starts it.
     package static func block() {
         var signals = set(ending + ignored)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// For a command that may take long and may be ended at any moment: on this thread they do again what they do to
-    /// other programs, which ends the process.
+    /// For a command that may take long and can be ended at any time: on this thread both end the process again.
     static func unblock() {
         var signals = set(ending + ignored)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)

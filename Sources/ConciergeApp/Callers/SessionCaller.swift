@@ -16,11 +16,8 @@ struct SessionCaller: Sendable {
     /// Every way that a token can be bad gives the same answer, so that nobody learns which it was.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; what the store says.
     func session(of request: HTTPRequest) async throws -> Session {
+        if let session = try residentSession(of: request) { return session }
         let token = try presentedToken(of: request)
-        if let session = try sessions.authenticateResident(token) {
-            request.note(token.sessionID)
-            return session
-        }
         let session = try await sessions.authenticate(token)
         request.note(token.sessionID)
         return session
@@ -37,12 +34,17 @@ struct SessionCaller: Sendable {
     /// How handlers find the session that the path names.
     var inPath: SessionFinder {
         SessionFinder(any: sessionInPath) { request in
-            let token = try presentedToken(of: request)
-            guard let session = try sessions.authenticateResident(token) else { return nil }
-            request.note(token.sessionID)
+            guard let session = try residentSession(of: request) else { return nil }
             try checkPath(of: request, names: session)
             return session
         }
+    }
+
+    private func residentSession(of request: HTTPRequest) throws -> Session? {
+        let token = try presentedToken(of: request)
+        guard let session = try sessions.authenticateResident(token) else { return nil }
+        request.note(token.sessionID)
+        return session
     }
 
     /// What the request names its session by, if it may be used from where the request comes.
@@ -65,8 +67,17 @@ struct SessionCaller: Sendable {
 
     /// Whose an `Idempotency-Key` is: the session's, or, where a session is only being made, the peer's.
     @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
-        let namesSession = request.match.route?.pattern.parameterNames.isEmpty == false
-        return namesSession ? .session(try await session(of: request).id) : .peer(Self.trace(of: request))
+        Self.namesSession(request) ? .session(try await session(of: request).id) : .peer(Self.trace(of: request))
+    }
+
+    /// The same without waiting; nil when the store has to be asked.
+    @Sendable func residentIdempotencyScope(of request: HTTPRequest) throws -> IdempotencyScope? {
+        Self.namesSession(request)
+            ? try residentSession(of: request).map { .session($0.id) } : .peer(Self.trace(of: request))
+    }
+
+    private static func namesSession(_ request: HTTPRequest) -> Bool {
+        request.match.route?.pattern.parameterNames.isEmpty == false
     }
 
     /// Everything that tells callers without a token apart: the address alone is a proxy's, or that of a whole office.

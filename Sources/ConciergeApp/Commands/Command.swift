@@ -1,3 +1,5 @@
+import Glibc
+
 /// What the program can be asked to do.
 package enum Command: String, Sendable, CaseIterable {
     case serve, check, config, simulate, paths, store, health, version, help
@@ -7,9 +9,9 @@ package enum Command: String, Sendable, CaseIterable {
         case .serve: "run the server until SIGTERM or SIGINT"
         case .check: "print all problems of configuration, service and flow files"
         case .config: "print the effective configuration as JSON, secrets masked"
-        case .simulate: "play a script of events on a flow, without a server"
+        case .simulate: "run a script of events on a flow, without a server"
         case .paths: "print scripts that together take every transition of a flow"
-        case .store: "look after the file that sessions live in"
+        case .store: "maintain the file that sessions are stored in"
         case .health: "ask the running server whether it is ready"
         case .version: "print name and version"
         case .help: "explain a command"
@@ -41,4 +43,63 @@ package enum Command: String, Sendable, CaseIterable {
         default: []
         }
     }
+}
+
+/// Where a command writes; tests collect the text instead.
+package struct ProgramOutput: Sendable {
+    private let writeResult: @Sendable (String) -> Void
+    private let writeComplaint: @Sendable (String) -> Void
+
+    package init(result: @escaping @Sendable (String) -> Void, complaint: @escaping @Sendable (String) -> Void) {
+        writeResult = result
+        writeComplaint = complaint
+    }
+
+    /// Standard output and standard error of the process.
+    package static let standard = ProgramOutput(
+        result: { write($0, to: STDOUT_FILENO) }, complaint: { write($0, to: STDERR_FILENO) })
+
+    /// Writes a result.
+    package func result(_ text: String) { writeResult(text) }
+
+    /// Writes an error message.
+    package func complaint(_ text: String) { writeComplaint(text) }
+
+    /// Unbuffered, so that nothing is lost when the process ends.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while let start = rest.baseAddress, !rest.isEmpty {
+                let count = Glibc.write(descriptor, start, rest.count)
+                if count < 0 && errno == EINTR { continue }
+                // The reader has gone: there is no place left to report it.
+                guard count > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}
+
+/// A command line that is not valid, as one sentence.
+package struct UsageError: Error, Equatable, CustomStringConvertible {
+    package let description: String
+
+    init(_ sentence: String) {
+        description = sentence
+    }
+}
+
+/// The exit status of the program.
+package enum ExitStatus {
+    package static let success: Int32 = 0
+    package static let failure: Int32 = 1
+    /// Wrong usage or configuration: trying again without a change is of no use.
+    package static let usage: Int32 = 2
+}
+
+/// What this program is, for `concierge version`, `GET /version` and logs.
+package enum BuildInformation {
+    package static let name = "concierge"
+    package static let version = "0.1.0"
 }

@@ -23,7 +23,7 @@ enum HelpText {
     }
 
     private static func command(_ topic: Command) -> String {
-        var flags = [("--config FILE", "configuration file; default \(ConfigurationLoader.defaultFile) if it is there")]
+        var flags = [("--config FILE", "configuration file; default \(ConfigurationLoader.defaultFile) if it exists")]
         flags += ConfigurationKey.all.compactMap { key in
             key.flagName.map { ("\($0) \(key.typeName.uppercased())", plain(key.meaning)) }
         }
@@ -60,11 +60,11 @@ enum HelpText {
         case .config:
             [
                 ("--sources", "also where each value comes from"),
-                ("--reference", "instead the table of all keys, as Markdown"),
+                ("--reference", "the table of all keys as Markdown instead"),
             ]
         case .check:
             [
-                ("--against URL", "also what these flows would do to the journeys of a running server"),
+                ("--against URL", "also report what these flows would do to the journeys of a running server"),
                 ("--admin-key-file FILE", "the key of that server; default admin.key of this configuration"),
             ]
         case .simulate:
@@ -76,7 +76,7 @@ enum HelpText {
         case .store:
             [
                 ("--json", "with stats: for programs"),
-                ("--force", "with backup: also where FILE is there already"),
+                ("--force", "with backup: replace FILE if it exists"),
                 (
                     "--admin-key-file FILE",
                     "with vacuum: the key of the server; default admin.key of this configuration"
@@ -92,8 +92,8 @@ enum HelpText {
         case .check:
             """
 
-            URL is the admin listener of the server, such as http://127.0.0.1:8081; https is not spoken. The status is 0
-            when no problem is an error and no journey would be lost, 2 otherwise, 1 when the server cannot be asked.
+            URL is the admin listener of the server, such as http://127.0.0.1:8081; https is not supported. The status is 0
+            if no problem is an error and no journey would be lost, 2 otherwise, 1 if the server cannot be reached.
 
             """
         case .simulate:
@@ -107,16 +107,16 @@ enum HelpText {
               {"back": true}
               {"wait": "31m"}
 
-            A step that is refused is explained, and the script goes on. The status is 0 when every step was taken, 1 when
-            one was refused, 2 for a script that is none.
+            A refused step is explained, and the script continues. The status is 0 if every step was taken, 1 if one was
+            refused, 2 if the script is not valid.
 
             """
         case .paths:
             """
 
-            What is printed is a JSON object: `scripts`, each with `events`, which `concierge simulate` plays, and the
-            transitions that it `takes` as JSON Pointers into the flow's file; and `uncovered`, those that no script was
-            found for, and why. With --curl it is a shell script that needs curl and jq.
+            Prints a JSON object: `scripts`, each with `events`, which `concierge simulate` runs, and the transitions that it
+            `takes`, as JSON Pointers into the flow's file; and `uncovered`, the transitions that no script was found for,
+            and why. With --curl it prints a shell script that needs curl and jq.
 
             """
         case .store:
@@ -124,9 +124,9 @@ enum HelpText {
 
             \(StoreAction.allCases.map { "  \(padded($0.rawValue, 8))\($0.summary)" }.joined(separator: "\n"))
 
-            A server may run on the file or not; check, stats and backup only read. vacuum asks the server, where one has
-            the file, on its admin listener. docs/store.md says more. The status is 0 when all is well, 1 when something
-            is wrong or could not be done, 2 for a command line that is not understood.
+            A server may be using the file; check, stats and backup only read. If a server uses the file, vacuum asks it on
+            its admin listener. docs/store.md says more. The status is 0 for success, 1 if something is wrong or failed, 2
+            for a command line that is not valid.
 
             """
         case .serve, .config, .health, .version, .help: ""

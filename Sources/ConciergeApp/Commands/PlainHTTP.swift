@@ -1,7 +1,7 @@
 import Glibc
 
-/// Asks an HTTP server one thing, for commands that talk to a running one. The connection is closed after the answer,
-/// and that is what ends it: servers of this program do not answer otherwise.
+/// A minimal HTTP client for commands that talk to a running server: one request for each connection, whose end is the end
+/// of the response.
 struct PlainHTTP {
     struct Answer {
         let status: Int
@@ -10,7 +10,7 @@ struct PlainHTTP {
 
     let host: String
     let port: Int
-    /// A server that is silent for so long is as good as none.
+    /// After this long without a response there is no server.
     var timeoutSeconds = 2
     /// Far more than anything that is asked for.
     private static let longestAnswer = 64 << 20
@@ -105,5 +105,27 @@ struct PlainHTTP {
             let end = bytes.indices.first(where: { bytes[$0...].starts(with: "\r\n\r\n".utf8) })
         else { return nil }
         return Answer(status: status, body: Array(bytes[(end + 4)...]))
+    }
+}
+
+/// `concierge health`: asks the server that runs with this configuration whether it is ready. For containers, whose
+/// health check has no shell and no other program to ask with.
+enum HealthCheck {
+    /// - Returns: nil when it is ready, otherwise why not.
+    static func failure(of configuration: Configuration) -> String? {
+        let host = loopback(for: configuration.host)
+        guard let answer = PlainHTTP(host: host, port: configuration.port).get("/health/ready") else {
+            return "no server responds at \(host), port \(configuration.port)"
+        }
+        return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
+    }
+
+    /// Where this machine reaches a listener on that address.
+    static func loopback(for host: String) -> String {
+        switch host {
+        case "0.0.0.0", "localhost": "127.0.0.1"
+        case "::": "::1"
+        default: host
+        }
     }
 }

@@ -13,11 +13,11 @@ extension ConfigurationKey {
             "Where sessions live: in memory alone, or in an SQLite file, named relative to the working directory."),
         .init(
             "durability", .choice(Configuration.Durability.self), \.durability,
-            "When a write is on the disk: before its answer, at most `sync_interval` later, or when the operating system "
-                + "gets to it. No effect with `memory`."),
+            "When a write is on the disk: before its response, at most `sync_interval` later, or when the operating system "
+                + "writes it. No effect with `memory`."),
         .init(
             "sync_interval", .duration(.milliseconds(1) ... .seconds(60)), \.syncInterval,
-            "With `durability` `interval`: the most that a power cut may take back."),
+            "With `durability` `interval`: the most time of writes that a power cut may lose."),
         .init(
             "services", .optional(.path), \.services, flag: true,
             defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),
@@ -28,43 +28,43 @@ extension ConfigurationKey {
             "flows_public", .boolean, \.flowsPublic, "Whether flows and their graphs can be read without a token."),
         .init(
             "main_flow", .optional(.flowName), \.mainFlow,
-            "The flow of journey `main`, which starts when it is first asked for."),
+            "The flow of journey `main`, which starts at its first request."),
         .init(
             "orphaned_journeys", .choice(Configuration.OrphanedJourneys.self), \.orphanedJourneys,
             "When journeys need a version of a flow that is not loaded: refuse to start, or restart those journeys."),
         .init(
             "drain_timeout", .duration(.zero ... .hours(1)), \.drainTimeout,
-            "How long a stopping server waits for the requests it has."),
+            "How long a stopping server waits for requests in progress."),
         .init(
             "drain_delay", .duration(.zero ... .hours(1)), \.drainDelay,
-            "How long a stopping server goes on accepting while it already says that it is not ready."),
+            "How long a stopping server accepts requests while it already reports that it is not ready."),
         .init(
             "rotation_grace", .duration(.zero ... .hours(1)), \.rotationGrace,
-            "How long the old token works after a new one was asked for."),
+            "How long the old token works after a new one was issued."),
         .init(
             "touch_interval", .duration(.zero ... .hours(1)), \.touchInterval,
             defaultText: "a twentieth of `session_idle_timeout`, `\"1h\"` at most",
-            "The store is told at most this often that a session is in use, and when the server stops. After an end that was "
-                + "not orderly a session may live so much longer, and no session shorter. No effect with `memory`."),
+            "The last use of a session is stored at most this often, and when the server stops. After a crash a session may "
+                + "live this much longer, and no session shorter. No effect with `memory`."),
         .init(
             "session_idle_timeout", .duration(.seconds(1) ... .days(365)), \.sessionIdleTimeout,
-            "A session that nobody uses for so long ends."),
+            "A session ends when it has not been used for this long."),
         .init(
             "session_lifetime", .duration(.seconds(1) ... .days(3650)), \.sessionLifetime,
-            "A session ends after so long, used or not."),
+            "A session ends after this long, used or not."),
         .init(
             "expired_retention", .duration(.zero ... .days(30)), \.expiredRetention,
-            "What has ended by time is refused at once, and deleted so much later, not before the server has run for as "
-                + "long: a start with a wrong clock loses nothing. With three quarters of `max_sessions` stored it is "
-                + "deleted at once. No effect with `memory`."),
+            "An expired session is refused at once and deleted this much later, and not before the server has run for as "
+                + "long, so a start with a wrong clock loses nothing. While three quarters of `max_sessions` are stored, it "
+                + "is deleted at once. No effect with `memory`."),
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
-            "With so many sessions stored, those that are still to be deleted among them, no further ones are made (503)."
+            "Most sessions that are stored, including expired ones that are not deleted yet; at this number a new one gets 503."
         ),
         .init(
             "max_resident_sessions", .integer(1...100_000_000), \.maxResidentSessions,
-            "Most sessions that stay in memory; of more, those unused for longest are read from the store when they are "
-                + "used again. No effect with `memory`."),
+            "Most sessions in memory; beyond this number the least recently used are dropped from it and read from the store "
+                + "when they are used again. No effect with `memory`."),
 
         .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
         .init(
@@ -72,7 +72,7 @@ extension ConfigurationKey {
             "Port of the admin listener; 0 takes a free one."),
         .init(
             "admin.key", .optional(.secret), \.admin.key,
-            "Key that admin requests must carry; mandatory unless `admin.host` is loopback."),
+            "Key that admin requests must carry; required unless `admin.host` is loopback."),
         .init("admin.key_file", .optional(.path), \.admin.keyFile, "File with that key on its only line."),
 
         .init(
@@ -80,7 +80,7 @@ extension ConfigurationKey {
             "Whether the session cookie is only sent over HTTPS; false is for development alone."),
         .init(
             "cookie.allowed_origins", .origins, \.cookie.allowedOrigins,
-            "Other web origins that may change things with the session cookie."),
+            "Other web origins that may send requests that change something with the session cookie."),
 
         .init(
             "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
@@ -96,35 +96,37 @@ extension ConfigurationKey {
             "Most open connections of the public listener; further ones wait."),
         .init(
             "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
-            "Memory of each connection; request line, header fields and the answer's header must fit into it."),
+            "Memory of each connection; request line, header fields and the response's header must fit into it."),
 
         .init(
             "timeouts.header", .deadline, \.timeouts.header,
             "From the first byte of a request to the end of its header."),
         .init("timeouts.body", .deadline, \.timeouts.body, "From the end of the header to the end of the body."),
         .init("timeouts.idle", .deadline, \.timeouts.idle, "A connection without a request is closed after this."),
-        .init("timeouts.handler", .deadline, \.timeouts.handler, "An answer not made in this time becomes a 504."),
+        .init(
+            "timeouts.handler", .deadline, \.timeouts.handler,
+            "A response that is not ready in this time becomes a 504."),
         .init(
             "timeouts.write", .deadline, \.timeouts.write,
-            "A client that does not take its answer in this time is cut off."),
+            "A client that does not read its response in this time is disconnected."),
 
         .init(
             "log.format", .choice(Configuration.Log.Format.self), \.log.format,
             "Log lines as JSON or as text; auto is text on a terminal and JSON elsewhere."),
         .init(
-            "log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe lines that are written."),
-        .init("log.requests", .boolean, \.log.requests, "Whether each request is a line of the log."),
+            "log.level", .choice(Configuration.Log.Level.self), \.log.level, "The least severe level that is written."),
+        .init("log.requests", .boolean, \.log.requests, "Whether each request gets a line in the log."),
 
         .init(
             "journeys.max", .integer(1...1000), \.journeys.max,
-            "Most journeys of a session; with so many no further one is started (409), but `main`."),
+            "Most journeys of a session; at this number only `main` can be started, any other gets 409."),
 
         .init(
             "idempotency.retention", .duration(.seconds(1) ... .days(30)), \.idempotency.retention,
-            "How long the answer to an `Idempotency-Key` is remembered."),
+            "How long the response to an `Idempotency-Key` is kept."),
         .init(
             "idempotency.max_entries", .integer(1...10_000_000), \.idempotency.maxEntries,
-            "Most remembered answers; the oldest go first."),
+            "Most kept responses; the oldest are dropped first."),
     ]
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })

@@ -1,3 +1,27 @@
+import Navigation
+
+/// The effective configuration, where each value came from, the services and flows it declares, and everything wrong with it.
+package struct LoadedConfiguration: Sendable {
+    /// Only to be used when ``hasErrors`` is false: keys with a bad value have their default here.
+    package var configuration = Configuration()
+    /// By the path of the key; keys that are not in it have their default.
+    package var origins: [String: ValueOrigin] = [:]
+    /// The file that was read, if any.
+    package var file: String?
+    package var services: [ServiceFile] = []
+    /// How many service files were looked at, the bad ones too.
+    package var serviceFileCount = 0
+    /// Empty when a flow file has an error.
+    package var flows = FlowCatalog.empty
+    /// How many flow files were looked at, the bad ones too.
+    package var flowFileCount = 0
+    package var problems: [ConfigurationProblem] = []
+
+    package var hasErrors: Bool { problems.contains { $0.severity == .error } }
+
+    func origin(of path: String) -> ValueOrigin { origins[path] ?? .builtIn }
+}
+
 /// The effective configuration as JSON, in the order of the reference, with stars in place of secrets.
 package enum ConfigurationReport {
     package static func json(of loaded: LoadedConfiguration) -> String {
@@ -31,5 +55,20 @@ package enum ConfigurationReport {
             return "\(indent)  \(JSONText.string(group.name)): {\n\(inner)\n\(indent)  }"
         }
         return "{\n\(members.joined(separator: ",\n"))\n\(indent)}"
+    }
+}
+
+/// The table of all keys for `config/README.md`, made from the keys themselves so that it cannot fall behind.
+package enum ConfigurationReference {
+    package static var markdown: String {
+        let rows = ConfigurationKey.all.map { key in
+            "| `\(key.path)` | \(key.typeName) | \(key.defaultText) | \(cell(key.allowed)) | \(cell(key.meaning)) |"
+        }
+        let head = ["| key | type | default | allowed | meaning |", "|---|---|---|---|---|"]
+        return (head + rows).joined(separator: "\n") + "\n"
+    }
+
+    private static func cell(_ text: String) -> String {
+        text.map { $0 == "|" ? "\\|" : String($0) }.joined()
     }
 }

@@ -1,5 +1,5 @@
 import Glibc
-import HTTPServer
+import Threads
 
 /// Graphviz' `dot`, a program of its own, which lays out a graph and draws it.
 ///

@@ -26,18 +26,12 @@ struct AdminSessionEndpoints: Sendable {
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let page = try PageRequest(request, known: ["user_id", "active"])
-        let isActive: Bool?
-        switch page["active"] {
-        case nil: isActive = nil
-        case "true", "": isActive = true
-        case "false": isActive = false
-        default:
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/active", detail: "must be true or false")])
-        }
+        var query = try QueryReader(request)
+        let isActive = query.flag(.active)
+        let page = try PageRequest(&query)
         return .list(
             try await sessions.page(
-                after: page.cursor, limit: page.limit, userID: page["user_id"], isActive: isActive))
+                after: page.cursor, limit: page.limit, userID: query.text(.userID), isActive: isActive))
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -63,7 +63,8 @@ struct InsightEndpoints: Sendable {
             }
             json.object("store") { json in
                 json.member("kind", store.kind)
-                store.writePolicy(to: &json)
+                json.member("durability", store.durability.rawValue)
+                if let interval = store.syncInterval { json.member("sync_interval_ms", Int(interval.milliseconds)) }
                 if let file { json.member("file", file) }
             }
             json.member("uptime_seconds", Int((ContinuousClock.now - startedAt).components.seconds))

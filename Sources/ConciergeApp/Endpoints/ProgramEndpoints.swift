@@ -54,7 +54,7 @@ struct ProgramEndpoints: Sendable {
 
     private func explain(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let kind = ProblemKind.named(request.parameter("code")) else {
-            throw Problem(.notFound, "There is no problem of that code.")
+            throw Problem(.notFound, "There is no problem with that code.")
         }
         return .json { json in
             json.name("type")

@@ -1,40 +1,84 @@
 import HTTPServer
+import Sessions
 
-/// What a request asks for, as a SHA-256 over method, route, target as sent, content type and body: two requests with
-/// one key and different fingerprints are a mistake of the client's.
+/// The SHA-256 over a list of parts, each behind its length, so that no two lists give the same input. The first part is
+/// a label that says what the digest is for, so that no two uses give the same digest.
+struct PartsHasher: ~Copyable {
+    private var hasher = SHA256Hasher()
+
+    init(_ label: StaticString) { add(UnsafeRawBufferPointer(start: label.utf8Start, count: label.utf8CodeUnitCount)) }
+
+    mutating func add(_ part: UnsafeRawBufferPointer) {
+        withUnsafeBytes(of: UInt64(part.count).littleEndian) { hasher.add($0) }
+        hasher.add(part)
+    }
+
+    mutating func add(_ part: some Collection<UInt8>) {
+        if part.withContiguousStorageIfAvailable({ add(UnsafeRawBufferPointer($0)) }) == nil { add(Array(part)) }
+    }
+
+    mutating func add(_ part: String) {
+        var part = part
+        part.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds a piece of a part. The length of the whole must follow as a part of its own.
+    mutating func `continue`(with piece: [UInt8]) { hasher.add(piece) }
+
+    consuming func finish() -> SHA256Digest { hasher.digest }
+}
+
+/// What a request asks for: method, route, target as sent, content type and body. Two requests with one key and
+/// different fingerprints are a mistake of the client's.
 package struct IdempotencyFingerprint: Sendable, Equatable {
-    private let digest: IdempotencyDigest
+    private let digest: SHA256Digest
 
-    init(_ digest: IdempotencyDigest) { self.digest = digest }
+    init(_ digest: SHA256Digest) { self.digest = digest }
 
     /// Of everything but the body, while that has not come.
     init(ofHead request: HTTPRequest) {
         digest = Self.head("concierge idempotency: what is being asked for", request).finish()
     }
 
-    static func head(_ label: String, _ request: HTTPRequest) -> IdempotencyDigest.Builder {
-        var builder = IdempotencyDigest.Builder(label)
-        builder.add(request.method.description)
-        builder.add(request.match.route?.pattern.text ?? "")
-        builder.add(request.target)
-        builder.add(request.fields.bytes(of: .contentType) ?? [])
-        return builder
+    static func head(_ label: StaticString, _ request: HTTPRequest) -> PartsHasher {
+        var hasher = PartsHasher(label)
+        hasher.add(request.method.description)
+        hasher.add(request.match.route?.pattern.text ?? "")
+        hasher.add(request.target)
+        hasher.add(request.fields.bytes(of: .contentType) ?? [])
+        return hasher
     }
 
     /// - Throws: `HTTPError.bodyIsAwaited`.
     package init(of request: HTTPRequest) throws(HTTPError) {
-        self.init(
-            method: request.method.description, route: request.match.route?.pattern.text ?? "", target: request.target,
-            contentType: request.fields.bytes(of: .contentType) ?? [], body: try request.body)
+        var hasher = Self.head("concierge idempotency: what was asked for", request)
+        hasher.add(try request.body)
+        digest = hasher.finish()
     }
+}
 
-    init(method: String, route: String, target: String, contentType: ArraySlice<UInt8>, body: [UInt8]) {
-        var builder = IdempotencyDigest.Builder("concierge idempotency: what was asked for")
-        builder.add(method)
-        builder.add(route)
-        builder.add(target)
-        builder.add(contentType)
-        builder.add(body)
-        digest = builder.finish()
+    }
+}
+
+/// Whose an idempotency key is. The same key of two callers is two keys: no caller gets another one's response.
+package enum IdempotencyScope: Sendable, Equatable {
+    /// A caller whose token was found good for this very request.
+    case session(SessionID)
+    /// A caller without a token, told apart by its address and by what it says of itself: see
+    /// ``SessionCaller/idempotencyScope(of:)``.
+    case peer(String)
+    /// Whoever holds the key of the admin listener.
+    case administrator
+
+    func add(to hasher: inout PartsHasher) {
+        switch self {
+        case .session(let id):
+            hasher.add("session")
+            withUnsafeBytes(of: (id.high, id.low)) { hasher.add($0) }
+        case .peer(let trace):
+            hasher.add("peer")
+            hasher.add(trace)
+        case .administrator: hasher.add("administrator")
+        }
     }
 }

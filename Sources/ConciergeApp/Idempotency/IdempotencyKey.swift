@@ -9,17 +9,16 @@ package struct IdempotencyKey: Sendable, Equatable {
     /// Without the quotes and their escapes.
     let bytes: [UInt8]
 
-    /// Longer than any identifier needs, short enough to hash without a thought.
+    /// Longer than any identifier needs, short enough to hash quickly.
     static let maximumLength = 255
 
-    /// The key of a request; nil when it has none.
-    /// - Throws: `HTTPError` 400 `invalid_idempotency_key` when the field is malformed or stands there twice.
-    package init?(of request: HTTPRequest) throws(HTTPError) {
-        guard let value = request.fields.bytes(of: .idempotencyKey) else { return nil }
-        guard request.fields.count(of: .idempotencyKey) == 1, let key = IdempotencyKey(value) else {
+    /// The key of a request.
+    /// - Throws: `HTTPError` 400 `invalid_idempotency_key` unless the request has the field once and well-formed.
+    package init(of request: HTTPRequest) throws(HTTPError) {
+        guard case .one(let value) = request.fields.only(.idempotencyKey), let key = IdempotencyKey(value) else {
             throw HTTPError(
                 .badRequest, code: "invalid_idempotency_key",
-                detail: "Idempotency-Key is wanted once, with 1 to \(Self.maximumLength) visible ASCII characters.")
+                detail: "Idempotency-Key must be sent once, with 1 to \(Self.maximumLength) visible ASCII characters.")
         }
         self = key
     }

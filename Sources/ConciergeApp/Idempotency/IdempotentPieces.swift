@@ -1,13 +1,13 @@
 import HTTPServer
 
-/// What ``IdempotencyMiddleware`` does, for requests whose body comes in pieces and never is there as a whole.
+/// What ``IdempotencyMiddleware`` does, for requests whose body arrives in pieces and is never in memory as a whole.
 ///
-/// Until the end of the body nobody can tell whether the same was sent before. So what is done for the first time is known
-/// by its head; and when its key is known already, the body is read to its end, and nothing is done with it, before the
-/// remembered answer is given, or 422.
+/// Until the end of the body nobody can tell whether the same was sent before. So a request in progress is known by its
+/// head; and when its key is known already, the body is read to its end and dropped before the response is replayed or 422
+/// is given.
 ///
-/// Only an answer that was given to the whole body is remembered. An error means that not all of it was taken in: sending
-/// it again with the same key goes on.
+/// Only a response to the whole body is kept. After an error, not all of it was taken in: sending it again with the same key
+/// goes on.
 struct IdempotentPieces: Sendable {
     let store: IdempotencyStore
     let scope: IdempotencyScope
@@ -15,7 +15,7 @@ struct IdempotentPieces: Sendable {
     typealias Work = (inout FingerprintedBody) async throws -> HTTPResponse
 
     func respond(to request: HTTPRequest, _ work: Work) async throws -> HTTPResponse {
-        let key = try IdempotencyKey(of: request)
+        let key = request.fields.contains(.idempotencyKey) ? try IdempotencyKey(of: request) : nil
         var body = FingerprintedBody(of: request, isFingerprinted: key != nil)
         guard let key else { return try await work(&body) }
         switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(ofHead: request)) {
@@ -38,7 +38,7 @@ struct IdempotentPieces: Sendable {
             do {
                 while try await body.next() != nil {}
             } catch {
-                // Nobody is left to be answered.
+                // The client has gone.
                 throw HTTPError.requestInProgress
             }
             return try replay(body.fingerprint(), key)
@@ -53,9 +53,45 @@ struct IdempotentPieces: Sendable {
         case .mismatch: throw HTTPError.idempotencyKeyReused
         case .inProgress: throw HTTPError.requestInProgress
         case .proceed(let ticket):
-            // It was forgotten just now, and the body is gone.
+            // It was dropped just now, and the body is gone.
             store.abandon(ticket)
             throw HTTPError.requestInProgress
         }
+    }
+}
+
+/// A body that arrives in pieces, and the fingerprint of its request, which is known at its end.
+struct FingerprintedBody: ~Copyable {
+    private let reader: HTTPBodyReader?
+    private let isFingerprinted: Bool
+    private var hasher: PartsHasher
+    private var count: UInt64 = 0
+    /// Whether its end has arrived.
+    private(set) var isWhole = false
+
+    /// - Parameter isFingerprinted: false when nobody needs the fingerprint, which takes time.
+    init(of request: HTTPRequest, isFingerprinted: Bool) {
+        reader = request.reader
+        self.isFingerprinted = isFingerprinted
+        hasher = IdempotencyFingerprint.head("concierge idempotency: what was asked for, in pieces", request)
+    }
+
+    /// The next bytes; nil at the end.
+    mutating func next() async throws(HTTPBodyBroken) -> [UInt8]? {
+        guard let piece = try await reader?.next() else {
+            isWhole = true
+            return nil
+        }
+        if isFingerprinted {
+            count += UInt64(piece.count)
+            hasher.continue(with: piece)
+        }
+        return piece
+    }
+
+    /// The same wherever the pieces were cut.
+    consuming func fingerprint() -> IdempotencyFingerprint {
+        withUnsafeBytes(of: count.littleEndian) { hasher.add($0) }
+        return IdempotencyFingerprint(hasher.finish())
     }
 }

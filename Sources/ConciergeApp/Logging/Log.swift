@@ -1,27 +1,26 @@
 import Glibc
-import JSONDocument
+import HTTPServer
 
-/// One structured line for each thing that happened, on standard error.
+/// The log: one structured line for each event, on standard error.
 ///
 /// ```swift
 /// log.write(.info, "listening") { line in
-///     line.name("public")
-///     line.string("http://127.0.0.1:8080")
+///     line.add("public", "http://127.0.0.1:8080")
 /// }
 /// // {"time":"2026-01-31T09:05:07.250Z","level":"info","event":"listening","public":"http://127.0.0.1:8080"}
 /// ```
 ///
-/// Nothing here waits for whoever reads the lines: they go to a bounded buffer that a thread of its own empties.
-/// Lines that do not fit are dropped, counted in ``droppedLines``, and told of in a line `log_dropped`.
+/// A caller never waits for the reader of the log: lines go to a bounded buffer, which a thread of its own empties. Lines
+/// that do not fit are dropped, counted in ``droppedLines``, and reported in a line `log_dropped`.
 package final class Log: Sendable {
     package typealias Level = Configuration.Log.Level
 
-    /// Some ten thousand requests: a reader that is behind by more than that will not catch up soon.
+    /// Some ten thousand requests: a reader that is further behind will not catch up soon.
     package static let defaultCapacity = 4 << 20
 
     private let settings: Configuration.Log
     let form: LogForm
-    let sink: LogSink
+    private let sink: LogSink
 
     /// - Parameters:
     ///   - descriptor: must stay open until the last ``flush(atMost:)`` has returned.
@@ -48,29 +47,46 @@ package final class Log: Sendable {
     /// Whether a request's line is written: those of failures always are.
     func writesRequest(_ level: Level) -> Bool { writes(level) && (settings.requests || level == .error) }
 
-    /// Writes a line, if the level is one that is written.
-    /// - Parameter fields: adds members after `time`, `level` and `event`: names and values in turn.
-    package func write(_ level: Level, _ event: String, _ fields: (inout JSONWriter) -> Void = { _ in }) {
+    /// Writes a line, if its level is written.
+    /// - Parameter fields: adds members after `time`, `level` and `event`.
+    package func write(_ level: Level, _ event: String, _ fields: (inout LogLine) -> Void = { _ in }) {
         guard writes(level) else { return }
-        var line = JSONWriter()
-        line.beginObject()
-        line.name("level")
-        line.string(level.rawValue)
-        line.name("event")
-        line.string(event)
+        append(level, event, at: LogTime.now(), fields)
+    }
+
+    /// Writes a line, whatever the level.
+    /// - Parameter time: in nanoseconds of the monotonic clock.
+    func append(_ level: Level, _ event: String, at time: UInt64, _ fields: (inout LogLine) -> Void) {
+        var line = LogLine(form, level, event, capacity: 384)
         fields(&line)
-        line.endObject()
-        form.body(of: line.bytes).withUnsafeBytes {
-            sink.append($0, at: LogTime.now(), urgent: level.isUrgent)
+        line.end()
+        sink.append(line, at: time, urgent: level.isUrgent)
+    }
+
+    /// Writes what went wrong inside while a request was served: its client only gets the request's id.
+    package func failure(request: HTTPRequest, error: any Error) {
+        write(.error, "failure") { line in
+            line.add("request_id", request.id)
+            line.add("route", request.match.route?.pattern.text ?? "-")
+            line.add("error", Self.story(of: error))
         }
     }
 
-    /// Waits until every line of before has been written.
-    /// - Returns: false when that took longer than `limit`: nobody reads.
+    /// Longer stories are cut: an error may carry all that it was about.
+    private static let longestStory = 8192
+
+    private static func story(of error: any Error) -> String {
+        let story = String(reflecting: error)
+        guard story.utf8.count > longestStory else { return story }
+        return String(decoding: story.utf8.prefix(longestStory), as: UTF8.self) + "…"
+    }
+
+    /// Waits until every line so far has been written.
+    /// - Returns: false when that takes longer than `limit`.
     @discardableResult
     package func flush(atMost limit: Duration = .seconds(5)) -> Bool { sink.flush(atMost: limit) }
 
-    /// How many lines nobody will see: no room while the reader was slow, or an error in writing.
+    /// How many lines were not written, because the reader was too slow or writing failed.
     package var droppedLines: Int { sink.droppedLines }
 }
 
@@ -84,6 +100,6 @@ extension Configuration.Log.Level {
         }
     }
 
-    /// Whether it is written at once, lest it be lost with the process.
+    /// Whether it is written at once, so that it is not lost with the process.
     var isUrgent: Bool { severity >= Self.warning.severity }
 }

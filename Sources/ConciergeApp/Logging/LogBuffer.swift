@@ -1,29 +1,23 @@
-import CPrefetch
-import Glibc
-import JSONDocument
-
 /// Two halves: lines are added to one while the other is being written. Guarded by the lock of `LogSink`.
 struct LogBuffer {
     enum Writer {
-        /// Until it is called.
+        /// Until it is woken.
         case asleep
-        /// Until it is called, or its nap is over.
+        /// Until it is woken, or its nap is over.
         case napping
-        /// It will look by itself.
         case awake
     }
 
     private let form: LogForm
     private let halfSize: Int
-    private var filling: UnsafeMutableRawPointer
-    private var writing: UnsafeMutableRawPointer
-    private var used = 0
+    private var filling: [UInt8] = []
+    private var writing: [UInt8] = []
     private var time: LogTime
 
     var writer = Writer.awake
     var hasWriter = false
     var isStopping = false
-    /// A line waits that should be written at once, or somebody who flushes.
+    /// A line waits that should be written at once, or a caller that flushes.
     var isUrgent = false
     /// Lines that were dropped since a line said so.
     private var unreported = 0
@@ -33,41 +27,35 @@ struct LogBuffer {
 
     /// Enough to write at once: some four hundred requests. Waking the writer costs as much as ten lines do.
     private static let muchToWrite = 128 << 10
-    /// Kept free for the line that tells of dropped ones, and for what copying a time touches.
+    /// Kept free for the line that reports dropped ones.
     private static let reserve = 256
 
     /// - Parameter capacity: bytes, of both halves together. Memory that is never reached is never used.
     init(form: LogForm, capacity: Int) {
         self.form = form
         halfSize = max(capacity / 2, 1024)
-        filling = .allocate(byteCount: halfSize + Self.reserve, alignment: 64)
-        writing = .allocate(byteCount: halfSize + Self.reserve, alignment: 64)
+        filling.reserveCapacity(halfSize + Self.reserve)
+        writing.reserveCapacity(halfSize + Self.reserve)
         time = LogTime(form: form)
     }
 
-    func deallocate() {
-        filling.deallocate()
-        writing.deallocate()
-        time.deallocate()
-    }
-
-    var isEmpty: Bool { used == 0 }
+    var isEmpty: Bool { filling.isEmpty }
 
     /// Whether the writer should not nap any longer.
-    var isPressing: Bool { isUrgent || used >= Self.muchToWrite }
+    var isPressing: Bool { isUrgent || filling.count >= Self.muchToWrite }
 
     /// - Returns: false when the line was dropped.
-    mutating func append(_ body: UnsafeRawBufferPointer, at time: UInt64, urgent: Bool) -> Bool {
-        guard used + LogTime.room + body.count <= halfSize else {
+    mutating func append(_ line: LogLine, at time: UInt64, urgent: Bool) -> Bool {
+        guard filling.count + LogTime.room + line.bytes.count <= halfSize else {
             unreported += 1
             return false
         }
-        add(body, at: time)
+        add(line, at: time)
         isUrgent = isUrgent || urgent
         return true
     }
 
-    /// - Returns: whether the writer has to be woken up, which the caller does then.
+    /// - Returns: whether the writer has to be woken, which the caller does then.
     mutating func callWriter() -> Bool {
         switch writer {
         case .asleep where !isEmpty, .napping where isPressing:
@@ -79,56 +67,44 @@ struct LogBuffer {
 
     /// What is to be written next.
     struct Batch {
-        /// Stays as it is until the next batch is taken.
-        let bytes: UnsafeRawBufferPointer
+        let bytes: [UInt8]
         /// Where it ends among all that was ever added.
         let end: Int
-        /// How many dropped lines its last line tells of; 0 when it has no such line.
+        /// How many dropped lines its last line reports; 0 when it has no such line.
         let reported: Int
     }
 
     mutating func takeBatch() -> Batch {
         let reported = unreported
         if reported > 0 {
-            var line = JSONWriter()
-            line.beginObject()
-            line.name("level")
-            line.string(Configuration.Log.Level.warning.rawValue)
-            line.name("event")
-            line.string("log_dropped")
-            line.name("lines")
-            line.int(reported)
-            line.endObject()
+            var line = LogLine(form, .warning, "log_dropped")
+            line.add("lines", reported)
+            line.end()
             unreported = 0
-            form.body(of: line.bytes).withUnsafeBytes { add($0, at: LogTime.now()) }
+            add(line, at: LogTime.now())
         }
-        let bytes = UnsafeRawBufferPointer(start: filling, count: used)
+        // The batch before this one has been written, so this half is held by nobody else and keeps its memory.
+        writing.removeAll(keepingCapacity: true)
         swap(&filling, &writing)
-        used = 0
         isUrgent = false
-        return Batch(bytes: bytes, end: added, reported: reported)
+        return Batch(bytes: writing, end: added, reported: reported)
     }
 
     /// - Parameter lost: how many of its lines could not be written, the last ones.
-    /// - Returns: how many dropped lines that makes more.
+    /// - Returns: how many dropped lines that adds.
     mutating func finish(_ batch: Batch, lost: Int) -> Int {
         done = batch.end
         guard lost > 0 else { return 0 }
-        // The line that told of others was the last one. It will come again, and is no loss by itself.
+        // The line that reported others was the last one. It will be written again, and is no loss by itself.
         let dropped = batch.reported > 0 ? lost - 1 : lost
         unreported += dropped + batch.reported
         return dropped
     }
 
-    private mutating func add(_ body: UnsafeRawBufferPointer, at time: UInt64) {
-        guard let source = body.baseAddress else { return }
-        let start = used
-        used += self.time.put(time, at: filling + used)
-        (filling + used).copyMemory(from: source, byteCount: body.count)
-        used += body.count
-        added += used - start
-        // The lock is given back only when all of a line is in the cache, and a new piece of the buffer is not: waiting
-        // for that took a tenth of a microsecond. The next line finds its place there.
-        cprefetch_for_writing(filling + used, used - start)
+    private mutating func add(_ line: LogLine, at time: UInt64) {
+        let start = filling.count
+        self.time.append(time, to: &filling)
+        filling += line.bytes
+        added += filling.count - start
     }
 }

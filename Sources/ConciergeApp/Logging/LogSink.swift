@@ -1,157 +1,140 @@
 import Glibc
-import HTTPServer
 import Synchronization
+import Threads
 
 /// Lines that wait to be written, and the thread that writes them.
 ///
-/// The writer sleeps, without a timer, until there is a line, and writes it at once. Then it naps: what comes in
-/// meanwhile is collected until the nap is over, there is much of it, or a line is urgent. A server that is idle
-/// wakes nobody up, and a busy one makes few system calls.
+/// The writer sleeps, without a timer, until there is a line, and writes it at once. Then it naps: lines that arrive
+/// meanwhile are collected until the nap is over, there are many of them, or one is urgent. An idle server wakes no thread,
+/// and a busy one makes few system calls.
 ///
-/// `@unchecked Sendable`: `state` is only touched while `lock` is held, `output` by the writer alone; the rest never
-/// changes. The lock is one of pthreads since `Mutex` has no condition to wait for.
+/// `@unchecked Sendable`: `state` is only touched with the monitor's lock held, `isInsideLine` by the writer alone; the rest
+/// never changes.
 final class LogSink: @unchecked Sendable {
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    /// The writer waits for this one, and nobody else.
-    private let wakeUp: UnsafeMutablePointer<pthread_cond_t>
-    /// Those who flush wait for this one.
-    private let batchDone: UnsafeMutablePointer<pthread_cond_t>
-    /// Behind a pointer, so that no access pays for a check of exclusivity that the lock makes needless.
-    private let state: UnsafeMutablePointer<LogBuffer>
-    private let output: LogOutput
+    /// The writer waits for it, and callers that flush.
+    private let monitor = Monitor()
+    private var state: LogBuffer
+    private let descriptor: Int32
+    /// The last thing written was the beginning of a line, when writing failed.
+    private var isInsideLine = false
     private let dropped = Atomic<Int>(0)
 
     init(descriptor: Int32, form: LogForm, capacity: Int) {
-        lock = .allocate(capacity: 1)
-        pthread_mutex_init(lock, nil)
-        wakeUp = .allocate(capacity: 1)
-        batchDone = .allocate(capacity: 1)
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        pthread_cond_init(wakeUp, &attributes)
-        pthread_cond_init(batchDone, &attributes)
-        pthread_condattr_destroy(&attributes)
-        state = .allocate(capacity: 1)
-        state.initialize(to: LogBuffer(form: form, capacity: capacity))
-        output = LogOutput(descriptor: descriptor)
-    }
-
-    deinit {
-        state.pointee.deallocate()
-        state.deinitialize(count: 1)
-        state.deallocate()
-        for condition in [wakeUp, batchDone] {
-            pthread_cond_destroy(condition)
-            condition.deallocate()
-        }
-        pthread_mutex_destroy(lock)
-        lock.deallocate()
+        self.descriptor = descriptor
+        state = LogBuffer(form: form, capacity: capacity)
     }
 
     /// Starts the writer, which keeps the sink alive until `stop`.
     func start() {
-        state.pointee.hasWriter = true
-        // Rather a slow log than none: without a writer, the thread that appends writes.
-        if !DetachedThread.start("log writer", run) { state.pointee.hasWriter = false }
+        state.hasWriter = true
+        // Without a writer, the thread that appends writes: a slow log is better than none.
+        if !DetachedThread.start("log writer", run) { state.hasWriter = false }
     }
 
     /// The writer ends once it has written what there is. Nothing may be appended afterwards.
     func stop() {
-        pthread_mutex_lock(lock)
-        state.pointee.isStopping = true
-        pthread_mutex_unlock(lock)
-        pthread_cond_signal(wakeUp)
+        monitor.withLock { state.isStopping = true }
+        monitor.broadcast()
     }
 
     var droppedLines: Int { dropped.load(ordering: .relaxed) }
 
     /// Puts the time in front of a line and the line in the buffer.
-    /// - Parameters:
-    ///   - body: what follows the time, line break included.
-    ///   - time: in nanoseconds of the monotonic clock.
-    func append(_ body: UnsafeRawBufferPointer, at time: UInt64, urgent: Bool) {
-        pthread_mutex_lock(lock)
-        let fits = state.pointee.append(body, at: time, urgent: urgent)
-        let wakes = state.pointee.callWriter()
-        if !state.pointee.hasWriter { drain() }
-        pthread_mutex_unlock(lock)
+    /// - Parameter time: in nanoseconds of the monotonic clock.
+    func append(_ line: LogLine, at time: UInt64, urgent: Bool) {
+        monitor.lock()
+        let fits = state.append(line, at: time, urgent: urgent)
+        let wakes = state.callWriter()
+        if !state.hasWriter { drain() }
+        monitor.unlock()
         if !fits { dropped.add(1, ordering: .relaxed) }
-        if wakes { pthread_cond_signal(wakeUp) }
+        if wakes { monitor.broadcast() }
     }
 
     func flush(atMost limit: Duration) -> Bool {
-        var deadline = timespec.monotonic(after: limit)
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        let target = state.pointee.added
-        guard state.pointee.done < target else { return true }
-        state.pointee.isUrgent = true
-        if state.pointee.callWriter() { pthread_cond_signal(wakeUp) }
-        while state.pointee.done < target {
-            if pthread_cond_timedwait(batchDone, lock, &deadline) == ETIMEDOUT { return state.pointee.done >= target }
+        let deadline = Monitor.deadline(after: limit)
+        return monitor.withLock {
+            let target = state.added
+            guard state.done < target else { return true }
+            state.isUrgent = true
+            if state.callWriter() { monitor.broadcast() }
+            while state.done < target {
+                if !monitor.wait(until: deadline) { return state.done >= target }
+            }
+            return true
         }
-        return true
     }
 
     // MARK: The writer
 
     private func run() {
-        // Signals are for other threads, and a reader that went away is an error of `write`, not a signal's matter.
-        var signals = sigset_t()
-        sigfillset(&signals)
-        pthread_sigmask(SIG_BLOCK, &signals, nil)
-
-        pthread_mutex_lock(lock)
-        while true {
-            while state.pointee.isEmpty, !state.pointee.isStopping {
-                state.pointee.writer = .asleep
-                pthread_cond_wait(wakeUp, lock)
+        monitor.withLock {
+            while true {
+                while state.isEmpty, !state.isStopping {
+                    state.writer = .asleep
+                    monitor.wait()
+                }
+                if state.isEmpty { break }
+                state.writer = .awake
+                drain()
+                monitor.broadcast()
+                nap()
             }
-            if state.pointee.isEmpty { break }
-            state.pointee.writer = .awake
-            drain()
-            pthread_cond_broadcast(batchDone)
-            nap()
         }
-        pthread_mutex_unlock(lock)
     }
 
     /// Writes what there is. Called with the lock held; while a thread of its own writes, others may append.
     private func drain() {
-        let unlocks = state.pointee.hasWriter
-        let batch = state.pointee.takeBatch()
-        if unlocks { pthread_mutex_unlock(lock) }
-        let lost = output.write(batch.bytes)
-        if unlocks { pthread_mutex_lock(lock) }
-        dropped.add(state.pointee.finish(batch, lost: lost), ordering: .relaxed)
+        let unlocks = state.hasWriter
+        let batch = state.takeBatch()
+        if unlocks { monitor.unlock() }
+        let lost = batch.bytes.withUnsafeBytes(write)
+        if unlocks { monitor.lock() }
+        dropped.add(state.finish(batch, lost: lost), ordering: .relaxed)
     }
 
     private func nap() {
-        var deadline = timespec.monotonic(after: Self.napTime)
-        state.pointee.writer = .napping
-        while !state.pointee.isPressing, !state.pointee.isStopping {
-            if pthread_cond_timedwait(wakeUp, lock, &deadline) == ETIMEDOUT { break }
+        let deadline = Monitor.deadline(after: Self.napTime)
+        state.writer = .napping
+        while !state.isPressing, !state.isStopping {
+            if !monitor.wait(until: deadline) { break }
         }
-        state.pointee.writer = .awake
+        state.writer = .awake
     }
 
-    /// How long a line may wait for company.
+    /// How long a line may wait for others.
     private static let napTime = Duration.milliseconds(50)
-}
 
-extension timespec {
-    /// A deadline on the monotonic clock.
-    fileprivate static func monotonic(after duration: Duration) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let (seconds, attoseconds) = duration.components
-        time.tv_sec += Int(seconds)
-        time.tv_nsec += Int(attoseconds / 1_000_000_000)
-        if time.tv_nsec >= 1_000_000_000 {
-            time.tv_sec += 1
-            time.tv_nsec -= 1_000_000_000
+    /// Writes a whole batch, however long its reader takes.
+    /// - Returns: how many lines could not be written, because of an error that waiting does not mend.
+    private func write(_ lines: UnsafeRawBufferPointer) -> Int {
+        if isInsideLine {
+            // What follows must not continue the half that was written.
+            var lineBreak = UInt8(ascii: "\n")
+            if withUnsafeBytes(of: &lineBreak, put) == 1 { isInsideLine = false }
         }
-        return time
+        let written = put(lines)
+        guard written < lines.count else { return 0 }
+        isInsideLine = written > 0 ? lines[written - 1] != UInt8(ascii: "\n") : isInsideLine
+        return lines[written...].count { $0 == UInt8(ascii: "\n") }
+    }
+
+    /// - Returns: how many bytes were written before an error.
+    private func put(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN {
+                // Some process made the descriptor non-blocking; others may share it, so it stays so.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&waiting, 1, -1)
+            } else if errno != EINTR {
+                return written
+            }
+        }
+        return written
     }
 }

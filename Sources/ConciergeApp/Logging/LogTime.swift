@@ -1,24 +1,22 @@
 import Glibc
 import JSONDocument
-import Sessions
 
-/// The beginning of a line: its time, in UTC. What the lines of one second share is made once.
+/// The beginning of a line: its time, in UTC. What the lines of one second have in common is made once.
 ///
-/// Times come from the monotonic clock, which whoever logs has read anyway. How far the wall clock is ahead of it is
-/// looked at again in every second: a wall clock that was set is followed that soon.
+/// Times come from the monotonic clock, which every caller has read anyway. Its distance to the wall clock is read again in
+/// every second, so a wall clock that is set is followed that soon.
 struct LogTime {
     private let form: LogForm
     /// The wall clock's time less that of the monotonic clock, in nanoseconds.
     private let wallOffset: @Sendable () -> Int64
-    /// When the second that `template` shows began, and how long it is: 0 before there is one.
+    /// When the second that `text` shows began, and how long it is: 0 before there is one.
     private var start: UInt64 = 0
     private var span: UInt64 = 0
-    /// What is in front of a line, with the milliseconds still to come.
-    private let template = UnsafeMutableRawPointer.allocate(byteCount: Self.room, alignment: 16)
-    private(set) var length = 0
+    /// What is in front of a line, and where the milliseconds are in it.
+    private var text: [UInt8] = []
     private var milliseconds = 0
 
-    /// How much memory `put` may touch: a fixed size is copied quicker than the exact one.
+    /// How long it is at most.
     static let room = 48
     private static let second: UInt64 = 1_000_000_000
 
@@ -27,23 +25,19 @@ struct LogTime {
         self.wallOffset = wallOffset
     }
 
-    func deallocate() { template.deallocate() }
-
     /// Now, in nanoseconds of the monotonic clock.
     static func now() -> UInt64 { UInt64(bitPattern: read(CLOCK_MONOTONIC)) }
 
+    /// Appends what is in front of a line.
     /// - Parameter time: in nanoseconds of the monotonic clock.
-    /// - Returns: how many bytes count, of those written.
-    mutating func put(_ time: UInt64, at target: UnsafeMutableRawPointer) -> Int {
+    mutating func append(_ time: UInt64, to lines: inout [UInt8]) {
         // A time before the second that is shown gives a huge number.
         if time &- start >= span { prepare(time) }
-        target.copyMemory(from: template, byteCount: Self.room)
         let fraction = UInt32(truncatingIfNeeded: time &- start) / 1_000_000
-        let digits = (target + milliseconds).assumingMemoryBound(to: UInt8.self)
-        digits[0] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction / 100)
-        digits[1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction / 10 % 10)
-        digits[2] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction % 10)
-        return length
+        text[milliseconds] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction / 100)
+        text[milliseconds + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction / 10 % 10)
+        text[milliseconds + 2] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10)
+        lines += text
     }
 
     private mutating func prepare(_ time: UInt64) {
@@ -56,16 +50,14 @@ struct LogTime {
         start = time &- UInt64(fraction)
         span = Self.second
         // 2026-01-31T09:05:07.000Z
-        let text = Timestamp(millisecondsSince1970: second * 1_000).description
+        let shown = Timestamp(millisecondsSince1970: second * 1_000).description
         let (prefix, suffix) =
             switch form {
-            case .json: ("{\"time\":\"\(text.prefix(20))", "Z\",")
-            case .text: (String(text.prefix(20).suffix(9)), " ")
+            case .json: ("{\"time\":\"\(shown.prefix(20))", "Z\",")
+            case .text: (String(shown.prefix(20).suffix(9)), " ")
             }
-        let whole = Array("\(prefix)000\(suffix)".utf8)
-        precondition(whole.count <= Self.room, "the time \(text) is too long")
-        template.copyMemory(from: whole, byteCount: whole.count)
-        length = whole.count
+        text = Array("\(prefix)000\(suffix)".utf8)
+        precondition(text.count <= Self.room, "the time \(shown) is too long")
         milliseconds = prefix.utf8.count
     }
 

@@ -1,41 +1,57 @@
 import HTTPServer
 import Sessions
 
-/// Counts and logs the answers of one listener.
+/// Counts and logs the responses of one listener.
 package final class RequestObserver: HTTPServerObserver {
     private let log: Log
     private let metrics: Metrics
     private let listener: Int
-    private let labels: RequestLabelTable
+    /// What the lines of each row of the metrics have in common.
+    private let labels: [LogLine]
 
     /// - Parameter listener: which of those that `metrics` was made with.
     package init(log: Log, metrics: Metrics, listener: Int) {
         self.log = log
         self.metrics = metrics
         self.listener = listener
-        labels = RequestLabelTable(metrics.rows)
+        labels = metrics.rows.map { Self.labels(of: $0, log.form) }
     }
 
+    /// The line has no path as it was sent, no query, no field's value and no body, because those may hold secrets. The id of
+    /// a session, which opens nothing, is all that tells whose request it was.
     package func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64) {
         let row = metrics.row(of: request, listener: listener)
         let status = response.status.code
         metrics.count(row: row, worker: request.worker, status: status, nanoseconds: nanoseconds)
-        guard log.writesRequest(.ofRequest(status: status)) else { return }
+        let level: Log.Level = status >= 500 ? .error : .info
+        guard log.writesRequest(level) else { return }
         // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, whatever the handler gave.
-        let isBare = request.method == .head || status == 204 || status == 304
-        let line = RequestLine(
-            status: status, microseconds: nanoseconds / 1_000, bytes: isBare ? 0 : response.body.count,
-            sessionID: request.note.map(SessionID.init), traceID: TraceID(request.fields))
-        let time = request.receivedAt + nanoseconds
-        // Of a method that is not possible on its path the log tells the path's pattern; the metrics do not, since
-        // nobody needs rows for all such pairs.
-        if status == 405 || request.method == .options, let route = request.match.route {
-            RequestLabels(
-                of: RequestRow(
-                    listener: metrics.rows[row].listener, method: request.method.label, route: route.pattern.text)
-            ).bytes.withUnsafeBytes { log.request(line, id: request.id, labels: $0, at: time) }
-        } else {
-            labels.lend(row) { log.request(line, id: request.id, labels: $0, at: time) }
+        let isBodiless = request.method == .head || status == 204 || status == 304
+        let count = isBodiless ? 0 : response.body.count
+        log.append(level, "request", at: request.receivedAt + nanoseconds) { line in
+            line.add("request_id", request.id)
+            // With a method that is not possible on its path, the line has the path's pattern; the metrics do not, since such
+            // pairs need no rows.
+            if status == 405 || request.method == .options, let route = request.match.route {
+                let listener = metrics.rows[row].listener
+                let row = RequestRow(listener: listener, method: request.method.label, route: route.pattern.text)
+                line.add(Self.labels(of: row, log.form))
+            } else {
+                line.add(labels[row])
+            }
+            line.add("status", Int(status))
+            line.add("duration_ms", microseconds: nanoseconds / 1_000)
+            line.add("bytes", count)
+            if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
+            if let trace = TraceID(request.fields) { line.add("trace_id", "", high: trace.high, low: trace.low) }
+        }
+    }
+
+    private static func labels(of row: RequestRow, _ form: LogForm) -> LogLine {
+        LogLine(form) { line in
+            line.add("method", row.method)
+            line.add("route", row.route)
+            line.add("listener", row.listener)
         }
     }
 
@@ -44,12 +60,35 @@ package final class RequestObserver: HTTPServerObserver {
     }
 }
 
-extension SessionID {
-    /// Endpoints note whose request it is.
-    fileprivate init(_ note: HTTPRequest.Note) { self.init(high: note.high, low: note.low) }
-}
-
 extension HTTPRequest {
     /// Notes whose request it is, for the log.
     func note(_ session: SessionID) { note = Note(high: session.high, low: session.low) }
+}
+
+/// The trace that a request belongs to, from its `traceparent`: W3C Trace Context, section 3.2.
+struct TraceID: Sendable, Equatable {
+    let high: UInt64
+    let low: UInt64
+
+    static let fieldName = HTTPFieldName("traceparent")
+
+    /// Nil unless there is exactly one field, and a valid one.
+    init?(_ fields: HTTPRequestFields) {
+        guard fields.count(of: Self.fieldName) == 1, let value = fields.bytes(of: Self.fieldName) else { return nil }
+        self.init(traceparent: value)
+    }
+
+    /// Reads `00-<32 digits>-<16 digits>-<2 digits>`, digits in lower case; later versions may go on after a dash.
+    init?(traceparent: ArraySlice<UInt8>) {
+        let text = Array(traceparent)
+        let dash = UInt8(ascii: "-")
+        guard text.count >= 55, text[2] == dash, text[35] == dash, text[52] == dash,
+            let version = Hexadecimal.word(text[0..<2]), version != 0xFF,
+            text.count == 55 || (version != 0 && text[55] == dash),
+            let high = Hexadecimal.word(text[3..<19]), let low = Hexadecimal.word(text[19..<35]), high | low != 0,
+            let parent = Hexadecimal.word(text[36..<52]), parent != 0, Hexadecimal.word(text[53..<55]) != nil
+        else { return nil }
+        self.high = high
+        self.low = low
+    }
 }

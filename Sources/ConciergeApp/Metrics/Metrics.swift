@@ -1,7 +1,7 @@
 import HTTPServer
 import Sessions
 
-/// Counts requests, and shows that and the state of the process in the OpenMetrics text format, version 1.0.
+/// Counts requests, and renders the counts and the state of the process in the OpenMetrics text format, version 1.0.
 ///
 /// ```swift
 /// let metrics = Metrics(listeners: [("public", router.routes), ("admin", adminRouter.routes)], workers: 4)
@@ -20,7 +20,7 @@ package final class Metrics: Sendable {
     private let rowSize: Int
     private let startTime = ProcessReadings.startTime()
 
-    /// - Parameter workers: of the listener that has most.
+    /// - Parameter workers: the most that a listener has.
     package init(listeners: [(name: String, routes: [Route])], workers: Int) {
         var tables: [RequestRowTable] = []
         var rows: [RequestRow] = []
@@ -62,7 +62,7 @@ package final class Metrics: Sendable {
             connections.map { ([("listener", $0.listener)], Double($0.count)) })
         for (name, help, number) in [
             ("live", "Sessions in memory.", sessions.live), ("resident", "Sessions in memory.", sessions.live),
-            ("stored", "Sessions in the store, expired ones that are not deleted yet among them.", sessions.stored),
+            ("stored", "Sessions in the store, including expired ones that are not deleted yet.", sessions.stored),
             ("allowed", "Sessions that may be stored.", sessions.allowed),
         ] {
             writer.gauge("concierge_sessions_\(name)", help: help, [([], Double(number))])
@@ -70,20 +70,20 @@ package final class Metrics: Sendable {
         writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
         writer.counter(
             "concierge_sessions_ended",
-            help: "Sessions ended, for any reason; in a store on disk one that expires when it is deleted.",
+            help: "Sessions ended for any reason. In a store on disk, an expired session counts when it is deleted.",
             Double(sessions.ended))
-        writer.gauge("concierge_journeys_live", help: "Journeys that run.", [([], Double(sessions.journeys))])
+        writer.gauge("concierge_journeys_live", help: "Active journeys.", [([], Double(sessions.journeys))])
         writer.gauge(
             "concierge_services_live", help: "Services in memory, by name.",
             sessions.services.map { ([("service", $0.name)], Double($0.live)) })
         writer.counter(
-            "concierge_store_damaged_rows", help: "Times that a damaged row was come upon.",
+            "concierge_store_damaged_rows", help: "Damaged rows read.",
             Double(sessions.damage.rows))
         writer.counter(
-            "concierge_store_damaged_pages", help: "Damaged pages that were come upon.", Double(sessions.damage.pages))
+            "concierge_store_damaged_pages", help: "Damaged pages read.", Double(sessions.damage.pages))
         writer.counter(
             "concierge_log_lines_dropped", help: "Log lines that were not written.", Double(droppedLogLines))
-        writer.family("concierge_build", .info, help: "What is running.")
+        writer.family("concierge_build", .info, help: "Version of the server and of libmicrohttpd.")
         writer.sample(
             "concierge_build_info",
             [("version", BuildInformation.version), ("libmicrohttpd", HTTPServer.libraryVersion)], 1)
@@ -96,14 +96,14 @@ package final class Metrics: Sendable {
         for (index, row) in rows.enumerated() {
             for (slot, status) in statuses.names.enumerated() {
                 let count = counters.sum(of: index * rowSize + slot)
-                // A status that never was would only make the text longer: there are hundreds.
+                // Hundreds of statuses with a count of 0 would only make the text longer.
                 guard count > 0 else { continue }
                 writer.sample("concierge_http_requests_total", row.labels + [("status", status)], Double(count))
             }
         }
         writer.family(
             "concierge_http_request_duration_seconds", .histogram, unit: "seconds",
-            help: "Time from when a worker turned to a request to its answer.")
+            help: "Time from the start of a request's processing to its response.")
         for (index, row) in rows.enumerated() {
             let first = index * rowSize + statuses.names.count
             let buckets = (0..<LatencyBuckets.count).map { counters.sum(of: first + $0) }
@@ -118,13 +118,15 @@ package final class Metrics: Sendable {
     private func appendProcess(to writer: inout OpenMetricsWriter) {
         if let memory = ProcessReadings.residentMemory() {
             writer.gauge(
-                "process_resident_memory_bytes", unit: "bytes", help: "Memory in use.", [([], Double(memory))])
+                "process_resident_memory_bytes", unit: "bytes", help: "Resident memory of the process.",
+                [([], Double(memory))])
         }
         writer.gauge(
-            "process_start_time_seconds", unit: "seconds", help: "When the process started, since 1970.",
+            "process_start_time_seconds", unit: "seconds", help: "Start time of the process, in seconds since 1970.",
             [([], startTime)])
         writer.counter(
-            "process_cpu_seconds", unit: "seconds", help: "Processor time used.", ProcessReadings.processorTime())
+            "process_cpu_seconds", unit: "seconds", help: "Processor time of the process.",
+            ProcessReadings.processorTime())
     }
 }
 

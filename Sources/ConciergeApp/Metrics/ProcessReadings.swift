@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the kernel tells about this process.
+/// What the kernel reports about this process.
 enum ProcessReadings {
     /// Bytes; nil where there is no `/proc`.
     static func residentMemory() -> Int? {

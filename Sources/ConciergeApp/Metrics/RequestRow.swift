@@ -1,17 +1,17 @@
 import HTTPServer
 
-/// What requests are told apart by: a row of counters for each combination.
+/// What requests are counted by: each combination has a row of counters.
 struct RequestRow: Sendable, Equatable {
     let listener: String
     let method: String
-    /// The pattern, or `-` where no route was found: never the path, of which there is no end.
+    /// The pattern, or `-` where no route was found; never the path, because the number of paths has no limit.
     let route: String
 }
 
-/// Where the rows of one listener's requests are.
+/// The rows of one listener's requests.
 ///
-/// A route has a row for its method, and one for `HEAD` if that is `GET`; requests that found no route for their method
-/// have one for each method that is known, and one for all others.
+/// A route has a row for its method, and one for `HEAD` if that is `GET`. Requests without a route have one for each known
+/// method, and one for all others.
 struct RequestRowTable: Sendable {
     private(set) var rows: [RequestRow] = []
     private let first: Int
@@ -63,7 +63,7 @@ extension HTTPMethod {
         }
     }
 
-    /// Whatever a client calls a method that nobody knows stays out of logs and labels.
+    /// The name of an unknown method stays out of logs and labels.
     var label: String {
         if case .other = self { return "_OTHER" }
         return description

@@ -1,10 +1,12 @@
+import HTTPServer
+
 /// Operations that belong together, under a heading of the description.
 struct APIGroup: Sendable {
     let name: String
     let meaning: String
     let operations: [APIOperation]
 
-    /// What a listener has. A new group of endpoints has its line here, and the tests fail until it does.
+    /// What a listener has. A new group of endpoints has a line here; the tests fail until it does.
     static func all(on listener: APIListener) -> [APIGroup] {
         switch listener {
         case .public:
@@ -16,11 +18,11 @@ struct APIGroup: Sendable {
                     meaning: "The services of a session: JSON documents that its service locator makes on first use.",
                     operations: ServiceEndpoints.operations + TransactionEndpoint.operations),
                 APIGroup(
-                    name: "Flows", meaning: "What journeys run: screens, and what may happen on each.",
+                    name: "Flows", meaning: "What journeys run: screens, and the events that each accepts.",
                     operations: FlowEndpoints.operations),
                 APIGroup(
                     name: "Journeys",
-                    meaning: "Where a session stands in its flows. A client draws `screen` and sends one of `events`.",
+                    meaning: "A session's position in its flows. A client draws `screen` and sends one of `events`.",
                     operations: JourneyEndpoints.operations),
                 program,
             ]
@@ -33,14 +35,17 @@ struct APIGroup: Sendable {
                     name: "Services", meaning: "The services of any session.",
                     operations: ServiceEndpoints.operations),
                 APIGroup(
-                    name: "Journeys", meaning: "Where journeys stand.", operations: AdminJourneyEndpoints.operations),
+                    name: "Journeys", meaning: "The positions of journeys.",
+                    operations: AdminJourneyEndpoints.operations),
                 APIGroup(
-                    name: "Moving", meaning: "Everything from one installation to another.",
+                    name: "Transfer", meaning: "Export and import of all sessions.",
                     operations: MoveEndpoints.operations),
                 APIGroup(
-                    name: "Store", meaning: "Care for what sessions are kept in.",
+                    name: "Store", meaning: "Maintenance of the store.",
                     operations: StoreEndpoints.operations),
-                APIGroup(name: "Insight", meaning: "A look inside.", operations: InsightEndpoints.operations),
+                APIGroup(
+                    name: "Status", meaning: "Numbers and metrics of the server.",
+                    operations: InsightEndpoints.operations),
                 program,
             ]
         }
@@ -49,4 +54,25 @@ struct APIGroup: Sendable {
     private static let program = APIGroup(
         name: "Program", meaning: "Health, version and this description; on both listeners, without a credential.",
         operations: ProgramEndpoints.operations + OpenAPIEndpoint.operations)
+}
+
+/// `GET /openapi.json`: what this listener's API is, for programs. Written once, at start.
+struct OpenAPIEndpoint: Sendable {
+    private let document: [UInt8]
+
+    init(listener: APIListener) {
+        document = OpenAPIDocument(listener: listener).bytes
+    }
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.get, "/openapi.json") { [document] _ in
+            HTTPResponse(fields: [.contentType: RequestBody.json], body: document)
+        }
+    }
+
+    static let operations: [APIOperation] = [
+        APIOperation(
+            method: .get, path: "/openapi.json", id: "getDescription", summary: "This description", access: .anyone,
+            answers: [.json("An OpenAPI 3.1 document.", .anyObject)])
+    ]
 }

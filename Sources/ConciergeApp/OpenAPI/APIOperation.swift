@@ -8,7 +8,7 @@ struct APIOperation: Sendable {
     /// Who may call it.
     enum Access: Sendable {
         case anyone
-        /// Who shows a session's token, on the public listener; who shows the key, on the admin listener.
+        /// On the public listener a caller with a session's token; on the admin listener a caller with the key.
         case caller
     }
 
@@ -32,6 +32,12 @@ struct APIOperation: Sendable {
             guard segment.hasPrefix("{"), segment.hasSuffix("}") else { return nil }
             return APIParameter(rawValue: String(segment.dropFirst().dropLast()))
         }
+    }
+
+    /// The name of a parameter among the components. `session` has a default where it is the only parameter of the path:
+    /// clients that openapi-python-client makes have the others behind it, which Python forbids for one with a default.
+    func component(of parameter: APIParameter) -> String {
+        parameter == .session && pathParameters.count > 1 ? APIParameter.sessionBeforeOthers : parameter.rawValue
     }
 
     /// Everything that can go wrong, in the order of the statuses.
@@ -62,4 +68,44 @@ struct APIOperation: Sendable {
         .targetTooLong, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError, .unknownTransferCoding,
         .unknownVersion, .outOfMemory, .stopping, .handlerTimeout,
     ]
+}
+
+/// One of the two listeners of the program, each of which has an API of its own.
+package enum APIListener: String, Sendable, CaseIterable {
+    case `public`, admin
+}
+
+/// What a request carries.
+struct APIBody: Sendable {
+    /// By media type.
+    let contents: [(mediaType: String, schema: APISchema)]
+    var isRequired = true
+
+    static func json(_ schema: APISchema, isRequired: Bool = true) -> APIBody {
+        APIBody(contents: [(RequestBody.json, schema)], isRequired: isRequired)
+    }
+}
+
+/// One way for an operation to succeed. `Request-Id` and the fields against caching are on every answer.
+struct APIAnswer: Sendable {
+    let status: HTTPStatus
+    let meaning: String
+    /// By media type; none for an answer without a body.
+    var contents: [(mediaType: String, schema: APISchema)] = []
+    var headers: [APIHeader] = []
+
+    static func json(
+        _ meaning: String, _ schema: APISchema, status: HTTPStatus = .ok, headers: [APIHeader] = []
+    ) -> APIAnswer {
+        APIAnswer(status: status, meaning: meaning, contents: [(RequestBody.json, schema)], headers: headers)
+    }
+
+    /// 204.
+    static func done(_ meaning: String, headers: [APIHeader] = []) -> APIAnswer {
+        APIAnswer(status: .noContent, meaning: meaning, headers: headers)
+    }
+
+    /// 204 where the client asked for no body.
+    static let minimal = done(
+        "Done; `Prefer: return=minimal` left out the body.", headers: [.preferenceApplied])
 }

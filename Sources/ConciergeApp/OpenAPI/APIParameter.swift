@@ -27,39 +27,43 @@ enum APIParameter: String, Sendable, CaseIterable {
         }
     }
 
+    var isInQuery: Bool { place == "query" }
+
     func description(on listener: APIListener) -> String {
         switch self {
         case .session where listener == .public: "`current`, or the caller's own session id."
         case .session: "A session id."
         case .name: "The name of a service, such as `profile`."
-        case .user: "The id of a user, as it was attached."
+        case .user: "The id of a user, as given at sign-in."
         case .code: "The `code` of a problem."
-        case .id: "The id of a journey: `main`, or as it was given when the journey was started."
+        case .id: "The id of a journey: `main`, or the one that its start gave."
         case .flow: "The id of a flow."
         case .version: "A version of the flow."
-        case .limit: "The most items to answer with."
-        case .cursor: "`next` of the page before."
+        case .limit: "The most items of a page."
+        case .cursor: "`next` of the previous page."
         case .userID: "Only the sessions that this user is attached to."
-        case .active: "`true` for sessions that have not ended, `false` for others; all when left out."
-        case .after: "The `cursor` of the last session that arrived: goes on behind it."
-        case .onConflict: "What is done with a session that is here already: it stays, or what comes takes its place."
-        case .dryRun: "`true` to look at everything and change nothing."
-        case .ifMatch: "Only when the state is still one of these entity tags; else 412."
+        case .active: "`true` for sessions that have not ended, `false` for the others; default: all."
+        case .after: "The `cursor` of the last session that arrived: the export continues after it."
+        case .onConflict: "What happens to a session that exists already: `skip` keeps it, `replace` replaces it."
+        case .dryRun: "`true` to check everything and change nothing."
+        case .ifMatch: "The request is done only if the current entity tag is one of these; otherwise 412."
         case .ifNoneMatch:
-            "On a read: 304 when it is one of these entity tags. On a write only `*`: when nothing was written yet, "
-                + "else 412."
-        case .prefer: "`return=minimal` leaves the body out of a 200, which becomes a 204."
+            "On a read: 304 if the current entity tag is one of these. On a write: done only if it is none of these, or with "
+                + "`*` if nothing was written yet; otherwise 412."
+        case .prefer: "`return=minimal` leaves out the body: 200 becomes 204."
         case .idempotencyKey:
-            "Makes the request safe to send again: the first answer is given again, marked "
-                + "`Idempotency-Replayed: true`. A key that cannot be guessed, a new one for each request."
-        case .requestID: "Names the request in the answer and in the log; else the server makes a name."
+            "Makes the request safe to send again: the first response is replayed, marked `Idempotency-Replayed: true`. "
+                + "Use a new key that cannot be guessed for each request. The quotes may be left out."
+        case .requestID:
+            "Names the request in the response and in the log. The server chooses a name if there is none or it is unusable: "
+                + "1 to 128 letters, digits, dots, underscores and hyphens can be used."
         }
     }
 
     private func schema(on listener: APIListener) -> JSONDocument {
         switch self {
         case .session where listener == .public:
-            ["type": "string", "pattern": "^(current|ses_[0-9a-f]{32})$", "examples": ["current"]]
+            ["type": "string", "pattern": "^(current|ses_[0-9a-f]{32})$", "default": "current"]
         case .session: ["type": "string", "pattern": "^ses_[0-9a-f]{32}$"]
         case .name: ["type": "string", "pattern": "^[a-z0-9-]{1,64}$", "examples": ["profile"]]
         case .code: ["type": "string", "examples": ["invalid_input"]]
@@ -77,13 +81,21 @@ enum APIParameter: String, Sendable, CaseIterable {
                 "examples": [#""7""#, "*"],
             ]
         case .prefer: ["type": "string", "examples": ["return=minimal"]]
-        case .idempotencyKey: ["type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"]
-        case .requestID: ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,128}$"]
-        case .cursor, .userID, .after: ["type": "string"]
+        case .idempotencyKey:
+            // A string of RFC 9651, section 3.3.3, without spaces; or the same without quotes, and then without commas.
+            [
+                "type": "string", "pattern": #"^("([!#-\[\]-~]|\\["\\]){1,255}"|[!#-+\--~]{1,255})$"#,
+                "examples": [#""8e03978e-40d5-43dd-bc93-6894a57f9324""#],
+            ]
+        case .cursor, .after: ["type": "string", "minLength": 1]
+        case .userID, .requestID: ["type": "string"]
         }
     }
 
-    func write(to json: inout JSONWriter, on listener: APIListener) {
+    /// The name of ``session`` among the components where it has no default.
+    static let sessionBeforeOthers = "session-before-others"
+
+    func write(to json: inout JSONWriter, on listener: APIListener, hasDefault: Bool = true) {
         json.beginObject()
         json.member("name", rawValue)
         json.member("in", place)
@@ -93,7 +105,51 @@ enum APIParameter: String, Sendable, CaseIterable {
             json.bool(true)
         }
         json.name("schema")
-        json.document(schema(on: listener))
+        let members = schema(on: listener).members ?? []
+        json.document(JSONDocument(members: members.filter { hasDefault || $0.name != "default" }))
+        json.endObject()
+    }
+}
+
+/// A field of a response. Its raw value is its name, also among the components.
+enum APIHeader: String, Sendable, CaseIterable {
+    case requestID = "Request-Id"
+    case etag = "ETag"
+    case vary = "Vary"
+    case location = "Location"
+    case setCookie = "Set-Cookie"
+    case preferenceApplied = "Preference-Applied"
+    case idempotencyReplayed = "Idempotency-Replayed"
+    case retryAfter = "Retry-After"
+    case wwwAuthenticate = "WWW-Authenticate"
+    case allow = "Allow"
+    case acceptPatch = "Accept-Patch"
+    case acceptEncoding = "Accept-Encoding"
+
+    private var description: String {
+        switch self {
+        case .requestID: "The client's name for the request if it sent a usable one, otherwise the server's."
+        case .etag:
+            "The version. Of a service: the session's revision at its last write, `\"0\"` if it was never written. Of a "
+                + "journey: its step. Of a flow or its graph: a digest of the bytes."
+        case .vary: "`Accept`: the media type is negotiated."
+        case .location: "The path of what was created."
+        case .setCookie: "The session cookie, in cookie mode."
+        case .preferenceApplied: "The preference that was applied."
+        case .idempotencyReplayed: "`true` if this response is a replay."
+        case .retryAfter: "Seconds to wait before trying again."
+        case .wwwAuthenticate: "`Bearer`."
+        case .allow: "The methods that are allowed here."
+        case .acceptPatch: "The media types that PATCH accepts."
+        case .acceptEncoding: "`identity`, when the body had a `Content-Encoding`."
+        }
+    }
+
+    func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("description", description)
+        json.name("schema")
+        json.document(["type": self == .retryAfter ? "integer" : "string"])
         json.endObject()
     }
 }

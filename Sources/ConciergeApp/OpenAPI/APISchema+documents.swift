@@ -8,7 +8,7 @@ extension APISchema {
         case .session: Self.sessionDocument
         case .sessionList: Self.list(of: APISchema.session.reference)
         case .newSession:
-            Self.object(
+            Self.closedObject(
                 [
                     "labels": Self.labels,
                     "mode": ["type": "string", "enum": ["bearer", "cookie"], "default": "bearer"],
@@ -17,7 +17,7 @@ extension APISchema {
             // In cookie mode the token is in Set-Cookie only.
             Self.object(["session": APISchema.session.reference, "token": Self.token], required: ["session"])
         case .sessionPatch:
-            Self.object(
+            Self.closedObject(
                 [
                     "labels": [
                         "type": ["object", "null"], "additionalProperties": ["type": ["string", "null"]],
@@ -27,26 +27,24 @@ extension APISchema {
         case .newToken: Self.object(["token": Self.token], required: [])
         case .count: Self.object(["count": Self.natural])
         case .signIn:
-            Self.object(
+            Self.closedObject(
                 ["user_id": ["type": "string", "minLength": 1, "maxLength": 256], "claims": ["type": "object"]],
                 required: ["user_id"])
         case .signedIn: Self.object(["session": APISchema.session.reference, "token": Self.token])
         case .serviceListing: Self.serviceListingDocument
         case .serviceList: Self.list(of: APISchema.serviceListing.reference)
         case .serviceState:
+            // No union of the built-in ones: a generated client would keep only the members that it knows.
             [
-                "description":
-                    "What the service's schema allows: one of those built in, or what the operator declared.",
-                "anyOf": [
-                    APISchema.profile.reference, APISchema.quote.reference, APISchema.user.reference,
-                    ["title": "The state of a document service"],
-                ],
+                "description": """
+                Any JSON that the service's schema allows: `Profile`, `Quote`, `User`, or what the operator declared.
+                """
             ]
         case .profile: Self.state(of: "profile")
         case .quote: Self.state(of: "quote")
         case .user: Self.state(of: "user")
         case .mergePatch:
-            ["description": "RFC 7396: what stands in it replaces, null removes.", "type": "object"]
+            ["description": "RFC 7396: a member replaces the one of its name, null removes it.", "type": "object"]
         case .jsonPatch: Self.jsonPatchDocument
         case .transaction: Self.transactionDocument
         case .transactionResults:
@@ -83,22 +81,35 @@ extension APISchema {
         case .serviceKinds: Self.serviceKindsDocument
         case .spaceGivenBack: Self.spaceGivenBackDocument
         case .statistics: Self.statisticsDocument
-        case .exportStart: Self.object(["after": ["type": ["string", "null"]]], required: [])
+        case .exportStart: Self.closedObject(["after": ["type": ["string", "null"]]], required: [])
         case .importReport: Self.importReportDocument
         case .anyObject: ["type": "object"]
         case .text: ["type": "string"]
         }
     }
 
-    /// An object of these members; all of them required when nothing else is said.
+    /// An object of these members; `required` is all of them unless given.
     static func object(
         _ properties: KeyValuePairs<String, JSONDocument>, required: [String]? = nil
     ) -> JSONDocument {
+        JSONDocument(members: members(of: properties, required: required))
+    }
+
+    /// The same for a body in which unknown members are refused.
+    static func closedObject(
+        _ properties: KeyValuePairs<String, JSONDocument>, required: [String]? = nil
+    ) -> JSONDocument {
+        JSONDocument(members: members(of: properties, required: required) + [("additionalProperties", false)])
+    }
+
+    private static func members(
+        of properties: KeyValuePairs<String, JSONDocument>, required: [String]?
+    ) -> [(name: String, value: JSONDocument)] {
         let names = required ?? properties.map(\.key)
         return [
-            "type": "object",
-            "properties": JSONDocument(members: properties.map { (name: $0.key, value: $0.value) }),
-            "required": JSONDocument(names.map { JSONDocument($0) }),
+            ("type", "object"),
+            ("properties", JSONDocument(members: properties.map { (name: $0.key, value: $0.value) })),
+            ("required", JSONDocument(names.map { JSONDocument($0) })),
         ]
     }
 
@@ -113,18 +124,18 @@ extension APISchema {
 
     static let natural: JSONDocument = ["type": "integer", "minimum": 0]
     static let time: JSONDocument = [
-        "type": "string", "format": "date-time", "description": "UTC, with milliseconds.",
+        "type": "string", "format": "date-time", "description": "In UTC, with milliseconds.",
     ]
     private static let etag: JSONDocument = ["type": "string", "pattern": "^\"[0-9]+\"$", "examples": ["\"7\""]]
     private static let token: JSONDocument = [
-        "type": "string", "pattern": "^cg_", "description": "Shown once: the server keeps a digest of it only.",
+        "type": "string", "pattern": "^cg_", "description": "Shown once: the server keeps only its digest.",
     ]
     private static let labels: JSONDocument = [
         "type": "object", "additionalProperties": ["type": "string"], "maxProperties": 32,
     ]
 
     private static let sessionDocument = object([
-        "id": ["type": "string", "pattern": "^ses_", "description": "Not secret: it opens nothing by itself."],
+        "id": ["type": "string", "pattern": "^ses_", "description": "Not a secret: it opens nothing by itself."],
         "created_at": time, "last_used_at": time, "idle_expires_at": time, "expires_at": time,
         "user_id": ["type": ["string", "null"]], "labels": labels, "revision": natural,
     ])
@@ -148,7 +159,7 @@ extension APISchema {
                 (
                     name: "description",
                     value:
-                        "A write may leave members out, and a merge patch remove them: they are then those of `default`."
+                        "A write may leave members out, and a merge patch may remove them: those of `default` take their place."
                 ))
         }
         return JSONDocument(members: members)
@@ -165,10 +176,10 @@ extension APISchema {
         ],
     ]
 
-    private static let transactionDocument = object([
+    private static let transactionDocument = closedObject([
         "operations": [
             "type": "array", "minItems": 1, "maxItems": JSONDocument(TransactionEndpoint.maximumOperations),
-            "items": object(
+            "items": closedObject(
                 [
                     "op": ["type": "string", "enum": ["put", "patch", "clear", "remove"]],
                     "service": ["type": "string"],
@@ -197,16 +208,16 @@ extension APISchema {
                 "request_id": ["type": "string"],
                 "errors": [
                     "type": "array", "items": place,
-                    "description": "What is wrong, place by place; at most 32 places of one document.",
+                    "description": "What is wrong, one entry for each place; at most 32 places.",
                 ],
                 "accepted": [
                     "type": "array", "items": ["type": "string"],
-                    "description": "Of event_not_accepted: the events that would be.",
+                    "description": "With event_not_accepted: the events that are accepted.",
                 ],
-                "screen": ["type": "string", "description": "Of unreachable: the first screen that blocks."],
+                "screen": ["type": "string", "description": "With unreachable: the first screen that blocks the way."],
                 "report": [
                     "$ref": "#/components/schemas/ImportReport",
-                    "description": "Of an import that could not go on: what became of it so far.",
+                    "description": "With an import that could not go on: its result so far.",
                 ],
                 "start_again": object(
                     [
@@ -214,7 +225,7 @@ extension APISchema {
                         "body": ["type": "object"],
                         "input": [
                             "description":
-                                "The JSON Schema of the `input` that the body needs; not there: it needs none."
+                                "The JSON Schema of the `input` that the body needs; missing if it needs none."
                         ],
                     ], required: ["method", "href", "body"]),
             ], required: ["type", "title", "status", "detail", "code", "request_id"])
@@ -244,7 +255,7 @@ extension APISchema {
         "given_back": natural, "free": natural,
         "possible": [
             "type": "boolean",
-            "description": "False where there are no pages, and for a file that must not be in use for that.",
+            "description": "False if the store has no pages, or its file can only shrink while no server uses it.",
         ],
     ])
 
@@ -254,14 +265,17 @@ extension APISchema {
             "created": ["type": "integer", "minimum": 0, "description": "Since the server started."],
             "ended": [
                 "type": "integer", "minimum": 0,
-                "description": "Since the server started; in a store on disk one that expires when it is deleted.",
+                "description":
+                    "Since the server started. In a store on disk, an expired session counts when it is deleted.",
             ],
             "stored": [
                 "type": "integer", "minimum": 0,
-                "description": "In the store, those that have expired and are not deleted yet among them.",
+                "description": "In the store, including expired sessions that are not deleted yet.",
             ],
             "resident": ["type": "integer", "minimum": 0, "description": "In memory."],
-            "allowed": ["type": "integer", "minimum": 0, "description": "As many as may be stored: `max_sessions`."],
+            "allowed": [
+                "type": "integer", "minimum": 0, "description": "The most that may be stored: `max_sessions`.",
+            ],
         ]),
         "journeys": object(["live": natural]),
         "services": [
@@ -273,14 +287,14 @@ extension APISchema {
                 "durability": [
                     "type": "string", "enum": ["commit", "interval", "none"],
                     "description": """
-                    When a write is on the disk: before its answer, at most `sync_interval_ms` later, or when the operating \
-                    system gets to it, which of `memory` is never.
+                    When a write is on the disk: before its response, at most `sync_interval_ms` later, or when the operating \
+                    system writes it. `none` with `memory`.
                     """,
                 ],
                 "sync_interval_ms": ["type": "integer", "minimum": 1, "description": "With `interval` only."],
                 "file": [
                     "type": "string",
-                    "description": "With `sqlite`: its file, opaque, and another text for any other file.",
+                    "description": "With `sqlite`: an opaque text that identifies its file.",
                 ],
             ], required: ["kind", "durability"]),
         "uptime_seconds": natural,

@@ -6,7 +6,7 @@ extension APISchema {
     private static let nullableText: JSONDocument = ["type": ["string", "null"]]
     private static let versionType: JSONDocument = ["type": "integer", "minimum": 1]
     private static let input: JSONDocument = [
-        "description": "What the flow's `input` schema asks for; `{}` if left out."
+        "description": "What the flow's `input` schema requires; default `{}`."
     ]
     private static let presentation: JSONDocument = ["type": "string", "enum": ["root", "push", "modal"]]
     private static let place = object(["pointer": ["type": "string", "format": "json-pointer"], "detail": textType])
@@ -37,37 +37,37 @@ extension APISchema {
 
     static let newJourneyDocument = example(
         ["flow": "wizard", "input": [:]],
-        of: object(
+        of: closedObject(
             [
                 "flow": textType, "version": versionType, "input": input,
                 "at": [
                     "type": "string",
-                    "description": "A screen to begin at, with those below it that a person would have passed.",
+                    "description": "A screen to begin at; the stack has the screens that lead there.",
                 ],
             ], required: ["flow"]))
 
     static let journeyRestartDocument = example(
         ["flow": "wizard"],
-        of: object(
+        of: closedObject(
             [
-                "flow": ["type": "string", "description": "The one that it ran, if left out."],
+                "flow": ["type": "string", "description": "Default: the flow that it ran."],
                 "input": [
                     "description":
-                        "As at the start; if both are left out, a running journey keeps the one it was given."
+                        "As at the start; if both are left out, a running journey keeps its input."
                 ],
             ],
             required: []))
 
     static let journeyEventDocument = example(
         ["event": "sign_in", "data": ["name": "Ada"]],
-        of: object(
+        of: closedObject(
             [
                 "event": ["type": "string", "description": "One of the journey's `events`."],
-                "data": ["description": "What the screen accepts with the event."],
+                "data": ["description": "The data that the screen accepts with the event."],
             ], required: ["event"]))
 
     static let journeyNavigationDocument = example(
-        ["to": "page3"], of: object(["to": ["type": "string", "description": "The id of a screen."]]))
+        ["to": "page3"], of: closedObject(["to": ["type": "string", "description": "The id of a screen."]]))
 
     static let journeyCoordinatorDocument = object([
         "flow": textType, "state": textType,
@@ -93,7 +93,7 @@ extension APISchema {
             "items": object(
                 [
                     "name": textType, "enabled": ["type": "boolean"],
-                    "why": ["type": "array", "items": place, "description": "What is in the way."],
+                    "why": ["type": "array", "items": place, "description": "The conditions that do not hold."],
                 ], required: ["name", "enabled"]),
         ],
         "can_go_back": ["type": "boolean"],
@@ -102,7 +102,7 @@ extension APISchema {
             "items": object(["flow": textType, "screen": textType, "presentation": presentation]),
         ],
         "coordinators": ["oneOf": [APISchema.journeyCoordinator.reference, ["type": "null"]]],
-        "outcome": nullableText, "output": ["description": "What the flow handed back when it finished."],
+        "outcome": nullableText, "output": ["description": "What the flow returned when it finished."],
         "started_at": time, "expires_at": ["type": ["string", "null"], "format": "date-time"],
     ]
 
@@ -111,7 +111,7 @@ extension APISchema {
     static let navigatedJourneyDocument: JSONDocument = [
         "allOf": [
             APISchema.journey.reference,
-            object(["path": ["type": "array", "items": textType, "description": "The screens of the way, in order."]]),
+            object(["path": ["type": "array", "items": textType, "description": "The screens on the way, in order."]]),
         ]
     ]
 

@@ -1,7 +1,7 @@
 import JSONDocument
 
-/// A schema that the description names. Its raw value is its name among the components; what it says stands in
-/// `APISchema+documents.swift`, of flows and journeys in `APISchema+journeys.swift`.
+/// A schema that the description names. Its raw value is its name among the components. The schemas themselves are in
+/// `APISchema+documents.swift`, those of flows and journeys in `APISchema+journeys.swift`.
 enum APISchema: String, Sendable, CaseIterable {
     // Sessions.
     case session = "Session"
@@ -53,4 +53,33 @@ enum APISchema: String, Sendable, CaseIterable {
 
     /// A reference to it, for other schemas.
     var reference: JSONDocument { ["$ref": JSONDocument("#/components/schemas/\(rawValue)")] }
+}
+
+extension APISchema {
+    static let importReportDocument = object([
+        "read": natural, "imported": natural,
+        "replaced": ["type": "integer", "minimum": 0, "description": "Of those imported."],
+        "skipped": natural,
+        "expired": ["type": "integer", "minimum": 0, "description": "Of those skipped."],
+        "refused": natural,
+        "errors": [
+            "type": "array",
+            "description": "The first sessions that were refused and why, or that were missing from the export.",
+            "items": object(
+                [
+                    "line": ["type": "integer", "minimum": 1],
+                    "id": ["type": "string", "description": "The session's id, if known."],
+                    "pointer": ["type": "string", "description": "Into the line (RFC 6901)."],
+                    "detail": ["type": "string"],
+                ], required: ["line", "pointer", "detail"]),
+        ],
+        "more_errors": ["type": "integer", "minimum": 0, "description": "How many more there are than in `errors`."],
+        "complete": [
+            "type": "boolean", "description": "Whether the whole export arrived unchanged.",
+        ],
+        "last": [
+            "type": ["string", "null"],
+            "description": "The `cursor` of the last session that was dealt with.",
+        ],
+    ])
 }

@@ -22,8 +22,14 @@ struct OpenAPIDocument {
             info.member(
                 "description",
                 listener == .public
-                    ? "Every session has its own service locator, and in it its own instances of services."
+                    ? "Every session has its own service locator and its own instances of services."
                     : "For operators and trusted back ends.")
+        }
+        json.array("servers") { servers in
+            servers.beginObject()
+            servers.member("url", "/")
+            servers.member("description", "The listener that this description was read from.")
+            servers.endObject()
         }
         json.array("tags") { tags in
             for group in groups {
@@ -60,7 +66,7 @@ struct OpenAPIDocument {
         json.array("tags") { $0.string(tag) }
         json.array("parameters") { json in
             for parameter in operation.pathParameters + operation.parameters + [.requestID] {
-                json.reference("parameters", parameter.rawValue)
+                json.reference("parameters", operation.component(of: parameter))
             }
         }
         if let body = operation.body {
@@ -158,6 +164,8 @@ struct OpenAPIDocument {
                 json.name(parameter.rawValue)
                 parameter.write(to: &json, on: listener)
             }
+            json.name(APIParameter.sessionBeforeOthers)
+            APIParameter.session.write(to: &json, on: listener, hasDefault: false)
         }
         json.object("headers") { json in
             for header in APIHeader.allCases {
@@ -181,7 +189,7 @@ struct OpenAPIDocument {
                     "bearer",
                     [
                         "type": "http", "scheme": "bearer",
-                        "description": "The token that POST /v1/sessions gave: `cg_…`.",
+                        "description": "The token of POST /v1/sessions: `cg_…`.",
                     ]
                 ),
                 (
@@ -189,7 +197,7 @@ struct OpenAPIDocument {
                     [
                         "type": "apiKey", "in": "cookie", "name": "__Host-concierge",
                         "description":
-                            "Set by POST /v1/sessions in cookie mode. Named `concierge` with `cookie.secure` false.",
+                            "Set by POST /v1/sessions in cookie mode. Its name is `concierge` if `cookie.secure` is false.",
                     ]
                 ),
             ]
@@ -198,6 +206,44 @@ struct OpenAPIDocument {
                 ("adminKey", ["type": "apiKey", "in": "header", "name": "X-Admin-Key"]),
                 ("bearer", ["type": "http", "scheme": "bearer", "description": "The same key."]),
             ]
+        }
+    }
+}
+
+extension JSONWriter {
+    /// `{"$ref": …}` to one of the components.
+    mutating func reference(_ section: String, _ name: String) {
+        beginObject()
+        member("$ref", "#/components/\(section)/\(name)")
+        endObject()
+    }
+
+    mutating func headers(_ headers: [APIHeader]) {
+        object("headers") { json in
+            for header in headers {
+                json.name(header.rawValue)
+                json.reference("headers", header.rawValue)
+            }
+        }
+    }
+
+    /// Bodies by their media types; nothing for none.
+    mutating func contents(_ contents: [(mediaType: String, schema: APISchema)]) {
+        guard !contents.isEmpty else { return }
+        object("content") { json in
+            for (mediaType, schema) in contents {
+                json.object(mediaType) { json in
+                    // Clients that openapi-python-client makes fail on a list among several types of a body, and leave out
+                    // a type without a schema.
+                    if schema == .jsonPatch {
+                        json.name("example")
+                        json.document([["op": "replace", "path": "/name", "value": "Ada"]])
+                    } else {
+                        json.name("schema")
+                        json.reference("schemas", schema.rawValue)
+                    }
+                }
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 import HTTPServer
 
-/// `Accept`: which media types the client would like, and how much (RFC 9110, section 12.5.1).
+/// `Accept`: the media types that the client accepts, and their quality (RFC 9110, section 12.5.1).
 ///
 /// ```swift
 /// let type = AcceptedTypes(request).best(of: ["text/vnd.mermaid", "image/svg+xml"])
@@ -23,7 +23,7 @@ struct AcceptedTypes {
 
     private let ranges: [Range]
 
-    /// What is not well-formed is left out; with nothing left any type will do, as without the field.
+    /// Ranges that are not well-formed are ignored; with none left any type is accepted, as without the field.
     init(_ request: HTTPRequest) {
         guard request.fields.bytes(of: .accept) != nil else {
             ranges = []
@@ -34,8 +34,7 @@ struct AcceptedTypes {
         }
     }
 
-    /// The one of `offered` that the client likes best, the first of several that it likes the same; nil when it
-    /// takes none of them.
+    /// The one of `offered` with the highest quality, the first of several with the same; nil when none is acceptable.
     func best(of offered: [String]) -> String? {
         guard !ranges.isEmpty else { return offered.first }
         var best: (type: String, quality: Int)?
@@ -46,7 +45,7 @@ struct AcceptedTypes {
         return best?.type
     }
 
-    /// What the range says that names the type most closely.
+    /// The quality of the range that names the type most closely.
     private func quality(of offered: String) -> Int {
         let parts = offered.split(separator: "/").map(String.init)
         guard parts.count == 2 else { return 0 }

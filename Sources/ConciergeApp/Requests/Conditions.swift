@@ -3,26 +3,20 @@ import Sessions
 
 /// `If-Match` and `If-None-Match`, RFC 9110, section 13.1, over services' entity tags.
 enum Conditions {
-    /// The condition of a write of a service, or of what is done to a journey: both have a number for an entity tag.
+    /// The condition of a write of a service or of a journey. The entity tag of both is a number.
     /// - Throws: `Problem` 400 `invalid_condition`.
     static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
-        var condition = WriteCondition.none
-        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return condition }
-        if let list = try tags(request, .ifMatch) { condition.ifMatch = list }
-        switch try tags(request, .ifNoneMatch) {
-        case nil: break
-        case .any: condition.onlyIfNew = true
-        case .oneOf:
-            throw Problem(.invalidCondition, "If-None-Match of a write can only be *.")
-        }
-        return condition
+        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
+        // RFC 9110, 13.1.1 and 13.1.2: If-Match compares strongly, If-None-Match weakly.
+        return WriteCondition(
+            ifMatch: try tags(request, .ifMatch), ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true))
     }
 
-    /// Whether a GET need not send what the client has: `If-None-Match`, compared weakly.
+    /// Whether a GET gets 304: `If-None-Match`, compared weakly.
     static func isNotModified(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
         let count = request.fields.count(of: .ifNoneMatch)
         if count == 0 { return false }
-        // What nearly every client sends: the one tag that it was given.
+        // The usual case: one tag, as the server gave it.
         var isCurrent = false
         request.fields.lend(.ifNoneMatch) { isCurrent = current.isWritten($0) }
         if count == 1, isCurrent { return true }
@@ -33,14 +27,14 @@ enum Conditions {
         }
     }
 
-    /// Whether a GET may be answered at all: `If-Match`, which is rare on reads.
+    /// Checks `If-Match` of a GET, which is rare.
     static func checkRead(_ request: HTTPRequest, service: String, _ current: ServiceETag) throws {
         guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
         throw SessionError.preconditionFailed(service: service, current: current)
     }
 
-    /// Whether a GET of something that is no service's state need not send what the client has.
+    /// Whether a GET of something other than a service's state gets 304.
     /// - Parameter current: the whole entity tag, with its quotes.
     static func isNotModified(_ request: HTTPRequest, _ current: String) throws(Problem) -> Bool {
         if case .one(let tag) = request.fields.only(.ifNoneMatch), tag.elementsEqual(current.utf8) { return true }
@@ -52,7 +46,7 @@ enum Conditions {
         }
     }
 
-    /// Whether a GET of a journey may be answered at all.
+    /// Checks `If-Match` of a GET of a journey.
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
         guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
@@ -62,7 +56,7 @@ enum Conditions {
     private static func tags(
         _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false
     ) throws(Problem) -> WriteCondition.Match? {
-        // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service ever had are left out.
+        // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service can have are left out.
         let list = try EntityTagList(request, name) { opaque, weak in
             !weak || isWeak ? ServiceETag(opaque: opaque) : nil
         }
@@ -71,5 +65,57 @@ enum Conditions {
         case .any: .any
         case .oneOf(let tags): .oneOf(tags)
         }
+    }
+}
+
+/// What `If-Match` or `If-None-Match` says: `*`, or a list of entity tags (RFC 9110, sections 8.8.3 and 13.1).
+enum EntityTagList<Tag> {
+    case any
+    /// The tags that can match; empty if none can.
+    case oneOf([Tag])
+
+    /// - Parameter tag: reads the text between the quotes, and is told whether the tag is weak; returns nil to leave it out.
+    /// - Returns: nil when there is no such field.
+    /// - Throws: `Problem` 400 `invalid_condition`.
+    init?(
+        _ request: HTTPRequest, _ name: HTTPFieldName, _ tag: (_ opaque: String, _ isWeak: Bool) -> Tag?
+    ) throws(Problem) {
+        guard let first = request.fields.bytes(of: name) else { return nil }
+        let lines = request.fields.count(of: name) == 1 ? nil : request.fields.values(of: name)
+        let value = lines.map { ArraySlice($0.joined(separator: ",").utf8) } ?? first
+        if value.elementsEqual("*".utf8) {
+            self = .any
+        } else {
+            self = .oneOf(try Self.parse(value, name, tag))
+        }
+    }
+
+    /// `entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE`, in a list.
+    private static func parse(
+        _ list: ArraySlice<UInt8>, _ name: HTTPFieldName, _ tag: (String, Bool) -> Tag?
+    ) throws(Problem) -> [Tag] {
+        var tags: [Tag] = []
+        var rest = list.trimmed
+        var count = 0
+        while !rest.isEmpty {
+            if rest.first == UInt8(ascii: ",") {
+                rest = rest.dropFirst().trimmed
+                continue
+            }
+            let isWeak = rest.starts(with: "W/".utf8)
+            if isWeak { rest = rest.dropFirst(2) }
+            guard rest.first == UInt8(ascii: "\""), let end = rest.dropFirst().firstIndex(of: UInt8(ascii: "\"")) else {
+                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
+            }
+            let opaque = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self)
+            if let tag = tag(opaque, isWeak) { tags.append(tag) }
+            count += 1
+            rest = rest[(end + 1)...].trimmed
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else {
+                throw Problem(.invalidCondition, "\(name.text) is not a list of entity tags.")
+            }
+        }
+        guard count > 0 else { throw Problem(.invalidCondition, "\(name.text) is empty.") }
+        return tags
     }
 }

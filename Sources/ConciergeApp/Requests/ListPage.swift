@@ -1,7 +1,39 @@
+import HTTPServer
 import JSONDocument
 import Sessions
 
-/// A page of a list that is at hand as a whole.
+/// Which part of a list is asked for: `?limit=1..100&cursor=…`.
+struct PageRequest {
+    static let defaultLimit = 50
+
+    let limit: Int
+    /// As it was sent; each kind of list reads it in its own way.
+    let cursorText: String?
+
+    /// - Throws: `Problem` 400 `invalid_input`.
+    init(_ request: HTTPRequest) throws {
+        var query = try QueryReader(request)
+        try self.init(&query)
+    }
+
+    /// For an endpoint that has read further arguments.
+    init(_ query: inout QueryReader) throws(Problem) {
+        limit = query.integer(.limit, in: 1...100) ?? Self.defaultLimit
+        cursorText = query.text(.cursor)
+        try query.check()
+    }
+
+    /// Whether it is for the page that a request without arguments gets.
+    var isFirst: Bool { limit == Self.defaultLimit && cursorText == nil }
+
+    /// In a list of sessions.
+    /// - Throws: ``SessionError/malformedCursor``.
+    var cursor: SessionCursor? {
+        get throws { try cursorText.map { try SessionCursor(text: $0) } }
+    }
+}
+
+/// A page of a list that is in memory as a whole.
 struct ListPage<Item> {
     let items: ArraySlice<Item>
     /// The cursor of the next page; nil on the last one.
@@ -18,7 +50,7 @@ struct ListPage<Item> {
         self.init(of: all, from: start, limit: request.limit, named: name)
     }
 
-    /// The page that is given to who asks for none.
+    /// The page that a request without arguments gets.
     init(firstOf all: [Item], named name: (Item) -> String) {
         self.init(of: all, from: 0, limit: PageRequest.defaultLimit, named: name)
     }
@@ -30,8 +62,8 @@ struct ListPage<Item> {
     }
 }
 
-/// Where a page of a list ended: how many items were given so far, and a digest of the last one's name, so that the next
-/// page begins behind it also when others before it have gone or come.
+/// Where a page of a list ended: how many items were given so far, and a digest of the last one's name. So the next page
+/// begins behind that item even when others before it were removed or added.
 private struct ListCursor: Equatable {
     let count: Int
     let digest: UInt64
@@ -41,7 +73,7 @@ private struct ListCursor: Equatable {
         digest = Self.digest(of: name)
     }
 
-    /// Nil for what is no cursor.
+    /// Nil for anything but a cursor.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[0], radix: 36), let digest = UInt64(parts[1], radix: 36) else {
@@ -55,14 +87,14 @@ private struct ListCursor: Equatable {
 
     var text: String { "\(String(count, radix: 36))-\(String(digest, radix: 36))" }
 
-    /// Where the next page begins. When the item that the last page ended with is gone, its place is the next one's.
+    /// Where the next page begins. If the item that the last page ended with is gone, the next one has its place.
     func place<Item>(among all: [Item], named name: (Item) -> String) -> Int {
         if count <= all.count, Self.digest(of: name(all[count - 1])) == digest { return count }
         if let last = all.firstIndex(where: { Self.digest(of: name($0)) == digest }) { return last + 1 }
         return min(count - 1, all.count)
     }
 
-    /// FNV-1a: names of one list need only be told apart.
+    /// FNV-1a: it only has to distinguish the names of one list.
     private static func digest(of name: String) -> UInt64 {
         name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

@@ -20,7 +20,7 @@ enum RequestBody {
         try readTyped(request, as: types).document
     }
 
-    /// The same where the type tells what the document means.
+    /// The same where the meaning of the document depends on its type.
     /// - Returns: the type that it is, and the document.
     static func readTyped(
         _ request: HTTPRequest, as types: [String]
@@ -37,8 +37,10 @@ enum RequestBody {
         }
     }
 
-    /// The members of a body that must be an object, and may be left out altogether.
-    /// - Parameter known: the members that it may have.
+    /// The members of a body that must be an object.
+    /// - Parameters:
+    ///   - known: the members that are allowed.
+    ///   - isOptional: whether the body may be missing.
     static func readMembers(
         _ request: HTTPRequest, known: [String], isOptional: Bool = false
     ) throws -> [String: JSONDocument] {
@@ -61,7 +63,7 @@ enum RequestBody {
                 .invalidInput,
                 errors: unknown.map {
                     InvalidInput(
-                        pointer: "\(pointer)/\(JSONPointer.escape($0.name))", detail: "is not known; \(list) are")
+                        pointer: "\(pointer)/\(JSONPointer.escape($0.name))", detail: "is unknown; allowed: \(list)")
                 })
         }
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
@@ -84,24 +86,24 @@ enum RequestBody {
                 .unsupportedMediaType, "\(detail): \(list).",
                 fields: request.method == .patch ? [.acceptPatch: list] : [:])
         }
-        // What nearly every client sends.
+        // The usual case.
         if request.fields.count(of: .contentType) == 1 {
             var exact: String?
             request.fields.lend(.contentType) { value in exact = types.first { value.isSame(as: $0) } }
             if let exact { return exact }
         }
         guard case .one(let value) = request.fields.only(.contentType) else {
-            throw refuse("A body needs exactly one Content-Type, of these")
+            throw refuse("A body requires exactly one Content-Type, one of")
         }
         let end = value.firstIndex(of: UInt8(ascii: ";")) ?? value.endIndex
         let name = value[..<end].trimmed
         guard let type = types.first(where: { name.equals($0) }),
             value[end...].split(separator: UInt8(ascii: ";")).allSatisfy({ isUTF8($0.trimmed) })
-        else { throw refuse("The Content-Type must be one of these") }
+        else { throw refuse("The Content-Type must be one of") }
         return type
     }
 
-    /// JSON is UTF-8 (RFC 8259, section 8.1); a parameter that says so is harmless, another charset is not.
+    /// JSON is UTF-8 (RFC 8259, section 8.1): a parameter may say so, but not name another charset.
     private static func isUTF8(_ parameter: ArraySlice<UInt8>) -> Bool {
         guard parameter.count >= 8, parameter.prefix(8).equals("charset=") else { return true }
         let value = parameter.dropFirst(8)

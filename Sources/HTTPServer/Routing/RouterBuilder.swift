@@ -69,6 +69,9 @@ public struct RouterBuilder {
             Entry(method: method, pattern: pattern, allow: allow, takesPieces: takesPieces, handler: handler))
     }
 
+    /// Puts `middleware` around every route that is added from now on, inside of what is there already.
+    public mutating func use(_ middleware: any HTTPMiddleware) { self.middleware.append(middleware) }
+
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
     public mutating func group(_ middleware: any HTTPMiddleware..., add: (inout RouterBuilder) throws -> Void) rethrows
     {

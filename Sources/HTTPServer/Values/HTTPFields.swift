@@ -12,7 +12,7 @@ public struct HTTPFields: Sendable {
     }
 
     /// What comes first, if anything.
-    let fixed: HTTPFixedFields?
+    private(set) var fixed: HTTPFixedFields?
     /// Name, colon, blank, value, CR LF; and so on.
     private(set) var text: [UInt8] = []
     /// What comes last, if anything.
@@ -24,7 +24,10 @@ public struct HTTPFields: Sendable {
     /// Room for the fields of most answers.
     private static let usualBytes = 224
 
-    public init() { fixed = nil }
+    public init() {}
+
+    /// From lines that ``wholeText`` gave.
+    package init(wholeText: [UInt8]) { text = wholeText }
 
     /// Begins with those.
     public init(_ fixed: HTTPFixedFields) { self.fixed = fixed }
@@ -82,6 +85,14 @@ public struct HTTPFields: Sendable {
         if let tag = others.entityTag { add(entityTag: tag) }
     }
 
+    /// Begins with other fixed lines, if it begins with `old`.
+    /// - Returns: whether it did.
+    package mutating func replace(_ old: HTTPFixedFields, with new: HTTPFixedFields) -> Bool {
+        guard fixed?.bytes.baseAddress == old.bytes.baseAddress else { return false }
+        fixed = new
+        return true
+    }
+
     /// Adds an `ETag` that is a number in quotes. It stays a number until the answer is put together: an answer with
     /// lines that are fixed, and such a tag, takes no memory for its fields.
     public mutating func add(entityTag number: UInt64) {
@@ -97,7 +108,7 @@ public struct HTTPFields: Sendable {
     }
 
     /// All lines as they go out.
-    var wholeText: [UInt8] {
+    package var wholeText: [UInt8] {
         var copy = self
         copy.writeEntityTag()
         return Array(fixed?.bytes ?? .init(start: nil, count: 0)) + copy.text

@@ -21,10 +21,7 @@ public final class HTTPRequest: Sendable {
     /// Which of the server's workers serves it, from 0: something to spread counters by.
     public let worker: Int
 
-    // Plain loads and stores on most processors, where a lock would take four atomic exchanges for each request.
-    private let noteHigh = Atomic<UInt64>(0)
-    private let noteLow = Atomic<UInt64>(0)
-    private let hasNote = Atomic<Bool>(false)
+    private let storedNote = Mutex<Note?>(nil)
 
     init(
         id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
@@ -68,21 +65,17 @@ public final class HTTPRequest: Sendable {
         }
     }
 
-    /// Nil until a handler sets it, which it does before it answers, and on one thread at a time.
+    /// Nil until a handler sets it, which it does before it answers.
     public var note: Note? {
-        get {
-            guard hasNote.load(ordering: .acquiring) else { return nil }
-            return Note(high: noteHigh.load(ordering: .relaxed), low: noteLow.load(ordering: .relaxed))
-        }
-        set {
-            noteHigh.store(newValue?.high ?? 0, ordering: .relaxed)
-            noteLow.store(newValue?.low ?? 0, ordering: .relaxed)
-            hasNote.store(newValue != nil, ordering: .releasing)
-        }
+        get { storedNote.withLock { $0 } }
+        set { storedNote.withLock { $0 = newValue } }
     }
 
     /// The request target as it was sent.
     public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
+
+    /// Whether the target has a query, if only an empty one.
+    public var hasQuery: Bool { fields.head.withTarget { RequestTarget($0).query != nil } }
 
     /// The arguments of the query, decoded.
     /// - Throws: `HTTPError` 400 `invalid_target` when an escape is broken or does not give UTF-8.

@@ -1,3 +1,6 @@
+/// The SHA-256 of a token's text: all that the server keeps of a token.
+package typealias TokenDigest = SHA256Digest
+
 /// What opens a session: `cg_` and 64 base64url digits, which hold the session's id (16 bytes) and a secret (32 bytes).
 ///
 /// It names its session, so that one index, by id, is enough. It is shown once and never kept: the server keeps only
@@ -26,12 +29,7 @@ package struct SessionToken: Sendable {
     }
 
     /// What a client sends. A secret.
-    package var text: String {
-        String(unsafeUninitializedCapacity: Self.length) { buffer in
-            write(into: UnsafeMutableRawBufferPointer(buffer))
-            return Self.length
-        }
-    }
+    package var text: String { digits.span.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 
     /// The text, without making a string.
     /// - Precondition: `buffer` has room for `length` bytes.

@@ -15,9 +15,8 @@ enum ArchiveLine {
 
     /// Ends the object that `json` has begun, with its checksum and the end of the line.
     static func seal(_ json: JSONWriter) -> [UInt8] {
-        var digest = Digest()
-        digest.add(json.bytes)
-        return json.bytes + separator + Array(digest.text(ofFirst: digits / 2).utf8) + end + [UInt8(ascii: "\n")]
+        let sum = SHA256Digest(of: json.bytes).text(ofFirst: digits / 2)
+        return json.bytes + separator + Array(sum.utf8) + end + [UInt8(ascii: "\n")]
     }
 
     /// The members of a line that is as it was sealed, without its end.
@@ -32,9 +31,7 @@ enum ArchiveLine {
         }
         guard document.kind == .object else { throw ArchiveProblem(detail: "must be an object") }
         let content = line.dropLast(separator.count + digits + end.count)
-        var digest = Digest()
-        digest.add(content)
-        let seal = separator + Array(digest.text(ofFirst: digits / 2).utf8) + end
+        let seal = separator + Array(SHA256Digest(of: content).text(ofFirst: digits / 2).utf8) + end
         guard line.count > seal.count, line.suffix(seal.count).elementsEqual(seal) else {
             throw ArchiveProblem(
                 pointer: "/sum", detail: "does not fit the rest of the line: it was damaged, or changed by hand")

@@ -17,7 +17,7 @@ package actor SessionExport {
     private var nextPage: SessionID?
     /// Places of the store that could not be read.
     private var skipped = 0
-    private var digest = Digest()
+    private var digest = SHA256Hasher()
     /// As many sessions as fit into a piece, by those of the piece before.
     private var pageSize = SessionExport.firstPage
     /// How many sessions were written.
@@ -52,7 +52,7 @@ package actor SessionExport {
         case .sessions: return try await nextSessions()
         case .end:
             part = .nothing
-            return ArchiveEnd(sessions: count, digest: digest.text(), skipped: skipped).line
+            return ArchiveEnd(sessions: count, digest: digest.digest.text(), skipped: skipped).line
         case .nothing: return nil
         }
     }

@@ -29,7 +29,7 @@ package struct SessionImport {
     private var sessionLines = 0
     private var hasHeader = false
     private var end: ArchiveEnd?
-    private var digest = Digest()
+    private var digest = SHA256Hasher()
     private var isWhole = true
     private var group: [ArchivedSession] = []
     private var groupBytes = 0
@@ -118,7 +118,7 @@ package struct SessionImport {
     private mutating func takeEnd(_ end: ArchiveEnd) {
         let isTwice = self.end != nil
         self.end = end
-        guard !isTwice, end.sessions == sessionLines, end.digest == digest.text() else {
+        guard !isTwice, end.sessions == sessionLines, end.digest == digest.digest.text() else {
             isWhole = false
             let detail = "the archive had \(end.sessions) sessions, and is not now as it was written"
             return report.add(ArchiveProblem(pointer: "/end", detail: detail), line: line)

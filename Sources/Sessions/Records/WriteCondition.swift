@@ -3,8 +3,9 @@
 package struct WriteCondition: Sendable, Equatable {
     /// `If-Match`; nil when there is none.
     package var ifMatch: Match?
-    /// `If-None-Match: *`: nothing was written yet, or there is no such journey.
-    package var onlyIfNew: Bool
+    /// `If-None-Match`; nil when there is none. ``Match/any`` holds while nothing was written yet, or there is no such
+    /// journey.
+    package var ifNoneMatch: Match?
 
     package enum Match: Sendable, Equatable {
         /// `*`: it is there. A service that is registered always is.
@@ -13,9 +14,9 @@ package struct WriteCondition: Sendable, Equatable {
         case oneOf([ServiceETag])
     }
 
-    package init(ifMatch: Match? = nil, onlyIfNew: Bool = false) {
+    package init(ifMatch: Match? = nil, ifNoneMatch: Match? = nil) {
         self.ifMatch = ifMatch
-        self.onlyIfNew = onlyIfNew
+        self.ifNoneMatch = ifNoneMatch
     }
 
     package static let none = WriteCondition()
@@ -24,7 +25,7 @@ package struct WriteCondition: Sendable, Equatable {
 
     package static func ifMatch(step: UInt64) -> Self { .ifMatch(ServiceETag(revision: step)) }
 
-    var isEmpty: Bool { ifMatch == nil && !onlyIfNew }
+    var isEmpty: Bool { ifMatch == nil && ifNoneMatch == nil }
 
     /// Whether it holds for a service.
     func holds(for etag: ServiceETag) -> Bool { holds(for: etag, isNew: etag == .unwritten) }
@@ -35,7 +36,11 @@ package struct WriteCondition: Sendable, Equatable {
     }
 
     private func holds(for current: ServiceETag?, isNew: Bool) -> Bool {
-        if onlyIfNew, !isNew { return false }
+        switch ifNoneMatch {
+        case nil: break
+        case .any: if !isNew { return false }
+        case .oneOf(let etags): if let current, etags.contains(current) { return false }
+        }
         switch ifMatch {
         case nil: return true
         case .any: return current != nil

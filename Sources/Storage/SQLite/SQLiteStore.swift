@@ -2,6 +2,7 @@ import CSQLite
 import Glibc
 import Sessions
 import Synchronization
+import Threads
 
 /// Sessions in one SQLite database file, which outlive the process.
 ///
@@ -88,7 +89,7 @@ package final class SQLiteStore: FileStore {
         } catch let error as SQLiteError {
             throw StoreOpeningError(error, path)
         }
-        try StoreThread.start("store writer", commits.run)
+        guard DetachedThread.start("store writer", commits.run) else { throw StoreOpeningError.noThread }
     }
 
     /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the

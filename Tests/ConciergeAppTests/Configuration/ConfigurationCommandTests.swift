@@ -31,7 +31,7 @@ struct ConfigurationCommandTests {
             (["serve", "--sources"], #"concierge: serve has no flag "--sources""#),
             (["config", "--sources=1"], "concierge: --sources takes no value"),
             (["version", "--port", "1"], #"concierge: version has no flag "--port""#),
-            (["store"], "concierge: store needs to be told what to do: one of check, stats, backup, vacuum"),
+            (["store"], "concierge: store needs an action: one of check, stats, backup, vacuum"),
             (
                 ["store", "chekc"],
                 #"concierge: store cannot "chekc"; allowed is one of check, stats, backup, vacuum; did you mean check?"#

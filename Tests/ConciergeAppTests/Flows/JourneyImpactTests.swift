@@ -73,7 +73,7 @@ struct JourneyImpactTests {
         #expect(refused.summary == "7 journeys running, 5 on screens that stay as they are")
         #expect(refused.losesJourneys)
         let restarted = ImpactReport(impact, orphans: .restart)
-        #expect(restarted.lines.first?.hasSuffix("; they start over, as orphaned_journeys says") == true)
+        #expect(restarted.lines.first?.hasSuffix("; they restart, as orphaned_journeys says") == true)
         #expect(!restarted.losesJourneys)
     }
 }

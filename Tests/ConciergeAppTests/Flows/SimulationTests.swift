@@ -88,10 +88,13 @@ struct SimulationTests {
     @Test(
         "what is no script, no flow or no input is status 2, with the place",
         arguments: [
-            (["tour", "--script", "s"], "{\"event\": \"a\"}\n{\"evnt\": \"b\"}", "concierge: s:2: that is no step; "),
-            (["tour", "--script", "s"], "[{\"event\": \"a\"}, 7]", "concierge: s: /1: that is no step; "),
+            (
+                ["tour", "--script", "s"], "{\"event\": \"a\"}\n{\"evnt\": \"b\"}",
+                "concierge: s:2: this is not a step; "
+            ),
+            (["tour", "--script", "s"], "[{\"event\": \"a\"}, 7]", "concierge: s: /1: this is not a step; "),
             (["tour", "--script", "s"], "{\"event\": \"a\"}\n{", "concierge: s:2: "),
-            (["tour", "--script", "s"], #"{"wait": "soon"}"#, "concierge: s:1: that is no step; "),
+            (["tour", "--script", "s"], #"{"wait": "soon"}"#, "concierge: s:1: this is not a step; "),
             (["tuor", "--script", "s"], "", #"concierge: there is no flow "tuor"; did you mean tour?"#),
             (["tour", "--script", "t"], "", "concierge: t "),
             (["tour", "--script", "s", "--input", "{"], "", "concierge: --input is not JSON: "),

@@ -35,9 +35,4 @@ struct IdempotencyKeyTests {
         let request = makeRequest(key: "a", more: [(.idempotencyKey, "a")])
         #expect { try IdempotencyKey(of: request) } throws: { ($0 as? HTTPError)?.code == "invalid_idempotency_key" }
     }
-
-    @Test("a request without the field has no key")
-    func none() throws {
-        #expect(try IdempotencyKey(of: makeRequest()) == nil)
-    }
 }

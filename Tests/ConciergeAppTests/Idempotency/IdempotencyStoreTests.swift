@@ -162,7 +162,7 @@ struct IdempotencyStoreTests {
         _ = try await place.post(key, caller: "2001:db8::17")
         let lying = place.store.memory.withLock { memory in
             memory.entries.flatMap { id, entry in
-                id.withBytes { Array($0) } + (entry.answer?.sealed.sealed ?? [])
+                id.withBytes { Array($0) } + (entry.response?.sealed.sealed ?? [])
             }
         }
         #expect(lying.count > 150)
@@ -176,7 +176,7 @@ struct IdempotencyStoreTests {
     func nonces() async throws {
         let place = IdempotentPlace { _ in HTTPResponse(text: "made") }
         func lying() -> [[UInt8]] {
-            place.store.memory.withLock { $0.entries.values.compactMap { $0.answer?.sealed.sealed } }
+            place.store.memory.withLock { $0.entries.values.compactMap { $0.response?.sealed.sealed } }
         }
         _ = try await place.post("k")
         let first = lying()
@@ -193,9 +193,9 @@ struct IdempotencyStoreTests {
         _ = try await place.post("k", id: "one")
         place.store.memory.withLock { memory in
             for (id, entry) in memory.entries {
-                guard var bytes = entry.answer?.sealed.sealed else { continue }
+                guard var bytes = entry.response?.sealed.sealed else { continue }
                 bytes[at < 0 ? bytes.count + at : at] ^= 1
-                memory.entries[id]?.answer?.sealed = SealedAnswer(sealed: bytes)
+                memory.entries[id]?.response?.sealed = SealedResponse(sealed: bytes)
             }
         }
         let again = try await place.post("k", id: "two")
@@ -206,16 +206,16 @@ struct IdempotencyStoreTests {
 
     @Test("a sealed answer opens for its own entry only, and not when it is cut")
     func sealing() throws {
-        func digest(_ label: String) -> IdempotencyDigest { IdempotencyDigest.Builder(label).finish() }
+        func digest(_ label: String) -> SHA256Digest { SHA256Digest(of: label.utf8) }
         let sealed = try #require(
-            SealedAnswer(
+            SealedResponse(
                 HTTPResponse(text: "made"), atMost: 1_000, key: digest("key"), for: digest("entry"),
                 random: SystemRandom()))
         #expect(sealed.opened(with: digest("key"), for: digest("entry"))?.text == "made")
         #expect(sealed.opened(with: digest("another"), for: digest("entry")) == nil)
         #expect(sealed.opened(with: digest("key"), for: digest("another")) == nil)
         for length in 0..<sealed.sealed.count {
-            let cut = SealedAnswer(sealed: Array(sealed.sealed.prefix(length)))
+            let cut = SealedResponse(sealed: Array(sealed.sealed.prefix(length)))
             #expect(cut.opened(with: digest("key"), for: digest("entry")) == nil)
         }
     }

@@ -22,11 +22,13 @@ final class IdempotentPlace: Sendable {
     ) {
         store = IdempotencyStore(limits: limits, clock: clock)
         self.handler = handler
-        middleware = IdempotencyMiddleware(store: store, errors: PlainErrorRenderer()) { request in
+        let authorize: @Sendable (HTTPRequest) throws -> IdempotencyScope = { request in
             let caller = request.fields["Caller"] ?? "somebody"
             if caller == "nobody" { throw HTTPError(.unauthorized, code: "unauthorized", detail: "Who are you?") }
             return .peer(caller)
         }
+        middleware = IdempotencyMiddleware(
+            store: store, errors: PlainErrorRenderer(), authorize: { try authorize($0) }, authorizeResident: authorize)
     }
 
     func ask(_ request: HTTPRequest) async throws -> HTTPResponse {

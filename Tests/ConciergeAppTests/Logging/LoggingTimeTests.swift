@@ -20,14 +20,11 @@ struct LoggingTimeTests {
     ) -> [String] {
         let wall = WallClock()
         var time = LogTime(form: form) { wall.offset.load(ordering: .relaxed) }
-        defer { time.deallocate() }
         return lines.map { monotonic, offset in
             wall.offset.store(offset, ordering: .relaxed)
-            return withUnsafeTemporaryAllocation(byteCount: LogTime.room, alignment: 8) { memory in
-                guard let start = memory.baseAddress else { return "" }
-                let count = time.put(monotonic, at: start)
-                return String(decoding: memory[..<count], as: UTF8.self)
-            }
+            var line: [UInt8] = []
+            time.append(monotonic, to: &line)
+            return String(decoding: line, as: UTF8.self)
         }
     }
 

@@ -8,10 +8,8 @@ import Testing
 struct LoggingWriterTests {
     private static func write(_ number: Int, to log: Log, level: Configuration.Log.Level = .info) {
         log.write(level, "numbered") { line in
-            line.name("number")
-            line.int(number)
-            line.name("padding")
-            line.string(String(repeating: "x", count: number % 300))
+            line.add("number", number)
+            line.add("padding", String(repeating: "x", count: number % 300))
         }
     }
 

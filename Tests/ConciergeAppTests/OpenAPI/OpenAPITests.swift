@@ -70,10 +70,17 @@ struct OpenAPITests {
             let wanted = path.name.split(separator: "/").filter { $0.hasPrefix("{") }.map { $0.dropFirst().dropLast() }
             for operation in try #require(path.value.members) {
                 let parameters = operation.value[member: "parameters"]?.elements ?? []
-                for name in wanted {
-                    let reference = "#/components/parameters/\(name)"
-                    #expect(parameters.contains { $0[member: "$ref"]?.string == reference }, "\(path.name): \(name)")
+                let names = try parameters.map { parameter in
+                    let reference = try #require(parameter[member: "$ref"]?.string)
+                    let pointer = try #require(JSONPointer(parsing: String(reference.dropFirst())))
+                    let described = try #require(document.value(at: pointer))
+                    // Generated clients have them in the order of the path, those with defaults behind those without.
+                    if described[member: "in"] == "path", wanted.count > 1 {
+                        #expect(described[member: "schema"]?[member: "default"] == nil, "\(path.name)")
+                    }
+                    return described[member: "name"]?.string ?? ""
                 }
+                #expect(Set(wanted.map(String.init)).isSubset(of: names), "\(path.name)")
             }
         }
     }
@@ -84,6 +91,63 @@ struct OpenAPITests {
         let profile = document.value(at: JSONPointer(["components", "schemas", "Profile"]))
         #expect(profile?[member: "default"] == ["name": "", "email": nil, "locale": nil, "attributes": .emptyObject])
         #expect(profile?[member: "required"]?.count == 4)
+    }
+
+    @Test("says of each body in which unknown members are refused that they are")
+    func closedBodies() throws {
+        for name in [
+            "NewSession", "SessionPatch", "SignIn", "Transaction", "NewJourney", "JourneyRestart", "JourneyEvent",
+            "JourneyNavigation", "ExportStart",
+        ] {
+            let schema = try document(of: .admin).value(at: JSONPointer(["components", "schemas", name]))
+            #expect(schema?[member: "additionalProperties"] == false, "\(name)")
+        }
+    }
+
+    @Test(
+        "has a pattern for Idempotency-Key that fits what the server takes, and nothing else",
+        arguments: [
+            "a", #""a""#, "8e03978e-40d5-43dd-bc93-6894a57f9324", #""a,b""#, #""a\"b""#, #""a\\b""#, "a;b=c", "a\\b",
+            "~!#+-",
+            String(repeating: "k", count: 255), "\"" + String(repeating: "k", count: 255) + "\"",
+            "", " ", #""""#, #"""#, #""a"#, #"a""#, #""a"b"#, #""a", "b""#, "a,b", "a b", #""a b""#, "a\u{7F}",
+            "schlüssel",
+            #""a\b""#, #""a\"#, String(repeating: "k", count: 256), "\"" + String(repeating: "k", count: 256) + "\"",
+        ])
+    func keyPattern(key: String) throws {
+        let schema = try #require(
+            try document(of: .public).value(
+                at: JSONPointer(["components", "parameters", "Idempotency-Key", "schema"])))
+        let fits = try JSONSchema(schema).violations(in: JSONDocument(key)).isEmpty
+        #expect(fits == (IdempotencyKey(Array(key.utf8)) != nil))
+    }
+
+    @Test(
+        "describes bodies of several types so that generated clients can tell them apart: by classes, or not at all",
+        arguments: APIListener.allCases)
+    func bodiesOfSeveralTypes(listener: APIListener) throws {
+        let document = try document(of: listener)
+        for operation in try operations(of: document) {
+            let contents = operation[member: "requestBody"]?[member: "content"]?.members ?? []
+            guard contents.count > 1 else { continue }
+            for (type, content) in contents {
+                guard let reference = content[member: "schema"]?[member: "$ref"]?.string else {
+                    #expect(content[member: "example"] != nil)
+                    continue
+                }
+                let schema = document.value(at: try #require(JSONPointer(parsing: String(reference.dropFirst()))))
+                let kind = schema?[member: "type"]
+                #expect(kind == "object" || kind == "string", "\(operation[member: "operationId"] ?? .null) \(type)")
+            }
+        }
+    }
+
+    @Test("names where it is served, and the caller's own session as the default")
+    func defaults() throws {
+        let document = try document(of: .public)
+        #expect(document[member: "servers"]?.elements?.first?[member: "url"] == "/")
+        let session = document.value(at: JSONPointer(["components", "parameters", "session", "schema", "default"]))
+        #expect(session == "current")
     }
 
     @Test("is there for everybody, on both listeners")

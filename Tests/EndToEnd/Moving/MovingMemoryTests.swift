@@ -54,7 +54,7 @@ struct MovingMemoryTests {
                 program: "test", at: Timestamp(millisecondsSince1970: now), sessions: 0, services: [], after: nil))
         let text = String(repeating: "a", count: documentBytes)
         let document = #"{"name":"Ada","email":null,"locale":null,"attributes":{"text":"\#(text)"}}"#
-        var digest = Digest()
+        var digest = SHA256Hasher()
         var sum = 0
         for number in 1...sessions {
             let line = line(SessionID(high: UInt64(number), low: 1), at: now, document)
@@ -62,7 +62,7 @@ struct MovingMemoryTests {
             sum += line.count
             try send(line)
         }
-        try send(ArchiveEnd(sessions: sessions, digest: digest.text(), skipped: 0).line)
+        try send(ArchiveEnd(sessions: sessions, digest: digest.digest.text(), skipped: 0).line)
         try connection.send("0\r\n\r\n")
         let answer = try connection.readResponse()
         #expect(try answer.json[member: "imported"]?.int == sessions, "\(answer.text)")

@@ -122,7 +122,7 @@ struct StoreCommandTests {
             try await Self.underWrites(app) {
                 let run = try await ProgramProcess.run(["store", "vacuum"] + flags)
                 #expect(run.status == 0, "\(run.complaints)")
-                #expect(run.output.contains("pages were given back by the server"))
+                #expect(run.output.contains("pages were returned by the server"))
             }
             #expect(try #require(try await Self.stats(flags)[member: "free_pages"]?.int) < 10)
             #expect(try await ProgramProcess.run(["store", "check"] + flags).status == 0)

@@ -58,7 +58,7 @@ struct JourneyLifeTests {
             try await session.restartJourney("main", condition: .ifMatch(step: 1))
         }
         await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.restartJourney("main", condition: .init(onlyIfNew: true))
+            try await session.restartJourney("main", condition: .init(ifNoneMatch: .any))
         }
         let (again, isNew) = try await session.restartJourney("main", condition: .ifMatch(step: 2))
         #expect(!isNew && again.view.step == 3 && again.view.stack.map(\.screen) == ["start"])

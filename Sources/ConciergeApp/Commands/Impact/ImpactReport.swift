@@ -38,15 +38,15 @@ struct ImpactReport {
         }
         let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
         guard let answer = server.get("/v1/journeys/census", fields: fields) else {
-            throw Failure(description: "nothing answers at \(url)")
+            throw Failure(description: "no server responds at \(url)")
         }
         switch answer.status {
         case 200: break
-        case 401: throw Failure(description: "the server at \(url) wants its key: give it with --admin-key-file")
-        default: throw Failure(description: "the server at \(url) answers with status \(answer.status)")
+        case 401: throw Failure(description: "the server at \(url) requires its key: give it with --admin-key-file")
+        default: throw Failure(description: "the server at \(url) responds with status \(answer.status)")
         }
         guard let census = (try? JSONDocument(parsing: answer.body)).flatMap(rows(of:)) else {
-            throw Failure(description: "what answers at \(url) is not the admin listener of a \(BuildInformation.name)")
+            throw Failure(description: "the server at \(url) is not the admin listener of a \(BuildInformation.name)")
         }
         return census
     }
@@ -66,14 +66,14 @@ struct ImpactReport {
     private static func sentence(
         _ fate: JourneyImpact.Fate, _ orphans: Configuration.OrphanedJourneys
     ) -> String? {
-        let end = orphans == .restart ? "; they start over, as orphaned_journeys says" : ""
+        let end = orphans == .restart ? "; they restart, as orphaned_journeys says" : ""
         switch fate {
         case .stay: return nil
         case .migrate(let version, let state): return "would go on in version \(version), on \(state)"
         case .restart: return "would start over"
         case .orphaned: return "would be lost: this version is not loaded, and no migration leads from it\(end)"
         case .stateGone(let version, let state):
-            return "would lose it: version \(version) has no state \(WrittenValue.quoted(state))\(end)"
+            return "would be lost: version \(version) has no state \(WrittenValue.quoted(state))\(end)"
         }
     }
 

@@ -1,6 +1,7 @@
 import JSONDocument
 import Navigation
 import Sessions
+import Synchronization
 
 /// Plays a script on a flow as the server would: a session with its services, kept in memory, and a clock that the
 /// script moves.
@@ -66,4 +67,23 @@ struct Simulation {
     }
 
     private static let decade: Int64 = 3650 * 86_400_000
+}
+
+/// The time of a simulation: it begins now, and the script moves it.
+final class SimulationClock: SessionClock {
+    private let time: Atomic<Int64>
+
+    init(startingAt start: Int64 = SystemClock().now()) { time = Atomic(start) }
+
+    func now() -> Int64 { time.load(ordering: .relaxed) }
+
+    func wall(at steady: Int64) -> Int64 { steady }
+
+    /// A simulation does not wait.
+    func sleep(milliseconds: Int64) async throws {}
+
+    func advance(_ duration: Duration) {
+        let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+        time.wrappingAdd(milliseconds, ordering: .relaxed)
+    }
 }

@@ -63,7 +63,7 @@ struct SimulationScript {
             return .wait(duration)
         }
         throw Failure(
-            description: "\(place): that is no step; allowed is {\"event\": …, \"data\": …}, {\"navigate\": …}, "
+            description: "\(place): this is not a step; allowed is {\"event\": …, \"data\": …}, {\"navigate\": …}, "
                 + "{\"back\": true} or {\"wait\": \"31m\"}")
     }
 }

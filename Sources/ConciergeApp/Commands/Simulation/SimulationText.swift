@@ -2,7 +2,7 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// How a simulation shows where the journey stands, and why it did not move.
+/// How a simulation shows the journey's screen, or why a step was refused.
 enum SimulationText {
     static func screen(_ journey: JourneyView) -> String {
         guard let screen = journey.screen else {
@@ -37,7 +37,7 @@ enum SimulationText {
 
     private static func reason(_ violation: JSONViolation) -> String { place(violation.pointer) + violation.detail }
 
-    /// What is in the way is not always at a place.
+    /// A reason does not always have a place.
     private static func place(_ pointer: String) -> String { pointer.isEmpty ? "" : "\(pointer) " }
 
     private static func frame(_ frame: FrameView) -> String {

@@ -1,7 +1,8 @@
+import JSONDocument
 import Storage
 
 extension Program {
-    /// Looks after the file that sessions live in, whether a server has it or not.
+    /// Maintains the file that sessions are stored in, whether a server uses it or not.
     static func store(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
         guard let action = invocation.storeAction else { return ExitStatus.usage }
         guard case .sqlite(let path) = loaded.configuration.store else {
@@ -10,7 +11,7 @@ extension Program {
                     + "name one with --store sqlite:FILE\n")
             return ExitStatus.usage
         }
-        // Nothing has to be put in order when somebody has waited long enough.
+        // The command can be interrupted at any time: there is nothing to clean up.
         TerminationSignals.unblock()
         do {
             switch action {
@@ -40,15 +41,71 @@ extension Program {
         return check.findings == 0 ? ExitStatus.success : ExitStatus.failure
     }
 
-    /// By the server that has the file, or without one. A second process that writes would be in its way.
+    /// Asks the server that uses the file, or does it here if there is none: only one process may write.
     private static func vacuum(_ path: String, _ configuration: Configuration) throws -> String {
         do {
             let vacuum = try StoreVacuum(path)
-            return "\(path): \(vacuum.given) pages were given back, \(vacuum.left) are left free"
-                + (vacuum.isRewritten ? "; all of it was written anew\n" : "\n")
+            return "\(path): \(vacuum.given) pages were returned, \(vacuum.left) are still free"
+                + (vacuum.isRewritten ? "; the file was rewritten\n" : "\n")
         } catch StoreOpeningError.inUse {
             let space = try RemoteStore(configuration).giveBackAll(of: path)
-            return "\(path): \(space.given) pages were given back by the server, \(space.left) are left free\n"
+            return "\(path): \(space.given) pages were returned by the server, \(space.left) are still free\n"
         }
+    }
+}
+
+/// What `concierge store` does to the file that sessions are stored in.
+package enum StoreAction: String, Sendable, CaseIterable {
+    case check, stats, backup, vacuum
+
+    var summary: String {
+        switch self {
+        case .check: "check all of it; status 1 if something is wrong"
+        case .stats: "print its numbers; reads all of it"
+        case .backup: "copy it, as of one moment, to FILE"
+        case .vacuum: "return unused pages to the file system"
+        }
+    }
+
+    /// The switches that mean something to it.
+    var switches: [String] {
+        switch self {
+        case .stats: ["--json"]
+        case .backup: ["--force"]
+        case .check, .vacuum: []
+        }
+    }
+}
+
+// What stands behind `concierge store`: what to do, and for a backup where to.
+extension Invocation {
+    func checkStoreAction() throws(UsageError) {
+        guard let storeAction else { throw UsageError("store needs an action: \(Self.actionList)") }
+        guard storeAction != .backup || backupFile != nil else {
+            throw UsageError("store backup needs the path of the file to be written")
+        }
+        let given = [("--json", showsJSON), ("--force", replaces)]
+        for (flag, isGiven) in given where isGiven && !storeAction.switches.contains(flag) {
+            throw UsageError("store \(storeAction.rawValue) has no flag \(WrittenValue.quoted(flag))")
+        }
+    }
+
+    mutating func takeStoreArgument(_ argument: String) throws(UsageError) {
+        guard storeAction != nil else {
+            storeAction = StoreAction(rawValue: argument)
+            guard storeAction == nil else { return }
+            let guess = NearestName.of(argument, among: StoreAction.allCases.map(\.rawValue))
+            throw UsageError(
+                "store cannot \(WrittenValue.quoted(argument)); allowed is \(Self.actionList)"
+                    + (guess.map { "; did you mean \($0)?" } ?? ""))
+        }
+        guard storeAction == .backup, backupFile == nil, !argument.isEmpty else {
+            throw UsageError("store takes no argument \(WrittenValue.quoted(argument)) here")
+        }
+        backupFile = argument
+    }
+
+    private static var actionList: String {
+        "one of " + StoreAction.allCases.map(\.rawValue).joined(separator: ", ")
     }
 }

@@ -2,7 +2,7 @@ import JSONDocument
 import Sessions
 import Storage
 
-/// The store of a running server, which is asked on its admin listener.
+/// The store of a running server, through its admin listener.
 struct RemoteStore {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -22,7 +22,7 @@ struct RemoteStore {
         key = configuration.admin.key
     }
 
-    /// Asks for one step after the other: what clients write goes in between.
+    /// Sends one request after the other, so that clients can write in between.
     ///
     /// - Parameter path: of the file that the server has to have.
     func giveBackAll(of path: String) throws(Failure) -> SpaceGivenBack {
@@ -32,8 +32,8 @@ struct RemoteStore {
             let space = try giveBack()
             guard space.isPossible else {
                 throw Failure(
-                    description: "a server has the file, and this one can only be made smaller without: "
-                        + "stop the server, and do this again")
+                    description: "a server uses the file, which can only shrink while no server does: "
+                        + "stop the server and try again")
             }
             given += space.given
             guard space.left > 0, space.given > 0 else {
@@ -42,12 +42,12 @@ struct RemoteStore {
         }
     }
 
-    /// There may be several servers on a machine, and the configuration may name the port of another one.
+    /// A machine may have several servers, and the configuration may name the port of another one.
     private func checkFile(_ path: String) throws(Failure) {
         guard let store = try answer("GET", "/v1/stats")?[member: "store"] else { throw stranger }
         guard let identity = FileIdentity(path), store[member: "file"]?.string == identity.text else {
             throw Failure(
-                description: "a server has the file, and it is not the one at \(place), which has another store: "
+                description: "a server uses the file, but the one at \(place) has another store: "
                     + Self.advice)
         }
     }
@@ -64,18 +64,18 @@ struct RemoteStore {
     private func answer(_ method: String, _ path: String) throws(Failure) -> JSONDocument? {
         let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
         guard let answer = server.send(method, path, fields: fields) else {
-            throw Failure(description: "a server has the file, and nothing answers at \(place): \(Self.advice)")
+            throw Failure(description: "a server uses the file, and no server responds at \(place): \(Self.advice)")
         }
         switch answer.status {
         case 200: return try? JSONDocument(parsing: answer.body)
-        case 401: throw Failure(description: "the server at \(place) wants its key: give it with --admin-key-file")
-        default: throw Failure(description: "the server at \(place) answers with status \(answer.status)")
+        case 401: throw Failure(description: "the server at \(place) requires its key: give it with --admin-key-file")
+        default: throw Failure(description: "the server at \(place) responds with status \(answer.status)")
         }
     }
 
     private var stranger: Failure {
         Failure(
-            description: "what answers at \(place) is not the admin listener of the server that has the file: "
+            description: "the server at \(place) is not the admin listener of the server that uses the file: "
                 + Self.advice)
     }
 

@@ -13,7 +13,7 @@ extension StoreStatistics {
             ),
             ("vacuum", isIncremental ? "while the server runs" : "only while no server runs"),
             ("tables", "version \(schemaVersion)"),
-            ("sessions", "\(sessions), \(sessionsOfUsers) of them with a user; no tombstones, which it does not need"),
+            ("sessions", "\(sessions), \(sessionsOfUsers) of them with a user"),
         ]
         if let oldest, let newest, let lastUsed {
             lines.append(("oldest", Self.time(oldest)))

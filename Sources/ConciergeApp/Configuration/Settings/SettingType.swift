@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// A type of values that an operator can write: what is allowed, how it is read from any source, how it is shown.
 package protocol SettingType: Sendable {
     associatedtype Value: Sendable
@@ -19,4 +21,82 @@ package protocol SettingType: Sendable {
 extension SettingType {
     package var examples: String? { nil }
     package func guess(_ written: WrittenValue) -> String? { nil }
+}
+
+/// A setting that may be left out; `null` in a file says so in writing.
+package struct OptionalSetting<Wrapped: SettingType>: SettingType {
+    let wrapped: Wrapped
+
+    package var name: String { wrapped.name }
+    package var allowed: String { wrapped.allowed }
+    package var examples: String? { wrapped.examples }
+
+    package func read(_ written: WrittenValue) -> Wrapped.Value?? {
+        if written == .null { return .some(nil) }
+        return wrapped.read(written).map { .some($0) }
+    }
+
+    package func show(_ value: Wrapped.Value?) -> String { value.map { wrapped.show($0) } ?? "null" }
+    package func guess(_ written: WrittenValue) -> String? { wrapped.guess(written) }
+}
+
+extension SettingType {
+    static func optional<Wrapped>(_ wrapped: Wrapped) -> OptionalSetting<Wrapped>
+    where Self == OptionalSetting<Wrapped> {
+        OptionalSetting(wrapped: wrapped)
+    }
+}
+
+/// One of a few words: the raw values of an enumeration.
+package struct ChoiceSetting<Choice>: SettingType
+where Choice: CaseIterable & RawRepresentable<String> & Sendable {
+    package var name: String { "choice" }
+    package var allowed: String {
+        let words = Choice.allCases.map(\.rawValue)
+        return words.count == 1 ? "only \(words[0])" : "one of " + words.joined(separator: ", ")
+    }
+
+    package func read(_ written: WrittenValue) -> Choice? {
+        written.string.flatMap { Choice(rawValue: $0) }
+    }
+
+    package func show(_ value: Choice) -> String { JSONText.string(value.rawValue) }
+
+    package func guess(_ written: WrittenValue) -> String? {
+        written.string.flatMap { NearestName.of($0, among: Choice.allCases.map(\.rawValue)) }.map { "\"\($0)\"" }
+    }
+}
+
+extension SettingType {
+    static func choice<Choice>(_: Choice.Type) -> ChoiceSetting<Choice> where Self == ChoiceSetting<Choice> {
+        ChoiceSetting()
+    }
+}
+
+/// `true` or `false`, and no other word for them.
+package struct BooleanSetting: SettingType {
+    package var name: String { "boolean" }
+    package var allowed: String { "true or false" }
+
+    package func read(_ written: WrittenValue) -> Bool? {
+        switch written {
+        case .boolean(let flag): flag
+        case .plain(let text): Bool(text)
+        default: nil
+        }
+    }
+
+    package func show(_ value: Bool) -> String { "\(value)" }
+
+    package func guess(_ written: WrittenValue) -> String? {
+        switch written.string?.lowercased() ?? (written == .integer(1) ? "1" : written == .integer(0) ? "0" : "") {
+        case "true", "yes", "on", "1": "true"
+        case "false", "no", "off", "0": "false"
+        default: nil
+        }
+    }
+}
+
+extension SettingType where Self == BooleanSetting {
+    static var boolean: BooleanSetting { BooleanSetting() }
 }

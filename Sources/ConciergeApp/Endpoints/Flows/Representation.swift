@@ -1,5 +1,5 @@
-import CCrypto
 import HTTPServer
+import Sessions
 
 /// Bytes that never change while the server runs, as an answer: with an entity tag that is made of them, so that it
 /// also holds over a restart.
@@ -12,7 +12,7 @@ struct Representation: Sendable {
     init(_ mediaType: String, _ bytes: [UInt8]) {
         self.mediaType = mediaType
         self.bytes = bytes
-        etag = Self.tag(of: bytes)
+        etag = "\"\(SHA256Digest(of: bytes).text(ofFirst: 16))\""
     }
 
     /// 200, or 304 where the client has it.
@@ -27,17 +27,6 @@ struct Representation: Sendable {
         response.fields.add(.cacheControl, "no-cache")
         if varies { response.fields.add(.vary, "Accept") }
         return response
-    }
-
-    /// Half of a SHA-256, in hexadecimal.
-    static func tag(of bytes: [UInt8]) -> String {
-        let digest = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { digest, count in
-            _ = SHA256(bytes, bytes.count, digest.baseAddress)
-            count = digest.count
-        }
-        let digits = Array("0123456789abcdef".utf8)
-        let text = digest.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return "\"\(String(decoding: text, as: UTF8.self))\""
     }
 }
 

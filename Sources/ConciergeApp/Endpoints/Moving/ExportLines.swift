@@ -25,11 +25,9 @@ actor ExportLines {
         if !first.isEmpty { return first.removeFirst() }
         if let piece = try await export.next() { return piece }
         let count = await export.count
-        log.write(.info, "export") { [request] json in
-            json.name("request_id")
-            json.string(request)
-            json.name("sessions")
-            json.int(count)
+        log.write(.info, "export") { [request] line in
+            line.add("request_id", request)
+            line.add("sessions", count)
         }
         return nil
     }

@@ -73,19 +73,13 @@ struct MoveEndpoints: Sendable {
     }
 
     private func report(_ report: ImportReport, isTrial: Bool, to request: HTTPRequest) {
-        log.write(.info, "import") { json in
-            json.name("request_id")
-            json.string(request.id.text)
-            json.name("dry_run")
-            json.bool(isTrial)
-            json.name("imported")
-            json.int(report.imported)
-            json.name("skipped")
-            json.int(report.skipped)
-            json.name("refused")
-            json.int(report.refused)
-            json.name("complete")
-            json.bool(report.isComplete)
+        log.write(.info, "import") { line in
+            line.add("request_id", request.id)
+            line.add("dry_run", isTrial)
+            line.add("imported", report.imported)
+            line.add("skipped", report.skipped)
+            line.add("refused", report.refused)
+            line.add("complete", report.isComplete)
         }
     }
 }

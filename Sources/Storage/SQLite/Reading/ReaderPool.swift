@@ -1,5 +1,6 @@
 import CSQLite
 import Sessions
+import Threads
 
 /// Threads that read, each with its own connection. They never wait for the writer.
 final class ReaderPool: Sendable {
@@ -12,13 +13,14 @@ final class ReaderPool: Sendable {
     ) throws {
         for _ in 0..<threads {
             let reader = Handover(try open())
-            try StoreThread.start("store reader") { [queue] in
+            let isStarted = DetachedThread.start("store reader") { [queue] in
                 while true {
                     let jobs = queue.takeShare()
                     guard !jobs.isEmpty else { return }
                     for job in jobs { job(reader.value) }
                 }
             }
+            guard isStarted else { throw StoreOpeningError.noThread }
         }
     }
 

@@ -1,47 +1,31 @@
 import Glibc
+import Threads
 
 /// Jobs that wait for a thread.
 ///
-/// `@unchecked Sendable`: `jobs`, `lastCount` and `isClosed` are only touched while `lock` is held. The two pointers
-/// never change, and are freed in `deinit`: a waiting thread keeps the queue, so none waits by then. The lock is a
-/// pthread mutex because Swift's `Mutex` has no condition.
+/// `@unchecked Sendable`: `jobs`, `first`, `lastCount` and `isClosed` are only touched with the monitor's lock held.
 final class WorkQueue<Job: Sendable>: @unchecked Sendable {
-    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let arrival = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var jobs: [Job] = []
-    /// How many jobs there were after the last call of ``letMoreCome()``.
+    private let monitor = Monitor()
+    /// Those before `first` are taken.
+    private var jobs: [Job?] = []
+    private var first = 0
+    /// How many were taken the last time that more were let come.
     private var lastCount = 0
     private var isClosed = false
 
-    init() {
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        let results = (pthread_mutex_init(lock, nil), pthread_cond_init(arrival, &attributes))
-        precondition(results == (0, 0), "No memory for a mutex and a condition.")
-        pthread_condattr_destroy(&attributes)
-    }
-
-    deinit {
-        pthread_cond_destroy(arrival)
-        pthread_mutex_destroy(lock)
-        arrival.deallocate()
-        lock.deallocate()
-    }
-
-    /// False when the queue is closed: then the job is not in it.
+    /// False when the queue is closed, and the job is not in it.
     func append(_ job: Job) -> Bool {
-        pthread_mutex_lock(lock)
-        let isOpen = !isClosed
-        if isOpen { jobs.append(job) }
-        pthread_mutex_unlock(lock)
-        if isOpen { pthread_cond_signal(arrival) }
+        let isOpen = monitor.withLock {
+            if !isClosed { jobs.append(job) }
+            return !isClosed
+        }
+        if isOpen { monitor.signal() }
         return isOpen
     }
 
     /// Waits for jobs and takes some of the first, for one of several threads: the others get some, too, and few jobs
     /// wait behind a slow one. Empty when the queue is closed and has no jobs left.
-    func takeShare() -> [Job] { take(before: nil) { max(1, jobs.count / 4) } ?? [] }
+    func takeShare() -> [Job] { take(before: nil) { max(1, count / 4) } ?? [] }
 
     /// Waits for jobs and takes the first ones. Empty when the queue is closed and has no jobs left; nil when none has
     /// come before `end`.
@@ -53,20 +37,28 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     }
 
     private func take(before end: SuspendingClock.Instant?, _ limit: () -> Int) -> [Job]? {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        while jobs.isEmpty, !isClosed {
+        monitor.lock()
+        defer { monitor.unlock() }
+        while count == 0, !isClosed {
             guard let end else {
-                pthread_cond_wait(arrival, lock)
+                monitor.wait()
                 continue
             }
-            var time = Self.monotonicTime(of: end)
-            guard pthread_cond_timedwait(arrival, lock, &time) != ETIMEDOUT else { return nil }
+            guard monitor.wait(until: Monitor.deadline(after: end - .now)) else { return nil }
         }
-        let taken = Array(jobs.prefix(limit()))
-        jobs.removeFirst(taken.count)
+        let end = first + min(limit(), count)
+        let taken = jobs[first..<end].compactMap(\.self)
+        for place in first..<end { jobs[place] = nil }
+        first = end
+        // As many jobs were taken as are moved.
+        if first * 2 >= jobs.count {
+            jobs.removeFirst(first)
+            first = 0
+        }
         return taken
     }
+
+    private var count: Int { jobs.count - first }
 
     /// Lets other threads run as long as they bring more jobs, which the next group then includes. Releases the lock
     /// meanwhile.
@@ -75,33 +67,22 @@ final class WorkQueue<Job: Sendable>: @unchecked Sendable {
     /// written. So they form two groups: one is written while the other gathers.
     private func letMoreCome() {
         var seen = 0
-        defer { lastCount = jobs.count }
+        defer { lastCount = count }
         let enough = max(Self.fewest, lastCount / 2)
-        while seen < jobs.count, jobs.count < enough, !isClosed {
-            seen = jobs.count
-            pthread_mutex_unlock(lock)
+        while seen < count, count < enough, !isClosed {
+            seen = count
+            monitor.unlock()
             sched_yield()
-            pthread_mutex_lock(lock)
+            monitor.lock()
         }
     }
 
     /// To wait for smaller groups than this costs more than it saves.
     private static var fewest: Int { 16 }
 
-    private static func monotonicTime(of instant: SuspendingClock.Instant) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let (seconds, attoseconds) = max(.zero, instant - .now).components
-        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
-        return timespec(
-            tv_sec: time.tv_sec + Int(seconds) + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
-    }
-
     /// Refuses jobs from now on. Threads still take the jobs in the queue.
     func close() {
-        pthread_mutex_lock(lock)
-        isClosed = true
-        pthread_mutex_unlock(lock)
-        pthread_cond_broadcast(arrival)
+        monitor.withLock { isClosed = true }
+        monitor.broadcast()
     }
 }

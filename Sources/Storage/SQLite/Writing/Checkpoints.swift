@@ -2,6 +2,7 @@ import CPageChecksums
 import CSQLite
 import Glibc
 import Sessions
+import Threads
 
 /// Copies SQLite's log to the database in slices, each between two groups of commits, so that no commit waits for more
 /// than one slice. For the writer's thread.
@@ -98,12 +99,13 @@ final class Writeback: Sendable {
     private let queue = WorkQueue<Void>()
 
     init(of file: FileLock) throws(StoreOpeningError) {
-        try StoreThread.start("store writeback") { [queue] in
+        let isStarted = DetachedThread.start("store writeback") { [queue] in
             while let requests = queue.take(atMost: .max, before: nil), !requests.isEmpty {
                 cpagechecksums_start_writeback(file.descriptor)
                 usleep(Self.pause)
             }
         }
+        guard isStarted else { throw .noThread }
     }
 
     deinit { queue.close() }

@@ -1,0 +1,128 @@
+import JSONDocument
+import Navigation
+import Storage
+
+extension Program {
+    /// Problems on standard error, the closing lines on standard output.
+    static func check(
+        _ loaded: LoadedConfiguration, _ files: FileReader, against url: String?, _ output: ProgramOutput
+    ) -> Int32 {
+        var loaded = loaded
+        if let problem = storeProblem(of: loaded, files) { loaded.problems.append(problem) }
+        for problem in loaded.problems { output.complaint("\(problem)\n") }
+        let errors = loaded.problems.count { $0.severity == .error }
+        let source = loaded.file ?? "no configuration file"
+        output.result(
+            "checked \(source), \(counted(loaded.serviceFileCount, "service file")) and "
+                + "\(counted(loaded.flowFileCount, "flow file")): "
+                + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
+        guard errors == 0 else { return ExitStatus.usage }
+        return url.map { compare(loaded, with: $0, output) } ?? ExitStatus.success
+    }
+
+    /// Why no server could keep its sessions where these are to be. Nothing is made to find out, and a server that runs on
+    /// the file is no problem: it may be this very one.
+    private static func storeProblem(of loaded: LoadedConfiguration, _ files: FileReader) -> ConfigurationProblem? {
+        guard case .sqlite(let path) = loaded.configuration.store,
+            let problem = StorePlace(files.path(of: path)).problem
+        else { return nil }
+        return ConfigurationProblem(
+            at: loaded.origin(of: "store"), pointer: "/store", code: "unusable_store", "\(problem)")
+    }
+
+    /// What these flows would do to the journeys that run on a server.
+    private static func compare(
+        _ loaded: LoadedConfiguration, with url: String, _ output: ProgramOutput
+    ) -> Int32 {
+        do {
+            let census = try ImpactReport.census(at: url, key: loaded.configuration.admin.key)
+            let report = ImpactReport(
+                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census),
+                orphans: loaded.configuration.orphanedJourneys)
+            for line in report.lines { output.result("\(line)\n") }
+            output.result("\(report.summary)\n")
+            return report.losesJourneys ? ExitStatus.usage : ExitStatus.success
+        } catch {
+            output.complaint("concierge: \(error)\n")
+            return ExitStatus.failure
+        }
+    }
+
+    private static func counted(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+}
+
+extension Program {
+    /// Prints scripts that together take every transition of a flow.
+    static func paths(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
+        guard let flow = flow(of: invocation, in: loaded, output) else { return ExitStatus.usage }
+        do {
+            let services = try DefaultDocuments(loaded.services)
+            let coverage = FlowPaths(flow, in: loaded.flows).coveringScripts(services: services)
+            output.result(
+                invocation.showsCurl ? coverage.curl(base: base(loaded.configuration)) : "\(coverage.json)\n")
+            return ExitStatus.success
+        } catch {
+            output.complaint("concierge: \(error)\n")
+            return ExitStatus.failure
+        }
+    }
+
+    /// Where this machine reaches the public listener of that configuration.
+    private static func base(_ configuration: Configuration) -> String {
+        let host =
+            switch configuration.host {
+            case "0.0.0.0", "::": "localhost"
+            case let host where host.contains(":"): "[\(host)]"
+            default: configuration.host
+            }
+        return "http://\(host):\(configuration.port)"
+    }
+}
+
+extension Program {
+    /// Plays a script on a flow. What happens goes to standard output.
+    static func simulate(
+        _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput
+    ) async -> Int32 {
+        guard let flow = flow(of: invocation, in: loaded, output), let path = invocation.script else {
+            return ExitStatus.usage
+        }
+        let script: SimulationScript
+        let input: JSONDocument?
+        do {
+            script = try SimulationScript(try files.read(path), named: path)
+            input = try invocation.input.map(Self.input) ?? script.input
+        } catch {
+            output.complaint("concierge: \(error)\n")
+            return ExitStatus.usage
+        }
+        do {
+            let isComplete = try await Simulation(of: flow, loaded, output).play(script, input: input)
+            return isComplete ? ExitStatus.success : ExitStatus.failure
+        } catch {
+            output.complaint("concierge: \(error)\n")
+            return ExitStatus.failure
+        }
+    }
+
+    /// The flow that a command is about, in its highest version.
+    static func flow(
+        of invocation: Invocation, in loaded: LoadedConfiguration, _ output: ProgramOutput
+    ) -> FlowDefinition? {
+        let id = invocation.flow ?? ""
+        if let flow = loaded.flows.flow(id) { return flow }
+        let guess = NearestName.of(id, among: loaded.flows.ids).map { "; did you mean \($0)?" } ?? ""
+        output.complaint("concierge: there is no flow \(WrittenValue.quoted(id))\(guess)\n")
+        return nil
+    }
+
+    private static func input(_ text: String) throws(UsageError) -> JSONDocument {
+        do {
+            return try JSONDocument(parsing: text)
+        } catch {
+            throw UsageError("--input is not JSON: \(error)")
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+
+/// A file or directory. Written in a file, it is relative to that file; elsewhere to the working directory.
+package struct PathSetting: SettingType {
+    package var name: String { "path" }
+    package var allowed: String { "a path" }
+
+    package func read(_ written: WrittenValue) -> String? {
+        // A NUL would end the path early in every call to the system.
+        written.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
+    }
+
+    package func show(_ value: String) -> String { JSONText.string(value) }
+}
+
+extension SettingType where Self == PathSetting {
+    static var path: PathSetting { PathSetting() }
+}
+
+/// The id of a flow. Whether it is one that is loaded shows when the flow files have been read.
+package struct FlowNameSetting: SettingType {
+    package var name: String { "flow" }
+    package var allowed: String { "the id of a flow" }
+
+    package func read(_ written: WrittenValue) -> String? {
+        written.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    package func show(_ value: String) -> String { JSONText.string(value) }
+}
+
+extension SettingType where Self == FlowNameSetting {
+    static var flowName: FlowNameSetting { FlowNameSetting() }
+}
+
+/// A text that nobody may guess and that is never printed.
+package struct SecretSetting: SettingType {
+    /// Sixteen random letters and digits are some 95 bits, out of reach of guessing over a network.
+    let leastLength = 16
+    /// A header must hold it.
+    let mostLength = 256
+
+    package var name: String { "secret" }
+    package var allowed: String { "\(leastLength) to \(mostLength) visible ASCII characters, without blanks" }
+
+    package func read(_ written: WrittenValue) -> Secret? {
+        guard let text = written.string, (leastLength...mostLength).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return Secret(text)
+    }
+
+    package func show(_ value: Secret) -> String { JSONText.string(Secret.mask) }
+}
+
+extension SettingType where Self == SecretSetting {
+    static var secret: SecretSetting { SecretSetting() }
+}
+
+/// An address to listen on. Names are not looked up: what a server binds to should not hang on a resolver.
+package struct AddressSetting: SettingType {
+    package var name: String { "address" }
+    package var allowed: String { "an IPv4 or IPv6 address, or localhost" }
+
+    package func read(_ written: WrittenValue) -> String? {
+        guard let text = written.string else { return nil }
+        return text == "localhost" || Self.isAddress(text, AF_INET) || Self.isAddress(text, AF_INET6) ? text : nil
+    }
+
+    package func show(_ value: String) -> String { JSONText.string(value) }
+
+    /// Whether only this machine can reach a listener there.
+    static func isLoopback(_ address: String) -> Bool {
+        if address == "localhost" { return true }
+        var v4 = in_addr()
+        if inet_pton(AF_INET, address, &v4) == 1 { return UInt32(bigEndian: v4.s_addr) >> 24 == 127 }
+        var v6 = in6_addr()
+        guard inet_pton(AF_INET6, address, &v6) == 1 else { return false }
+        return withUnsafeBytes(of: v6) { bytes in
+            bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+        }
+    }
+
+    private static func isAddress(_ text: String, _ family: Int32) -> Bool {
+        // Large enough for either family.
+        var address = in6_addr()
+        return !text.utf8.contains(0) && inet_pton(family, text, &address) == 1
+    }
+}
+
+extension SettingType where Self == AddressSetting {
+    static var address: AddressSetting { AddressSetting() }
+}
+
+/// Web origins (RFC 6454): scheme, host and perhaps a port, as browsers send them in `Origin`.
+package struct OriginListSetting: SettingType {
+    package var name: String { "list of origins" }
+    package var allowed: String { "a list of origins: scheme, host, port unless implied; lower case, no path" }
+    package var examples: String? {
+        "[\"https://app.example.org\", \"http://localhost:3000\"] (outside of a file divided by commas)"
+    }
+
+    package func read(_ written: WrittenValue) -> [String]? {
+        let items: [String?]
+        switch written {
+        case .list(let values):
+            // Only strings: `.plain` never occurs inside a list.
+            items = values.map(\.string)
+        case .plain(let text):
+            items = text.split(separator: ",").map { item in
+                String(item.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+        default: return nil
+        }
+        let origins = items.compactMap { $0 }.filter(Self.isOrigin)
+        return origins.count == items.count ? origins : nil
+    }
+
+    package func show(_ value: [String]) -> String { JSONText.array(value.map(JSONText.string)) }
+
+    private static func isOrigin(_ text: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { text.hasPrefix($0) }) else { return false }
+        var host = text.dropFirst(scheme.count)
+        if let colon = host.lastIndex(of: ":"), host.last != "]" {
+            let port = host[host.index(after: colon)...]
+            // Browsers leave out the port that the scheme implies, so such an entry could never match.
+            let implied: UInt16 = scheme == "https://" ? 443 : 80
+            guard let number = UInt16(port), number != 0, number != implied, String(number) == port else {
+                return false
+            }
+            host = host[..<colon]
+        }
+        return isHost(host)
+    }
+
+    private static func isHost(_ host: Substring) -> Bool {
+        if host.first == "[", host.last == "]" {
+            return AddressSetting().read(.text(String(host.dropFirst().dropLast()))) != nil && host.contains(":")
+        }
+        return !host.isEmpty
+            && host.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                case UInt8(ascii: "."), UInt8(ascii: "-"): true
+                default: false
+                }
+            }
+    }
+}
+
+extension SettingType where Self == OriginListSetting {
+    static var origins: OriginListSetting { OriginListSetting() }
+}

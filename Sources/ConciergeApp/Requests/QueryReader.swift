@@ -1,0 +1,93 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Refuses a query with an argument that the endpoint does not declare, or with one argument twice.
+///
+/// An endpoint declares its arguments in its ``APIOperation``, which also describes them; it reads them with ``QueryReader``.
+///
+/// `Problem`s: 400 `invalid_input` with a pointer to each such argument.
+struct QueryMiddleware: HTTPMiddleware {
+    /// The declared arguments by method and pattern.
+    private let known: [String: Set<String>]
+
+    init(_ listener: APIListener) {
+        let operations = APIGroup.all(on: listener).flatMap(\.operations)
+        known = Dictionary(
+            uniqueKeysWithValues: operations.map { operation in
+                let names = operation.parameters.filter(\.isInQuery).map(\.rawValue)
+                return ("\(operation.method) \(operation.path)", Set(names))
+            })
+    }
+
+    func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
+        try check(request)
+        return try await next(request)
+    }
+
+    func respondPromptly(
+        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
+    ) throws -> HTTPResponse? {
+        try check(request)
+        return try next(request, &deferral)
+    }
+
+    private func check(_ request: HTTPRequest) throws {
+        guard request.hasQuery, let route = request.match.route else { return }
+        let known = known["\(route.method) \(route.pattern.text)"] ?? []
+        var seen: Set<String> = []
+        var errors: [InvalidInput] = []
+        for (name, _) in try request.query.all {
+            let isNew = seen.insert(name).inserted
+            let detail =
+                !known.contains(name) ? "is not an argument of this query" : isNew ? nil : "must not be given twice"
+            if let detail { errors.append(InvalidInput(pointer: "/\(JSONPointer.escape(name))", detail: detail)) }
+        }
+        guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
+    }
+}
+
+/// Reads the arguments of a query by type. What is wrong with any of them is collected until ``check()``.
+struct QueryReader {
+    private let arguments: QueryArguments
+    private var errors: [InvalidInput] = []
+
+    init(_ request: HTTPRequest) throws(HTTPError) { arguments = try request.query }
+
+    func text(_ parameter: APIParameter) -> String? { arguments[parameter.rawValue] }
+
+    mutating func integer(_ parameter: APIParameter, in range: ClosedRange<Int>) -> Int? {
+        guard let text = text(parameter) else { return nil }
+        if let number = Int(text), range.contains(number) { return number }
+        refuse(parameter, "must be an integer from \(range.lowerBound) to \(range.upperBound)")
+        return nil
+    }
+
+    /// `true`, `false`, or the name alone for `true`.
+    mutating func flag(_ parameter: APIParameter) -> Bool? {
+        switch text(parameter) {
+        case nil: return nil
+        case "true", "": return true
+        case "false": return false
+        default:
+            refuse(parameter, "must be true or false")
+            return nil
+        }
+    }
+
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ parameter: APIParameter) -> Choice? {
+        guard let text = text(parameter) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        refuse(parameter, "must be \(Choice.allCases.map(\.rawValue).joined(separator: " or "))")
+        return nil
+    }
+
+    /// - Throws: `Problem` 400 `invalid_input` with all that is wrong so far.
+    func check() throws(Problem) {
+        guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
+    }
+
+    private mutating func refuse(_ parameter: APIParameter, _ detail: String) {
+        errors.append(InvalidInput(pointer: "/\(parameter.rawValue)", detail: detail))
+    }
+}

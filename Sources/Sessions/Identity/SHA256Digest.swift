@@ -1,0 +1,82 @@
+import CCrypto
+
+/// The 32 bytes of a SHA-256.
+package struct SHA256Digest: Sendable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    package static let byteCount = 32
+
+    package init(words: (UInt64, UInt64, UInt64, UInt64)) {
+        self.words = words
+    }
+
+    /// Hashes `bytes` without allocating.
+    package init(of bytes: UnsafeRawBufferPointer) {
+        var hasher = SHA256Hasher()
+        hasher.add(bytes)
+        self = hasher.digest
+    }
+
+    package init(of bytes: some Collection<UInt8>) {
+        var hasher = SHA256Hasher()
+        hasher.add(bytes)
+        self = hasher.digest
+    }
+
+    /// From the 32 bytes that ``bytes`` gave; nil for any other number of bytes.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: bytes) }
+        self.words = words
+    }
+
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withUnsafeBytes(of: words, body)
+    }
+
+    package var bytes: [UInt8] { withBytes { Array($0) } }
+
+    /// The first `count` bytes as lower-case hexadecimal digits.
+    package func text(ofFirst count: Int = byteCount) -> String { Hexadecimal.text(bytes.prefix(count)) }
+}
+
+extension SHA256Digest: Hashable {
+    /// Takes a time that does not tell where the first difference is: every word is compared.
+    package static func == (left: Self, right: Self) -> Bool {
+        let difference =
+            (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1) | (left.words.2 ^ right.words.2)
+            | (left.words.3 ^ right.words.3)
+        return difference == 0
+    }
+
+    /// One word of a digest is as good as four.
+    package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
+}
+
+/// Computes the SHA-256 of bytes that arrive in pieces.
+package struct SHA256Hasher {
+    private var context = SHA256_CTX()
+
+    package init() {
+        // SHA256_Init(3): these calls return 1 for success, and fail only for a null pointer.
+        precondition(SHA256_Init(&context) == 1, "libcrypto cannot compute SHA-256")
+    }
+
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+        SHA256_Update(&context, bytes.baseAddress, bytes.count)
+    }
+
+    package mutating func add(_ bytes: some Collection<UInt8>) {
+        let isAdded: Void? = bytes.withContiguousStorageIfAvailable { add(UnsafeRawBufferPointer($0)) }
+        if isAdded == nil { Array(bytes).withUnsafeBytes { add($0) } }
+    }
+
+    /// Of what was added so far; more may follow.
+    package var digest: SHA256Digest {
+        var context = context
+        var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &words) { _ = SHA256_Final($0.baseAddress, &context) }
+        return SHA256Digest(words: words)
+    }
+}
