@@ -45,13 +45,14 @@ let package = Package(
             linkerSettings: [.linkedLibrary("m"), .linkedLibrary("pcre2-8")]),
 
         // The house
-        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD"], swiftSettings: onCallersExecutor),
+        .target(
+            name: "HTTPServer", dependencies: ["CMicroHTTPD"], exclude: ["README.md"], swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
-        .target(name: "Navigation", dependencies: ["JSONDocument"]),
+        .target(name: "Navigation", dependencies: ["JSONDocument"], exclude: ["README.md"]),
         .target(name: "ServiceLocator"),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
-            swiftSettings: onCallersExecutor + plantedBugs),
+            exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "Storage", dependencies: ["Sessions", "JSONDocument", "CPageSeals", "CSQLite", "CDeflate"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
