@@ -116,6 +116,15 @@ struct SourceTextTests {
         }
     }
 
+    @Test("docs/README.md lists every page")
+    func contents() throws {
+        let list = try ShippedFiles.text("docs/README.md")
+        let pages = try FileManager.default.contentsOfDirectory(atPath: "\(ShippedFiles.directory)/docs")
+        for page in pages where page.hasSuffix(".md") && page != "README.md" {
+            #expect(list.contains("](\(page))"), "\(page)")
+        }
+    }
+
     @Test("the list of decisions has each file of its folder, and each has its four parts")
     func decisions() throws {
         let list = try ShippedFiles.text("docs/decisions/README.md")
