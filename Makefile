@@ -36,7 +36,7 @@ test: ## format check, build without warnings, all tests
 	@# With all tests at once, each would wait longer for the processor than the timeouts that some of them test.
 	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT)
 
-# ARGS is the number of seconds; TORTURE_SEED=… repeats the choices of an earlier run.
+# ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.
 torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)
 	@scripts/setup test
 	@swift build --build-tests $(STRICT)
