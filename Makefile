@@ -9,7 +9,7 @@ PROGRAM := .build/release/concierge
 IMAGE ?= concierge
 
 # The Swift runtime is linked into the release build when the toolchain carries it as static libraries: one file
-# that starts faster and runs on a machine without Swift. Looked up only by the targets that build it.
+# that starts faster and runs on a machine without Swift. Only the targets that build it look it up.
 STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p'); \
 	[[ -n $$resources && -d $${resources}_static ]] && echo --static-swift-stdlib)
 
@@ -28,12 +28,12 @@ build: ## the release build: .build/release/concierge
 	@scripts/setup build
 	@swift build --configuration release --product concierge $(STATIC)
 
-# Nothing may be printed after the last command: its closing line is the verdict that is looked for.
+# Nothing may be printed after the last command: its last line is the verdict.
 test: ## format check, build without warnings, all tests
 	@scripts/setup test
 	@$(MAKE) lint
 	@swift build --build-tests $(STRICT)
-	@# All at once, each would wait for its turn longer than the times that some of them watch.
+	@# With all tests at once, each would wait longer for the processor than the timeouts that some of them test.
 	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT)
 
 # ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.

@@ -47,13 +47,15 @@ let package = Package(
 
         // The house
         .target(name: "Threads", dependencies: ["CThreads"]),
-        .target(name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], swiftSettings: onCallersExecutor),
+        .target(
+            name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], exclude: ["README.md"],
+            swiftSettings: onCallersExecutor),
         .target(name: "JSONDocument", dependencies: ["CJSON"]),
-        .target(name: "Navigation", dependencies: ["JSONDocument"]),
+        .target(name: "Navigation", dependencies: ["JSONDocument"], exclude: ["README.md"]),
         .target(name: "ServiceLocator", dependencies: ["Threads"]),
         .target(
             name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
-            swiftSettings: onCallersExecutor + plantedBugs),
+            exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "Storage",
             dependencies: ["Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate"],

@@ -2,9 +2,12 @@ import ConciergeApp
 
 /// The files that come with Concierge: what `make run` serves.
 package enum ShippedFiles {
+    /// The directory of the package.
+    package static let directory = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        .joined(separator: "/")
+
     /// Relative paths start where the package does.
-    package static let repository = FileReader(
-        directory: #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/"))
+    package static let repository = FileReader(directory: directory)
 
     /// The services of `config/services`.
     package static func services() throws -> [ServiceFile] {

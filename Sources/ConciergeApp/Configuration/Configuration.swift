@@ -50,13 +50,6 @@ package struct Configuration: Sendable, Equatable {
 
     package init() {}
 
-    /// Where committed sessions live. A further store is a case here.
-    package enum Store: Sendable, Equatable {
-        case memory
-        /// In an SQLite database, in the file of that path, relative to the working directory.
-        case sqlite(String)
-    }
-
     /// When what was answered is on the disk, of stores that have one.
     package enum Durability: String, Sendable, CaseIterable {
         /// Before the answer.

@@ -1,5 +1,4 @@
 import ConciergeApp
-import Glibc
 import HTTPTestClient
 import Support
 import Testing
@@ -26,16 +25,10 @@ struct MovingPageTests {
                         $0.maxResidentSessions = 100
                     },
                     { new in
-                        for command in commands {
-                            let said = try await command.run(in: folder, from: old, to: new)
-                            #expect(said.isShown(as: command.output), "\(command.text):\n\(said)")
-                        }
+                        try await Self.run(commands[...], in: folder, from: old, to: new)
                         #expect(try await Self.look(at: clients, on: new) == shown)
                         try await withApplication(flows: flows, { $0.mainFlow = "wizard" }) { back in
-                            for command in commands[..<2] {
-                                let said = try await command.run(in: folder, from: new, to: back)
-                                #expect(said.isShown(as: command.output), "\(command.text):\n\(said)")
-                            }
+                            try await Self.run(commands[..<2], in: folder, from: new, to: back)
                             #expect(try await Self.look(at: clients, on: back) == shown)
                             // They go on from where they were.
                             let client = back.client().with(token: clients[0])
@@ -43,6 +36,19 @@ struct MovingPageTests {
                         }
                     })
             }
+        }
+    }
+
+    private static func run(
+        _ commands: ArraySlice<ShellCommand>, in folder: String, from old: RunningApplication,
+        to new: RunningApplication
+    ) async throws {
+        let outputs = try await ShellCommand.outputs(
+            of: Array(commands), in: folder,
+            addresses: ["localhost:8081": old.adminPort, "localhost:9081": new.adminPort])
+        #expect(outputs.count == commands.count)
+        for (command, output) in zip(commands, outputs) {
+            #expect(output.isShown(as: command.output), "\(command.text):\n\(output)")
         }
     }
 
@@ -84,33 +90,5 @@ struct MovingPageTests {
             seen.append(answers)
         }
         return seen
-    }
-}
-
-/// A command that a page shows and a shell runs, and what it shows of its output.
-private struct ShellCommand: Sendable {
-    let text: String
-    let output: String
-
-    static func all(in block: String) -> [ShellCommand] {
-        block.split(separator: "$ ").map { part in
-            let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
-            let output = lines.count > 1 ? String(lines[1]) : ""
-            return ShellCommand(
-                text: String(lines[0]), output: output.hasSuffix("\n") ? String(output.dropLast()) : output)
-        }
-    }
-
-    func run(in folder: String, from old: RunningApplication, to new: RunningApplication) async throws -> String {
-        let command = text.replacing("localhost:8081", with: "127.0.0.1:\(old.adminPort)")
-            .replacing("localhost:9081", with: "127.0.0.1:\(new.adminPort)")
-        return try await blocking {
-            let pipe = try #require(popen("cd '\(folder)' && { \(command) ; } 2>&1", "re"))
-            var said: [UInt8] = []
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { said += buffer[..<count] }
-            #expect(pclose(pipe) == 0, "\(command)")
-            return String(decoding: said, as: UTF8.self)
-        }
     }
 }

@@ -66,7 +66,13 @@ struct ProgramStoreTests {
         ("sqlite:a/b/c.db", "neither a/b nor a exists: make it, or name another file"),
         ("sqlite:folder", "it is a directory: name a file in it, such as folder/concierge.db"),
         ("sqlite:text", "it is not an SQLite database: name another file"),
-        ("sqlite:/proc/concierge.db", "make it writable, or name another file"),
+        // The superuser may write to any directory, and only creating the file fails.
+        (
+            "sqlite:/proc/concierge.db",
+            geteuid() == 0
+                ? "make it writable, or name another file"
+                : "user \(geteuid()) may not write to /proc: give it the right to"
+        ),
     ]
 
     @Test("a store that cannot be is one sentence that says what to do, and status 1", arguments: unusable)

@@ -21,6 +21,15 @@ package struct StoreSetting: SettingType {
     }
 }
 
+extension Configuration {
+    /// Where committed sessions live. A further store is a case here.
+    package enum Store: Sendable, Equatable {
+        case memory
+        /// In an SQLite database, in the file of that path, relative to the working directory.
+        case sqlite(String)
+    }
+}
+
 extension SettingType where Self == StoreSetting {
     static var store: StoreSetting { StoreSetting() }
 }
