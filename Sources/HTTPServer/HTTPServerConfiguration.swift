@@ -7,7 +7,9 @@ public struct HTTPServerConfiguration: Sendable {
     public var port: UInt16 = 0
     /// Threads that serve connections.
     public var workers = 2
+    /// How large requests may be, and how many connections there may be.
     public var limits = Limits()
+    /// How long each phase of a request may take.
     public var timeouts = Timeouts()
     /// Fields that every answer carries.
     public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
@@ -16,6 +18,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// known: for tests, since it is slower and nothing else.
     var addsFieldsSingly = false
 
+    /// Starts with every default.
     public init() {}
 
     /// Sizes are in bytes.
@@ -41,6 +44,7 @@ public struct HTTPServerConfiguration: Sendable {
         /// limits need, cookies aside, is rounded up. When cookies of many kB find no room the answer is 431.
         public var connectionMemory = 8192
 
+        /// Starts with every default.
         public init() {}
     }
 
@@ -59,6 +63,7 @@ public struct HTTPServerConfiguration: Sendable {
         /// From an answer to the next request line on the same connection.
         public var idle = Duration.seconds(60)
 
+        /// Starts with every default.
         public init() {}
     }
 }

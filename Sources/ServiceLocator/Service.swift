@@ -15,5 +15,6 @@ public protocol Service: AnyObject, Sendable {
 }
 
 extension Service {
+    /// Does nothing.
     public func dispose() {}
 }

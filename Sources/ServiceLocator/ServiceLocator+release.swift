@@ -7,6 +7,7 @@ extension ServiceLocator {
         try clear(key.erased)
     }
 
+    /// The same for a key whose type is not known here.
     public func clear(_ key: AnyServiceKey) throws(ServiceLocatorError) {
         guard let (home, place) = home(of: key.name) else { throw .notRegistered(key) }
         let registration = home.registry.registrations[place.index]
@@ -30,6 +31,7 @@ extension ServiceLocator {
         remove(key.erased)
     }
 
+    /// The same for a key whose type is not known here.
     @discardableResult
     public func remove(_ key: AnyServiceKey) -> Bool {
         guard let (home, place) = home(of: key.name), home === self else { return false }

@@ -14,7 +14,9 @@ import Synchronization
 /// All methods may be called from any thread. No factory, `clear`, `dispose` or observer runs under a lock. Threads
 /// that ask for an instance while another one makes it block until it is there; all others go on.
 public final class ServiceLocator: Sendable {
+    /// The services that it can create.
     public let registry: ServiceRegistry
+    /// The locator that services of wider scope live in; `nil` for the topmost one.
     public let parent: ServiceLocator?
     let observers: [any ServiceObserver]
     private let supplied: [SuppliedService]

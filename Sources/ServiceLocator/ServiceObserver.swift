@@ -12,7 +12,10 @@ public protocol ServiceObserver: Sendable {
 }
 
 extension ServiceObserver {
+    /// Does nothing.
     public func created(_ key: AnyServiceKey) {}
+    /// Does nothing.
     public func cleared(_ key: AnyServiceKey) {}
+    /// Does nothing.
     public func removed(_ key: AnyServiceKey) {}
 }

@@ -25,6 +25,7 @@ public protocol HTTPMiddleware: Sendable {
 }
 
 extension HTTPMiddleware {
+    /// Declines: the asynchronous way is asked.
     public func respondPromptly(
         to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
     ) throws -> HTTPResponse? { nil }
@@ -38,7 +39,9 @@ struct Prompt: Sendable {
 
 /// A method on a path, and what answers it.
 public final class Route: Sendable {
+    /// The method that it responds to.
     public let method: HTTPMethod
+    /// The paths that it responds to.
     public let pattern: RoutePattern
     /// Its place in the order in which the routes were added: something to index counters by.
     public let index: Int

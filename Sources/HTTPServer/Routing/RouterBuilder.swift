@@ -20,6 +20,7 @@ public struct RouterBuilder {
     private var entries: [Entry] = []
     private var middleware: [any HTTPMiddleware] = []
 
+    /// Starts without routes.
     public init() {}
 
     /// Adds a route, inside the middleware of the groups around it.

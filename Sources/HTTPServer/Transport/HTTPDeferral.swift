@@ -35,6 +35,7 @@ public struct HTTPDeferral {
 public struct HTTPLateAnswer: Sendable {
     let exchange: Exchange
 
+    /// The request whose response is deferred.
     public var request: HTTPRequest { exchange.request }
 
     /// From any thread, once. `make` is called on the thread that read the request, also when the client has gone or the

@@ -1,8 +1,10 @@
 /// One thing that is wrong with a flow file, or questionable.
 public struct FlowProblem: Sendable, Equatable {
+    /// The name of the file.
     public let file: String
     /// JSON Pointer to the place in the file.
     public let pointer: String
+    /// The kind of the problem, stable for programs.
     public let code: FlowProblemCode
     /// A sentence without its full stop: what is wrong, what is allowed.
     public let message: String
@@ -24,6 +26,7 @@ public struct FlowProblem: Sendable, Equatable {
         self.severity = severity ?? code.severity
     }
 
+    /// Whether the problem keeps the flows from being used.
     public enum Severity: String, Sendable {
         /// Stops the start.
         case error

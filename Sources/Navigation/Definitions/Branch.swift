@@ -6,6 +6,7 @@ public struct Branch: Sendable {
     public let target: Int
     /// Nil keeps the verb of the transition that led here.
     public let nav: NavigationVerb?
+    /// What is done when the branch is taken.
     public let actions: [Action]
     /// Where it stands in the file, as a JSON Pointer.
     public let place: String

@@ -1,5 +1,6 @@
 /// A state that runs another flow on top of the same stack.
 public final class ChildFlow: Sendable {
+    /// The id of the flow that the child runs.
     public let flow: String
     /// Nil is the highest version that is loaded.
     public let version: Int?
@@ -34,5 +35,6 @@ public final class ChildFlow: Sendable {
 public struct ChildEnd: Sendable {
     /// Nil for `done`.
     public let outcome: String?
+    /// Its transitions, in order; the first whose guard holds is taken.
     public let transitions: [Transition]
 }

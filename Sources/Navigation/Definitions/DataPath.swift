@@ -2,12 +2,14 @@ import JSONDocument
 
 /// A place in the data of a step: a JSON Pointer whose first part says in what.
 public struct DataPath: Sendable, Equatable {
+    /// Where the path starts.
     public let root: Root
     /// The place in the document that ``root`` names.
     public let pointer: JSONPointer
     /// The whole path as it is written.
     public let text: String
 
+    /// The things that a path can start from.
     public enum Root: Sendable, Equatable {
         case service(String)
         /// The data of the event.
@@ -35,6 +37,7 @@ public struct DataPath: Sendable, Equatable {
         self.text = text
     }
 
+    /// The service that the path starts from, if it is one.
     public var service: String? {
         if case .service(let name) = root { name } else { nil }
     }

@@ -5,8 +5,11 @@ import JSONDocument
 /// Made by ``FlowLoader`` from a flow's file and never changed. Screens of 10,000 states are looked up as fast as
 /// those of ten: states refer to each other by their place in ``states``.
 public final class FlowDefinition: Sendable {
+    /// The id of the flow, the same for all of its versions.
     public let id: String
+    /// The version of the flow, from 1.
     public let version: Int
+    /// The `description` of the file.
     public let summary: String?
     /// The file as it was read, for those who show or draw it.
     public let document: JSONDocument
@@ -26,9 +29,11 @@ public final class FlowDefinition: Sendable {
     public let exit: [Action]
     /// The shape of the input; nil when anything will do.
     public let input: ShapeRule?
+    /// When a journey of this flow expires.
     public let timeout: FlowTimeout
     /// What a newer version says about journeys that run on older ones.
     public let inFlight: InFlightPolicy
+    /// How journeys of older versions continue in this one.
     public let migrations: [Migration]
 
     /// Whether a guard compares with the time: then what is possible on a screen may change at any moment.
@@ -76,6 +81,7 @@ public final class FlowDefinition: Sendable {
     /// The place of a state in ``states``; nil when the flow has none of that id.
     public func place(of state: String) -> Int? { places[state] }
 
+    /// The state of that id, if there is one.
     public func state(_ id: String) -> FlowState? { places[id].map { states[$0] } }
 
     /// The place of a frame's state. The frame may know it from before, which is seen with one look and no hashing: a
@@ -104,5 +110,6 @@ public final class FlowDefinition: Sendable {
         return rule.violations(in: input)
     }
 
+    /// What the data of an event of the whole flow must be; `nil` when anything is accepted.
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }

@@ -8,5 +8,6 @@ public struct FlowTimeout: Sendable, Equatable {
     /// Since the flow started.
     public let total: Int64?
 
+    /// A journey that never expires.
     public static let none = FlowTimeout(idle: nil, total: nil)
 }

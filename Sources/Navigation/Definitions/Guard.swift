@@ -11,6 +11,7 @@ public indirect enum Guard: Sendable {
     case named(Int)
     case compare(Operand, Comparison, Operand)
 
+    /// What a guard looks at.
     public enum Subject: Sendable, Equatable {
         /// The whole document of a service.
         case service(String)
@@ -29,6 +30,7 @@ public indirect enum Guard: Sendable {
         }
     }
 
+    /// What a comparison compares with.
     public enum Operand: Sendable {
         case path(DataPath)
         case value(JSONDocument)
@@ -37,6 +39,8 @@ public indirect enum Guard: Sendable {
 
 /// An entry of a flow's `guards`.
 public struct NamedGuard: Sendable {
+    /// The name by which the flow refers to it.
     public let name: String
+    /// The guard itself.
     public let `guard`: Guard
 }

@@ -2,6 +2,7 @@ import JSONDocument
 
 /// One operation of RFC 6902 over the services, each of which is a member of one great document.
 public struct PatchOperation: Sendable {
+    /// Which operation of RFC 6902 it is.
     public let kind: Kind
     /// Begins with a service.
     public let path: DataPath
@@ -14,6 +15,7 @@ public struct PatchOperation: Sendable {
     /// The operation as a patch of its service, when it is the same whatever the data.
     let ready: JSONDocument?
 
+    /// The operations of RFC 6902, by their names.
     public enum Kind: String, Sendable, CaseIterable {
         case add, remove, replace, move, copy, test
     }

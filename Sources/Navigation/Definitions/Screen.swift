@@ -2,6 +2,7 @@
 public final class Screen: Sendable {
     /// What the client knows the screen by; the state's id unless the file says otherwise.
     public let name: String
+    /// What a client may show above it.
     public let title: String?
     /// The services whose documents are shown with the screen.
     public let data: [String]
@@ -15,7 +16,9 @@ public final class Screen: Sendable {
     public let entry: [Action]
     /// What is done each time that it is left for another, whether it stays on the stack or not.
     public let exit: [Action]
+    /// Where the event `back` leads.
     public let back: BackRule
+    /// What happens when nobody acts for a while.
     public let timeout: ScreenTimeout?
 
     init(
@@ -34,7 +37,9 @@ public final class Screen: Sendable {
         self.timeout = timeout
     }
 
+    /// The rule of the screen itself for an event, if it has one.
     public func rule(for event: String) -> EventRule? { events.first { $0.event == event } }
 
+    /// What the data of an event must be; `nil` when anything is accepted.
     public func shape(of event: String) -> ShapeRule? { accepts.first { $0.event == event }?.shape }
 }

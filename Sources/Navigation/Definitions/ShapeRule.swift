@@ -7,7 +7,9 @@ public struct ShapeRule: Sendable {
     /// The schema as it is written.
     public var document: JSONDocument { schema.document }
 
+    /// Whether a value fits.
     public func accepts(_ value: JSONDocument) -> Bool { schema.accepts(value) }
 
+    /// What is wrong with a value; empty when it fits.
     public func violations(in value: JSONDocument) -> [JSONViolation] { schema.violations(in: value) }
 }

@@ -6,7 +6,9 @@ public struct Transition: Sendable {
     public let target: Int?
     /// Nil when the file names none: `push`, where there is a target.
     public let nav: NavigationVerb?
+    /// What is done when the transition is taken.
     public let actions: [Action]
+    /// What going back finds later.
     public let history: HistoryPolicy
     /// Where it stands in the file, as a JSON Pointer.
     public let place: String

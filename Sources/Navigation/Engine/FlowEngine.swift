@@ -30,10 +30,12 @@ import JSONDocument
 /// `entry` and `exit` of screens come in pairs: a screen that is covered by another has been left, and going back to
 /// it enters it again. A child flow's screens and its parent's are screens of one stack in this.
 public struct FlowEngine: Sendable {
+    /// The flows that journeys can run.
     public let catalog: FlowCatalog
     /// What becomes of a journey whose version is not loaded and from which no migration leads.
     public let orphans: OrphanPolicy
 
+    /// What to do with a journey whose flow is not loaded.
     public enum OrphanPolicy: Sendable {
         /// Each call answers ``JourneyRefusal/orphaned(flow:version:)``.
         case refuse
@@ -41,6 +43,7 @@ public struct FlowEngine: Sendable {
         case restart
     }
 
+    /// An engine for the flows of a catalog.
     public init(catalog: FlowCatalog, orphans: OrphanPolicy = .refuse) {
         self.catalog = catalog
         self.orphans = orphans

@@ -19,6 +19,7 @@ public struct GuardMemory: Sendable {
 
     private(set) var answers: [Answer] = []
 
+    /// Starts empty.
     public init() {}
 
     /// What is known about some documents alone, so that it keeps no others.

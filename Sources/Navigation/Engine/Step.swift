@@ -1,5 +1,6 @@
 /// What became of a journey: keep ``journey`` and do ``changes``, both or neither.
 public struct Step: Sendable {
+    /// The journey after the step.
     public let journey: Journey
     /// What is to be done to services, in order. A service is in it more than once when it was removed and written.
     public let changes: [ServiceChange]

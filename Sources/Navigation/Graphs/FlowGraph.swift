@@ -14,6 +14,7 @@ public struct FlowGraph: Sendable {
     let nodes: [GraphNode]
     let arrows: [GraphArrow]
 
+    /// The graph of one version of a flow.
     public init(_ definition: FlowDefinition) {
         var collector = GraphCollector(definition)
         collector.collect()

@@ -12,6 +12,7 @@ import JSONDocument
 ///   the state that started them
 /// - `on`: the frames: a state of the first coordinator that was pushed, or state, coordinator, presentation, mark
 extension Journey {
+    /// The stored form, as a document.
     public var document: JSONDocument {
         // What the writer makes is JSON.
         (try? JSONDocument(parsing: json)) ?? .null

@@ -5,7 +5,9 @@ import JSONDocument
 /// A journey knows states by their ids and not by definitions, so that it can be read, listed and stored on its own.
 /// ``FlowEngine`` makes it and makes the next one of it.
 public struct Journey: Sendable, Equatable {
+    /// The id of the journey, unique in its session.
     public let id: String
+    /// Whether it is active, and if not, why.
     public internal(set) var status: JourneyStatus
     /// Raised by each step, also by starting over: the journey's entity tag.
     public internal(set) var step: UInt64
@@ -15,8 +17,11 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var coordinators: [Coordinator]
     /// The flow that it runs or ran.
     public internal(set) var flow: String
+    /// The version of the flow that it was started with, or migrated to.
     public internal(set) var version: Int
+    /// How it ended: the `outcome` of its final state.
     public internal(set) var outcome: String?
+    /// What it ended with: the `output` of its final state.
     public internal(set) var output: JSONDocument?
     /// When the flow started, or started over. All times are milliseconds since 1970.
     public internal(set) var startedAt: Int64
@@ -58,6 +63,7 @@ public struct Journey: Sendable, Equatable {
         self.dueAt = dueAt
     }
 
+    /// Whether it can still take events.
     public var isActive: Bool { status == .active }
 
     /// The screen that is looked at.
@@ -75,6 +81,7 @@ public struct Journey: Sendable, Equatable {
         return true
     }
 
+    /// The live coordinator of that id, if there is one.
     public func coordinator(_ id: Int) -> Coordinator? { place(of: id).map { coordinators[$0] } }
 
     /// The place of a coordinator in ``coordinators``.

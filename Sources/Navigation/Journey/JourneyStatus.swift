@@ -1,3 +1,4 @@
+/// Whether a journey goes on, has finished, or has expired.
 public enum JourneyStatus: String, Sendable, CaseIterable {
     case active
     /// The flow reached an end, or none of it was left.

@@ -10,6 +10,7 @@ public final class FlowCatalog: Sendable {
     /// For each of ``flows`` whether it is the highest version of its flow.
     private let isNewest: [Bool]
 
+    /// A catalog without flows.
     public static let empty = FlowCatalog([])
 
     init(_ flows: [FlowDefinition]) {
@@ -21,6 +22,7 @@ public final class FlowCatalog: Sendable {
         isNewest = self.flows.map { versions[$0.id]?.last === $0 }
     }
 
+    /// The ids of all flows, sorted.
     public var ids: [String] { versions.keys.sorted() }
 
     /// The versions of a flow that are loaded, lowest first; empty for a flow that is not.

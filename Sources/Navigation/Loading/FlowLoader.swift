@@ -7,8 +7,10 @@ import JSONDocument
 /// for problem in problems { print(problem) }
 /// ```
 public struct FlowLoader: Sendable {
+    /// The services that flows may use.
     public let services: ServiceDirectory
 
+    /// Checks flows against those services.
     public init(services: ServiceDirectory) { self.services = services }
 
     /// - Returns: the catalog, unless a problem is an error; and all problems in the order of the files.

@@ -3,6 +3,7 @@ import JSONDocument
 extension FlowEngine {
     /// A step, and the screens that it came to, one after the other.
     public struct Navigation: Sendable {
+        /// The step that goes there.
         public let step: Step
         /// States by their ids; the last is the screen that was asked for. Empty when the journey stood there already.
         public let path: [String]

@@ -19,5 +19,6 @@ public protocol ServiceDocuments {
 }
 
 extension ServiceDocuments {
+    /// There is no text at hand: the document is serialised.
     public func text(of service: String) -> [UInt8]? { nil }
 }

@@ -4,7 +4,9 @@ import JSONDocument
 public struct Coordinator: Sendable {
     /// Unique within the journey while it lives; 0 is the journey's own flow.
     public let id: Int
+    /// The id of the flow that it runs.
     public internal(set) var flow: String
+    /// The version of that flow.
     public internal(set) var version: Int
     /// The coordinator that started it; nil for the journey's own flow.
     public let parent: Int?

@@ -4,11 +4,14 @@ public struct Frame: Sendable {
     public let coordinator: Int
     /// The id of the screen in that flow.
     public var state: String
+    /// How the screen came onto the stack.
     public var presentation: Presentation
+    /// What going back may do with it.
     public var mark: Mark = .none
     /// Where the state stood among those of its flow when somebody looked: see ``FlowDefinition/place(of:)-(Frame)``.
     var knownPlace: Int32 = -1
 
+    /// How a client presents a screen: as a root, pushed, or as the first of a modal context.
     public enum Presentation: String, Sendable {
         /// The first frame of the whole stack.
         case root

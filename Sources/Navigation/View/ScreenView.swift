@@ -4,8 +4,11 @@ import JSONDocument
 public struct ScreenView: Sendable, Equatable {
     /// The state's id.
     public let id: String
+    /// What a client draws: the `screen` of the state.
     public let name: String
+    /// What a client may show above it.
     public let title: String?
+    /// How the screen came onto the stack.
     public let presentation: Frame.Presentation
     /// The documents of the services that the screen shows, in the order of the file.
     public let data: [(service: String, document: JSONDocument)]

@@ -1,9 +1,11 @@
 /// A key without its type in the signature, for lists of keys: the needs of a service, what an observer is told.
 public struct AnyServiceKey: Sendable {
+    /// The name of the service.
     public let name: String
     /// The type that the service is resolved as.
     public let type: any Any.Type
 
+    /// Forgets the type of a key.
     public init<Instance: Sendable>(_ key: ServiceKey<Instance>) {
         name = key.name
         type = Instance.self

@@ -11,6 +11,7 @@ public struct ServiceRegistryBuilder: Sendable {
     /// What `replace` did not find; a problem for `freeze` to tell.
     private(set) var misplacedReplacements: [String] = []
 
+    /// Starts without services.
     public init() {}
 
     /// Starts from what a registry holds, so that a test can `replace` some of it. The registry does not change.

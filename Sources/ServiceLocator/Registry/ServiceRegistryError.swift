@@ -1,5 +1,6 @@
 /// Why a registry cannot be frozen: every problem, so that one start of the program shows them all.
 public struct ServiceRegistryError: Error, Hashable {
+    /// One thing that is wrong with a registry.
     public enum Problem: Hashable, Sendable {
         /// One name, one type, two registrations.
         case registeredTwice(String)
@@ -17,6 +18,7 @@ public struct ServiceRegistryError: Error, Hashable {
         case nothingToReplace(String)
     }
 
+    /// Everything that is wrong, in the order in which it was found.
     public let problems: [Problem]
 }
 

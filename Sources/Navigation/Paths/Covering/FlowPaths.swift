@@ -17,6 +17,7 @@ public struct FlowPaths {
     private let flow: FlowDefinition
     private let engine: FlowEngine
 
+    /// The paths of one flow; the catalog has its child flows.
     public init(_ flow: FlowDefinition, in catalog: FlowCatalog) {
         self.flow = flow
         engine = FlowEngine(catalog: catalog)
