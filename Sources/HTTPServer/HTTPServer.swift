@@ -195,6 +195,7 @@ public final class HTTPServer: @unchecked Sendable {
 
 /// Why a server did not start, in a sentence for its operator.
 public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
+    /// A sentence with what happened, and where.
     public let description: String
 }
 

@@ -7,7 +7,9 @@ public struct HTTPServerConfiguration: Sendable {
     public var port: UInt16 = 0
     /// Threads that serve connections.
     public var workers = 2
+    /// How large requests may be, and how many connections there may be.
     public var limits = Limits()
+    /// How long each phase of a request may take.
     public var timeouts = Timeouts()
     /// Fields that every answer carries.
     public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
@@ -19,6 +21,7 @@ public struct HTTPServerConfiguration: Sendable {
     /// Serves as a program does that is not linked with CMicroHTTPDHooks: for tests.
     var ignoresHooks = false
 
+    /// Starts with every default.
     public init() {}
 
     /// Sizes are in bytes.
@@ -44,6 +47,7 @@ public struct HTTPServerConfiguration: Sendable {
         /// limits need, cookies aside, is rounded up. When cookies of many kB find no room the answer is 431.
         public var connectionMemory = 8192
 
+        /// Starts with every default.
         public init() {}
     }
 
@@ -62,6 +66,7 @@ public struct HTTPServerConfiguration: Sendable {
         /// From an answer to the next request line on the same connection.
         public var idle = Duration.seconds(60)
 
+        /// Starts with every default.
         public init() {}
     }
 }

@@ -1,17 +1,23 @@
 import CJSON
 
 extension JSONDocument {
+    /// The value `null`.
     public static let null = JSONDocument(Owner(adopting: cjson_new_null()))
+    /// The object `{}`.
     public static let emptyObject = JSONDocument(Owner(adopting: cjson_new_object()))
+    /// The array `[]`.
     public static let emptyArray = JSONDocument(Owner(adopting: cjson_new_array()))
 
+    /// A boolean.
     public init(_ value: Bool) { self.init(Owner(adopting: cjson_new_bool(value))) }
 
+    /// An integer.
     public init(_ value: Int) { self.init(Owner(adopting: cjson_new_integer(Int64(value)))) }
 
     /// Infinities and NaN, which JSON does not have, become `null`.
     public init(_ value: Double) { self.init(Owner(adopting: cjson_new_double(value))) }
 
+    /// A string.
     public init(_ value: String) {
         var value = value
         self.init(Owner(adopting: value.withUTF8 { cjson_new_string($0.baseAddress, $0.count) }))

@@ -1,6 +1,7 @@
 import CJSON
 
 extension JSONDocument {
+    /// Which kind of JSON value it is.
     public var kind: JSONKind {
         switch cjson_kind_of(value) {
         case .CJSON_NULL: .null
@@ -13,8 +14,10 @@ extension JSONDocument {
         }
     }
 
+    /// Whether it is `null`.
     public var isNull: Bool { kind == .null }
 
+    /// The value of a boolean; `nil` for anything else.
     public var bool: Bool? { kind == .bool ? cjson_bool(value) : nil }
 
     /// The number when it is whole, however it is written (`3`, `3.0`, `3e0`), and fits an `Int`.
@@ -29,6 +32,7 @@ extension JSONDocument {
         return cjson_double(value, &result) ? result : nil
     }
 
+    /// The value of a string; `nil` for anything else.
     public var string: String? {
         var length = 0
         guard let start = cjson_string(value, &length) else { return nil }

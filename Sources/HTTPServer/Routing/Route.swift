@@ -61,7 +61,9 @@ public protocol HTTPMiddleware: Sendable {
 
 /// A method on a path, and what answers it.
 public final class Route: Sendable {
+    /// The method that it responds to.
     public let method: HTTPMethod
+    /// The paths that it responds to.
     public let pattern: RoutePattern
     /// Its place in the order in which the routes were added: something to index counters by.
     public let index: Int

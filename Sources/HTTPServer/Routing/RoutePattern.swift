@@ -16,6 +16,7 @@ public struct RoutePattern: Sendable {
     /// As written; what logs and metrics call the route.
     public let text: String
     let segments: [Segment]
+    /// The names of its parameters, in the order of the path.
     public let parameterNames: [String]
 
     init(_ text: String) throws(RouteError) {
@@ -58,7 +59,9 @@ public struct RoutePattern: Sendable {
 
 /// A route that cannot be served: found when the router is frozen, before the first request.
 public struct RouteError: Error, Sendable, CustomStringConvertible {
+    /// The pattern as it was given.
     public let pattern: String
+    /// What is wrong with it, as the end of a sentence.
     public let problem: String
 
     public var description: String { "route \(pattern) \(problem)" }

@@ -19,6 +19,7 @@ public struct RouterBuilder {
     private var entries: [Entry] = []
     private var middleware: [any HTTPMiddleware] = []
 
+    /// Starts without routes.
     public init() {}
 
     /// Adds a route with an asynchronous handler.

@@ -12,5 +12,6 @@ public final class HTTPBodySource: Sendable {
     /// The next bytes; nil at the end.
     let next: @Sendable () async throws -> [UInt8]?
 
+    /// Takes the function that produces the next bytes; `nil` ends the body.
     public init(next: @escaping @Sendable () async throws -> [UInt8]?) { self.next = next }
 }

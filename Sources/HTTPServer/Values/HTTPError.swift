@@ -2,6 +2,7 @@
 ///
 /// Handlers may throw it as well. `detail` is safe to show to a client.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
+    /// The status of the response.
     public let status: HTTPStatus
     /// A name for programs, stable, such as `not_found`.
     public let code: String
@@ -10,6 +11,7 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// Fields that belong to the answer, such as `Allow`.
     public let fields: HTTPFields
 
+    /// An error with a stable code for programs and a sentence for people.
     public init(_ status: HTTPStatus, code: String, detail: String, fields: HTTPFields = HTTPFields()) {
         self.status = status
         self.code = code

@@ -44,25 +44,43 @@ public struct HTTPFieldName: Sendable {
     /// As it is written in an answer.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// `Accept`.
     public static let accept = HTTPFieldName("Accept", CMHD_FIELD_ACCEPT)
+    /// `Accept-Encoding`.
     public static let acceptEncoding = HTTPFieldName("Accept-Encoding", CMHD_FIELD_OTHER)
+    /// `Accept-Patch`.
     public static let acceptPatch = HTTPFieldName("Accept-Patch", CMHD_FIELD_OTHER)
+    /// `Allow`.
     public static let allow = HTTPFieldName("Allow", CMHD_FIELD_OTHER)
+    /// `Authorization`.
     public static let authorization = HTTPFieldName("Authorization", CMHD_FIELD_AUTHORIZATION)
+    /// `Cache-Control`.
     public static let cacheControl = HTTPFieldName("Cache-Control", CMHD_FIELD_OTHER)
     static let contentEncoding = HTTPFieldName("Content-Encoding", CMHD_FIELD_CONTENT_ENCODING)
     static let contentRange = HTTPFieldName("Content-Range", CMHD_FIELD_CONTENT_RANGE)
+    /// `Content-Type`.
     public static let contentType = HTTPFieldName("Content-Type", CMHD_FIELD_CONTENT_TYPE)
+    /// `Cookie`.
     public static let cookie = HTTPFieldName("Cookie", CMHD_FIELD_COOKIE)
+    /// `ETag`.
     public static let etag = HTTPFieldName("ETag", CMHD_FIELD_OTHER)
+    /// `Host`.
     public static let host = HTTPFieldName("Host", CMHD_FIELD_HOST)
+    /// `If-Match`.
     public static let ifMatch = HTTPFieldName("If-Match", CMHD_FIELD_IF_MATCH)
+    /// `If-None-Match`.
     public static let ifNoneMatch = HTTPFieldName("If-None-Match", CMHD_FIELD_IF_NONE_MATCH)
+    /// `Location`.
     public static let location = HTTPFieldName("Location", CMHD_FIELD_OTHER)
+    /// `Origin`.
     public static let origin = HTTPFieldName("Origin", CMHD_FIELD_ORIGIN)
+    /// `Request-Id`.
     public static let requestID = HTTPFieldName("Request-Id", CMHD_FIELD_REQUEST_ID)
+    /// `Retry-After`.
     public static let retryAfter = HTTPFieldName("Retry-After", CMHD_FIELD_OTHER)
+    /// `Set-Cookie`.
     public static let setCookie = HTTPFieldName("Set-Cookie", CMHD_FIELD_OTHER)
+    /// `WWW-Authenticate`.
     public static let wwwAuthenticate = HTTPFieldName("WWW-Authenticate", CMHD_FIELD_OTHER)
 
     static let named: [HTTPFieldName] = [

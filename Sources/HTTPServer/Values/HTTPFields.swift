@@ -6,8 +6,11 @@ import Glibc
 /// They are kept as the text that goes out: a line is checked when it is added, and nobody looks at it again. Lines that
 /// are fixed come first and an entity tag comes last, each in its own short form. What HTTP cannot carry is left out and remembered, see `isSendable`.
 public struct HTTPFields: Sendable {
+    /// One field line: a name and a value.
     public struct Line: Sendable {
+        /// The name of the field.
         public let name: HTTPFieldName
+        /// The value of the field.
         public let value: String
     }
 
@@ -24,6 +27,7 @@ public struct HTTPFields: Sendable {
     /// Room for the fields of most answers.
     private static let usualBytes = 224
 
+    /// Starts without fields.
     public init() {}
 
     /// From lines that ``wholeText`` gave.
@@ -32,6 +36,7 @@ public struct HTTPFields: Sendable {
     /// Begins with those.
     public init(_ fixed: HTTPFixedFields) { self.fixed = fixed }
 
+    /// All fields, in the order in which they are sent.
     public var lines: [Line] {
         var lines: [Line] = []
         forEachLine { name, value, _ in

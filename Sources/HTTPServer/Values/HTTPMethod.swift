@@ -5,6 +5,7 @@ public enum HTTPMethod: Hashable, Sendable {
     case get, head, post, put, patch, delete, options, trace, connect
     case other(String)
 
+    /// The method of that name; names are case-sensitive (RFC 9110, section 9.1).
     public init(_ text: String) {
         switch text {
         case "GET": self = .get

@@ -4,7 +4,9 @@ import Synchronization
 public final class HTTPRequest: Sendable {
     /// Names this request in the answer's `Request-Id` and in the log: the client's own if it sent a usable one.
     public let id: RequestID
+    /// The method; `HEAD` stays `HEAD`, also where a route for `GET` responds.
     public let method: HTTPMethod
+    /// The header fields as they were sent.
     public let fields: HTTPRequestFields
     private let wholeBody: [UInt8]
     /// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), and has not been asked yet.
@@ -57,8 +59,10 @@ public final class HTTPRequest: Sendable {
 
     /// 128 bits that a handler leaves for whoever observes the server, such as the id of who asked.
     public struct Note: Sendable, Equatable {
+        /// The two halves of the 128 bits.
         public let high, low: UInt64
 
+        /// A note of two halves.
         public init(high: UInt64, low: UInt64) {
             self.high = high
             self.low = low

@@ -2,12 +2,16 @@
 ///
 /// `Content-Length`, `Date` and `Connection` are the transport's; a body given with 204 or 304 is not sent.
 public struct HTTPResponse: Sendable {
+    /// The status of the status line.
     public var status: HTTPStatus
+    /// The header fields, without those of the transport.
     public var fields: HTTPFields
+    /// The whole body, unless ``source`` produces it.
     public var body: [UInt8]
     /// Gives the body in place of ``body``.
     public var source: HTTPBodySource?
 
+    /// A plain text, UTF-8.
     public init(_ status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
         self.status = status
         self.fields = fields

@@ -4,8 +4,10 @@ import Glibc
 public struct PeerAddress: Hashable, Sendable {
     /// 16 bytes, IPv4 mapped into IPv6 (RFC 4291, section 2.5.5.2); all zero when unknown.
     let high, low: UInt64
+    /// The port on the other side.
     public let port: UInt16
 
+    /// Where the connection does not tell its peer.
     public static let unknown = PeerAddress(high: 0, low: 0, port: 0)
 
     private init(high: UInt64, low: UInt64, port: UInt16) {

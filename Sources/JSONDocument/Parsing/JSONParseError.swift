@@ -2,11 +2,13 @@ import CJSON
 
 /// Why and where text was refused as JSON.
 public struct JSONParseError: Error, Equatable, Sendable {
+    /// What is wrong with the text.
     public enum Code: Sendable, Equatable {
         case empty, byteOrderMark, nulByte, invalidUTF8, loneSurrogate, duplicateMember, tooDeep, numberTooLarge
         case trailingText, unexpectedEnd, syntax, outOfMemory
     }
 
+    /// What is wrong with the text.
     public let code: Code
 
     /// The first byte at fault, counted from 0; the length of the text where its end is at fault.
@@ -16,6 +18,7 @@ public struct JSONParseError: Error, Equatable, Sendable {
     /// with a lone surrogate.
     public let pointer: String?
 
+    /// An error at a place of a text.
     public init(code: Code, offset: Int, pointer: String? = nil) {
         self.code = code
         self.offset = offset

@@ -8,6 +8,7 @@ public struct JSONPointer: Hashable, Sendable {
     /// Member names and array indices from the outside in, unescaped.
     public var tokens: [String]
 
+    /// A pointer of unescaped tokens; without any it points to the whole document.
     public init(_ tokens: [String] = []) { self.tokens = tokens }
 
     /// The whole document.
@@ -26,6 +27,7 @@ public struct JSONPointer: Hashable, Sendable {
         }
     }
 
+    /// The pointer to a member of what this one points to.
     public func appending(_ token: String) -> JSONPointer { JSONPointer(tokens + [token]) }
 
     /// The place that `pointer` names inside this one.
@@ -33,6 +35,7 @@ public struct JSONPointer: Hashable, Sendable {
         JSONPointer(tokens + (JSONPointer(parsing: pointer)?.tokens ?? []))
     }
 
+    /// The pointer to an element of what this one points to.
     public func appending(_ index: Int) -> JSONPointer { appending(String(index)) }
 
     /// A token as it is written between slashes: `~` as `~0`, `/` as `~1`.

@@ -6,6 +6,7 @@ public struct JSONViolation: Equatable, Sendable {
     /// The rest of a sentence about that place, safe to show to a client: "must be a string", "is required".
     public let detail: String
 
+    /// A violation at a place of a document.
     public init(pointer: String, detail: String) {
         self.pointer = pointer
         self.detail = detail
