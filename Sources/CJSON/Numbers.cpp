@@ -1,4 +1,4 @@
-#include "Numbers.hpp"
+#include "Tree.hpp"
 
 #include <cfloat>
 #include <charconv>

@@ -1,6 +1,5 @@
 #include "CompiledSchema.hpp"
 #include "Internal.hpp"
-#include "Numbers.hpp"
 #include "Pointer.hpp"
 #include "Reference.hpp"
 

@@ -1,7 +1,6 @@
 #include "SchemaValidator.hpp"
 
 #include "Internal.hpp"
-#include "Numbers.hpp"
 #include "Pointer.hpp"
 
 #include <algorithm>

@@ -1,7 +1,5 @@
 #include "Tree.hpp"
 
-#include "Numbers.hpp"
-
 #include <algorithm>
 
 namespace cjson {
@@ -58,19 +56,15 @@ Members merged(Members &&target, const Members &patch) {
 
 }  // namespace
 
-const Member *Members::find_member(std::string_view name) const {
+const json *Members::find(std::string_view name) const {
     // A few members are compared faster one by one: most names differ in length already.
     constexpr size_t few = 8;
     if (size() <= few) {
-        return std::find_if(begin(), end(), [&](const Member &member) { return member.name == name; });
+        const Member *found = std::find_if(begin(), end(), [&](const Member &member) { return member.name == name; });
+        return found == end() ? nullptr : &found->value;
     }
     const Member *found = place_of(begin(), end(), name);
-    return found != end() && found->name == name ? found : end();
-}
-
-const json *Members::find(std::string_view name) const {
-    const Member *found = find_member(name);
-    return found == end() ? nullptr : &found->value;
+    return found != end() && found->name == name ? &found->value : nullptr;
 }
 
 json *Members::find(std::string_view name) {

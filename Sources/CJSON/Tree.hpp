@@ -20,8 +20,6 @@ class Members {
 public:
     const json *find(std::string_view name) const;
     json *find(std::string_view name);
-    /// The member of that name, or the end.
-    const Member *find_member(std::string_view name) const;
     /// The member of that name, made with null when there is none.
     json &operator[](std::string_view name);
     void erase(std::string_view name);
@@ -137,6 +135,18 @@ inline void Members::reserve(size_t count) { list_.reserve(count); }
 int compare(const json &one, const json &other);
 inline bool operator==(const json &one, const json &other) { return compare(one, other) == 0; }
 inline bool operator!=(const json &one, const json &other) { return !(one == other); }
+
+// Exact questions about numbers (Numbers.cpp). A number is what it is kept as: an integer of up to 64 bits, or a
+// double, which stands for the shortest decimal that reads as that double.
+
+/// Whether a number has no fraction, however it is written: `1.0` and `1e20` are integers.
+bool is_integer(const json &number);
+
+/// Less than, equal to or greater than 0, as `one` is less than, equal to or greater than `other`.
+int compare_numbers(const json &one, const json &other);
+
+/// Whether `number` is a whole multiple of `divisor`, which is greater than 0, both taken as decimals.
+bool is_multiple(const json &number, const json &divisor);
 
 /// Merges `patch` into `target` (RFC 7396).
 void merge(json &target, const json &patch);

@@ -39,7 +39,7 @@ struct ConfigurationProblemTests {
                     "flag --set: error: /log/levle unknown_key: there is no key \"log.levle\"; did you mean log.level?",
                     "flag --set: error: /log/level bad_value: log.level is \"loud\"; "
                         + "allowed is one of debug, info, warning, error",
-                    "config/services/b.json:1:2: error: /name bad_name: \"Basket\" is no name; "
+                    "config/services/b.json:1:2: error: /name bad_name: \"Basket\" is not a name; "
                         + "allowed are 1 to 64 lower-case letters, digits and hyphens",
                     "config/services/b.json:1:20: warning: /schema empty_schema: the schema allows any document at all",
                 ].sortedLike(loaded.problems.map(\.description)))

@@ -50,7 +50,8 @@ struct ServiceFileReader {
         guard ServiceFile.isName(name) else {
             report(
                 "name", "bad_name",
-                "\(WrittenValue.quoted(name)) is no name; allowed are 1 to 64 lower-case letters, digits and hyphens")
+                "\(WrittenValue.quoted(name)) is not a name; allowed are 1 to 64 lower-case letters, digits and hyphens"
+            )
             return nil
         }
         guard !ServiceFile.builtInNames.contains(name) else {
