@@ -32,7 +32,7 @@ func addThings(to routes: inout RouterBuilder) {
         return HTTPResponse(text: "looking for \(wanted)")
     }
     routes.on(.post, "/echo") { request in
-        HTTPResponse(.created, fields: [.location: "/echoes/1"], body: request.body)
+        HTTPResponse(.created, fields: [.location: "/echoes/1"], body: try request.body)
     }
 }
 // end

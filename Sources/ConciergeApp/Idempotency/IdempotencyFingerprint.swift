@@ -57,9 +57,6 @@ package struct IdempotencyFingerprint: Sendable, Equatable {
     }
 }
 
-    }
-}
-
 /// Whose an idempotency key is. The same key of two callers is two keys: no caller gets another one's response.
 package enum IdempotencyScope: Sendable, Equatable {
     /// A caller whose token was found good for this very request.

@@ -12,11 +12,10 @@ struct ExpectationTests {
         }
         routes.on(
             .put, "/prompt",
-            promptly: { request, _ in
+            handler: { request in
                 try check(request)
-                return HTTPResponse(body: try request.body)
-            },
-            { _ in HTTPResponse(.internalServerError) })
+                return .response(HTTPResponse(body: try request.body))
+            })
         routes.on(.put, "/later") { request in
             await Task.yield()
             try check(request)
