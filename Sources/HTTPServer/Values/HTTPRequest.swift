@@ -21,10 +21,7 @@ public final class HTTPRequest: Sendable {
     /// Which of the server's workers serves it, from 0: something to spread counters by.
     public let worker: Int
 
-    // Plain loads and stores on most processors, where a lock would take four atomic exchanges for each request.
-    private let noteHigh = Atomic<UInt64>(0)
-    private let noteLow = Atomic<UInt64>(0)
-    private let hasNote = Atomic<Bool>(false)
+    private let ownNote = Mutex<Note?>(nil)
 
     init(
         id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
@@ -70,15 +67,8 @@ public final class HTTPRequest: Sendable {
 
     /// Nil until a handler sets it, which it does before it answers, and on one thread at a time.
     public var note: Note? {
-        get {
-            guard hasNote.load(ordering: .acquiring) else { return nil }
-            return Note(high: noteHigh.load(ordering: .relaxed), low: noteLow.load(ordering: .relaxed))
-        }
-        set {
-            noteHigh.store(newValue?.high ?? 0, ordering: .relaxed)
-            noteLow.store(newValue?.low ?? 0, ordering: .relaxed)
-            hasNote.store(newValue != nil, ordering: .releasing)
-        }
+        get { ownNote.withLock { $0 } }
+        set { ownNote.withLock { $0 = newValue } }
     }
 
     /// The request target as it was sent.
