@@ -37,7 +37,6 @@ let package = Package(
         // Replaces functions of the C library for the whole process: for programs, never for a library product.
         .target(
             name: "CMicroHTTPDHooks", dependencies: ["CMicroHTTPD"], cSettings: [.headerSearchPath("../CMicroHTTPD")]),
-        .target(name: "CPrefetch"),
         .target(name: "CPageSeals", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev and libvalijson-dev, which are headers only, and libpcre2-dev.
         .target(
@@ -62,7 +61,6 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
-                "CPrefetch",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON

@@ -1,4 +1,3 @@
-import CPrefetch
 import Glibc
 import JSONDocument
 
@@ -127,8 +126,5 @@ struct LogBuffer {
         (filling + used).copyMemory(from: source, byteCount: body.count)
         used += body.count
         added += used - start
-        // The lock is given back only when all of a line is in the cache, and a new piece of the buffer is not: waiting
-        // for that took a tenth of a microsecond. The next line finds its place there.
-        cprefetch_for_writing(filling + used, used - start)
     }
 }

@@ -244,7 +244,7 @@ extension cmhd_request {
 
 /// A handler set a field that HTTP cannot carry, or that only the transport may set; see `HTTPFields.isWellFormed`.
 struct MalformedField: Error, CustomStringConvertible {
-    var description: String { "a field of the response is empty, contains a control character, or is the transport's to set" }
+    var description: String { "a field of the response is empty, has a control character, or is the transport's" }
 }
 
 extension HTTPError {
@@ -291,7 +291,8 @@ extension HTTPError {
         case CMHD_REFUSAL_LAST_CODING:
             self = error(.badRequest, "ambiguous_length", "The last transfer coding must be \"chunked\", applied once.")
         case CMHD_REFUSAL_TRANSFER_CODING:
-            self = error(.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
+            self = error(
+                .notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
         case CMHD_REFUSAL_BODY_TOO_LARGE:
             self = error(.contentTooLarge, "body_too_large", "The request's body is too large.")
         case CMHD_REFUSAL_OUT_OF_MEMORY:
