@@ -165,6 +165,8 @@ int64_t cmhd_now(void);
 /// Starts a daemon over a descriptor that is listening, or over none (-1), with the callbacks of this bridge.
 struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener);
 
+/// The body of a worker's thread: runs until the server has drained, then stops its daemon.
+void *cmhd_worker_run(void *context);
 /// Sees to it that the worker's loop takes a turn.
 void cmhd_wake(worker *w);
 

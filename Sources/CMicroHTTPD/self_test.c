@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "answer.h"
-#include "worker.h"
+#include "internal.h"
 
 typedef struct {
     const char *bytes;

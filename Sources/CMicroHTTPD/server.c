@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "internal.h"
 
 /// How long clients get, once nothing new is accepted, to send one more request on a connection they hold.
 enum { idle_grace_ms = 300 };

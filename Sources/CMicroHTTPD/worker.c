@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "worker.h"
+#include "internal.h"
 
 /// How long a loop sleeps at most.
 enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20 };

@@ -19,3 +19,17 @@ public protocol HTTPErrorRenderer: Sendable {
     /// The answer to what a handler threw, or to what the server itself refuses with an `HTTPError`.
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse
 }
+
+/// Errors as one line of text: what a server shows that was given nothing better.
+public struct PlainErrorRenderer: HTTPErrorRenderer {
+    public init() {}
+
+    public func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
+        guard let error = error as? HTTPError else {
+            return HTTPResponse(.internalServerError, text: "Something went wrong.\n")
+        }
+        var response = HTTPResponse(error.status, text: error.detail + "\n")
+        response.fields.add(contentsOf: error.fields)
+        return response
+    }
+}

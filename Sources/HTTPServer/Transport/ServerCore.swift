@@ -20,7 +20,7 @@ final class ServerCore: Sendable {
         self.router = router
         self.errors = errors
         self.observer = observer
-        precondition(commonFields.isSendable, "a field of all answers, `commonFields`, cannot be sent")
+        precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
         lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
     }
 
@@ -161,9 +161,9 @@ final class ServerCore: Sendable {
     /// Queues an answer. On the worker's thread.
     func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
         if request.awaitsContinue, response.status == .continue { return cmhd_continue(connection) }
-        if !response.fields.isSendable {
-            observer?.failed(request, UnsendableField())
-            response = errors.response(to: UnsendableField(), of: request)
+        if !response.fields.isWellFormed {
+            observer?.failed(request, MalformedField())
+            response = errors.response(to: MalformedField(), of: request)
         }
         let now = Self.now()
         observer?.answered(request, with: response, after: now - request.receivedAt)
@@ -219,9 +219,9 @@ extension cmhd_request {
     fileprivate var bodyBytes: [UInt8] { Array(UnsafeBufferPointer(start: body, count: body_length)) }
 }
 
-/// A handler set a field that HTTP cannot carry, or that is not its own to set, see `HTTPFields.isSendable`.
-struct UnsendableField: Error, CustomStringConvertible {
-    var description: String { "a field of the answer is empty, has a control character in it, or is the transport's" }
+/// A handler set a field that HTTP cannot carry, or that only the transport may set; see `HTTPFields.isWellFormed`.
+struct MalformedField: Error, CustomStringConvertible {
+    var description: String { "a field of the response is empty, has a control character, or is the transport's" }
 }
 
 extension HTTPError {
@@ -236,7 +236,7 @@ extension HTTPError {
         case CMHD_REFUSAL_TARGET_TOO_LONG:
             self = error(.uriTooLong, "target_too_long", "The request target is too long.")
         case CMHD_REFUSAL_TARGET:
-            self = error(.badRequest, "invalid_target", "The request target is not one that RFC 9112 knows.")
+            self = error(.badRequest, "invalid_target", "The request target is not valid.")
         case CMHD_REFUSAL_FIELDS_TOO_LARGE:
             self = error(.requestHeaderFieldsTooLarge, "head_too_large", "The header fields are too large.")
         case CMHD_REFUSAL_TOO_MANY_FIELDS:
@@ -254,21 +254,22 @@ extension HTTPError {
                 .badRequest, "malformed_request",
                 "A header line has no colon, or its name contains a character that is not allowed.")
         case CMHD_REFUSAL_FIELD_VALUE:
-            self = error(.badRequest, "malformed_request", "A header field's value has a control character in it.")
+            self = error(.badRequest, "malformed_request", "The value of a header field contains a control character.")
         case CMHD_REFUSAL_HOST:
-            self = error(.badRequest, "invalid_host", "Exactly one well-formed Host field is needed.")
+            self = error(.badRequest, "invalid_host", "A request needs exactly one valid Host field.")
         case CMHD_REFUSAL_FRAMING:
             self = error(
-                .badRequest, "ambiguous_length", "Where the body ends is not said, or said in more than one way.")
+                .badRequest, "ambiguous_length", "The length of the body is missing, malformed or given twice.")
         case CMHD_REFUSAL_CHUNKS:
-            self = error(.badRequest, "malformed_request", "The chunks of the body are not as RFC 9112 wants them.")
+            self = error(.badRequest, "malformed_request", "The chunks of the body are malformed.")
         case CMHD_REFUSAL_VERSION:
             self = error(
-                .httpVersionNotSupported, "http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are known.")
+                .httpVersionNotSupported, "http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are supported.")
         case CMHD_REFUSAL_LAST_CODING:
             self = error(.badRequest, "ambiguous_length", "The last transfer coding must be \"chunked\", applied once.")
         case CMHD_REFUSAL_TRANSFER_CODING:
-            self = error(.notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is known.")
+            self = error(
+                .notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
         case CMHD_REFUSAL_BODY_TOO_LARGE:
             self = error(.contentTooLarge, "body_too_large", "The request's body is too large.")
         case CMHD_REFUSAL_OUT_OF_MEMORY:

@@ -4,7 +4,7 @@ import Glibc
 /// The header fields of an answer, in the order they will be sent.
 ///
 /// They are kept as the text that goes out: a line is checked when it is added, and nobody looks at it again. Lines that
-/// are fixed come first and an entity tag comes last, each in its own short form. What HTTP cannot carry is left out and remembered, see `isSendable`.
+/// are fixed come first and an entity tag comes last, each in its own short form. What HTTP cannot carry is left out and remembered, see `isWellFormed`.
 public struct HTTPFields: Sendable {
     /// One field line: a name and a value.
     public struct Line: Sendable {
@@ -22,7 +22,7 @@ public struct HTTPFields: Sendable {
     private(set) var entityTag: UInt64?
     /// False once somebody added a value that is empty or has a control character in it, or a field that is the
     /// transport's to set: the answer is a mistake then, and not given.
-    public private(set) var isSendable = true
+    public private(set) var isWellFormed = true
 
     /// Room for the fields of most answers.
     private static let usualBytes = 224
@@ -61,9 +61,9 @@ public struct HTTPFields: Sendable {
                 if !name.isSame(as: other) { kept.append(contentsOf: line) }
             }
             // The lines that were fixed are among those that are kept.
-            let wasSendable = isSendable
+            let wasWellFormed = isWellFormed
             self = HTTPFields()
-            isSendable = wasSendable
+            isWellFormed = wasWellFormed
             text = kept
             if let newValue { add(name, newValue) }
         }
@@ -73,7 +73,7 @@ public struct HTTPFields: Sendable {
     /// names that may come twice, such as `Set-Cookie`.
     public mutating func add(_ name: HTTPFieldName, _ value: String) {
         guard !name.isTransports else {
-            isSendable = false
+            isWellFormed = false
             return
         }
         writeEntityTag()
@@ -82,7 +82,7 @@ public struct HTTPFields: Sendable {
 
     /// Adds the lines of others, which costs next to nothing: the way to fields that are always the same.
     public mutating func add(contentsOf others: HTTPFields) {
-        if !others.isSendable { isSendable = false }
+        if !others.isWellFormed { isWellFormed = false }
         writeEntityTag()
         reserve()
         if let fixed = others.fixed { text += fixed.bytes }
@@ -128,7 +128,7 @@ public struct HTTPFields: Sendable {
         guard let nameBytes = name.baseAddress, let valueBytes = value.baseAddress, !value.isEmpty,
             cmhd_is_field_value(valueBytes, value.count)
         else {
-            isSendable = false
+            isWellFormed = false
             return
         }
         reserve()
@@ -169,5 +169,28 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
     public init(dictionaryLiteral elements: (HTTPFieldName, String)...) {
         self.init()
         for (name, value) in elements { add(name, value) }
+    }
+}
+
+/// Header fields that many answers begin with, put together once and kept for good.
+///
+/// ```swift
+/// static let document = HTTPFixedFields([.contentType: "application/json", .cacheControl: "no-store"])
+/// var response = HTTPResponse(.ok, fields: HTTPFields(.document), body: bytes)
+/// ```
+///
+/// An array would be counted by everyone who answers, on every processor. This is memory that is never freed, so that
+/// handing it on is free of that: make them as constants of the program, never while it serves.
+public struct HTTPFixedFields: Sendable {
+    /// As they go out. Written before anybody has it, and never again.
+    nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+
+    /// - Precondition: the fields can be sent.
+    public init(_ fields: HTTPFields) {
+        precondition(fields.isWellFormed, "fixed fields are malformed: \(fields.lines)")
+        let text = fields.wholeText
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
+        copy.copyBytes(from: text)
+        bytes = UnsafeRawBufferPointer(copy)
     }
 }

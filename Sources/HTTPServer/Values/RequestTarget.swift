@@ -1,3 +1,5 @@
+import Glibc
+
 /// The parts of a request target, RFC 9112, section 3.2, as ranges of it.
 struct RequestTarget {
     /// Starts with a slash, or is `*`.
@@ -19,5 +21,71 @@ struct RequestTarget {
         let mark = target.offset(of: UInt8(ascii: "?"), from: start)
         path = start..<(mark ?? target.count)
         query = mark.map { $0 + 1..<target.count }
+    }
+}
+
+/// The arguments of a query in the form that HTML forms send, `a=1&b=2`, in their order.
+public struct QueryArguments: Sendable {
+    public let all: [(name: String, value: String)]
+
+    init(_ query: ArraySlice<UInt8>?) throws(HTTPError) {
+        var all: [(name: String, value: String)] = []
+        for part in (query ?? []).split(separator: UInt8(ascii: "&")) {
+            let mark = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            let value = mark < part.endIndex ? part[(mark + 1)...] : part[part.endIndex...]
+            all.append((try Self.text(part[..<mark]), try Self.text(value)))
+        }
+        self.all = all
+    }
+
+    /// The first value of that name.
+    public subscript(name: String) -> String? { all.first { $0.name == name }?.value }
+
+    private static func text(_ raw: ArraySlice<UInt8>) throws(HTTPError) -> String {
+        guard let bytes = PercentEncoding.decode(raw, plusIsBlank: true),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { throw .badTarget("The query has an escape that is broken or is not UTF-8.") }
+        return text
+    }
+}
+
+/// Percent-decoding, RFC 3986, section 2.1: once, and strictly.
+enum PercentEncoding {
+    /// The bytes that the text stands for; nil when an escape is not two hexadecimal digits.
+    static func decode(_ text: ArraySlice<UInt8>, plusIsBlank: Bool = false) -> [UInt8]? {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var index = text.startIndex
+        while index < text.endIndex {
+            let byte = text[index]
+            if byte == UInt8(ascii: "%") {
+                guard index + 2 < text.endIndex, let high = digit(text[index + 1]), let low = digit(text[index + 2])
+                else { return nil }
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(plusIsBlank && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Where that byte comes first, from `start` on: many bytes at a time, which `firstIndex(of:)` does not do.
+    func offset(of byte: UInt8, from start: Int = 0) -> Int? {
+        guard let base = baseAddress, start < count, let found = memchr(base + start, Int32(byte), count - start)
+        else { return nil }
+        return UnsafeRawPointer(found) - base
     }
 }

@@ -174,12 +174,12 @@ struct AnswerFieldsTests {
     func transports(name: String) {
         var fields = HTTPFields()
         fields.add(HTTPFieldName(name), "close")
-        #expect(!fields.isSendable)
+        #expect(!fields.isWellFormed)
         #expect(fields.lines.isEmpty)
         var others: HTTPFields = ["A": "b"]
-        #expect(others.isSendable)
+        #expect(others.isWellFormed)
         others.add(contentsOf: fields)
-        #expect(!others.isSendable)
+        #expect(!others.isWellFormed)
         #expect(others.lines.map(\.value) == ["b"])
     }
 }

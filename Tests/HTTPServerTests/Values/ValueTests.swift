@@ -36,7 +36,7 @@ struct ValueTests {
         func lines(_ change: (inout HTTPFields) -> Void) -> [String] {
             var fields = HTTPFields(fixed)
             change(&fields)
-            #expect(fields.isSendable)
+            #expect(fields.isWellFormed)
             #expect(String(decoding: fields.wholeText, as: UTF8.self) == fields.lines.map(\.line).joined())
             return fields.lines.map { "\($0.name.text)=\($0.value)" }
         }
@@ -72,7 +72,7 @@ struct ValueTests {
         var fields = HTTPFields(HTTPFixedFields(["A": "1"]))
         fields.add("B", "")
         fields["A"] = "2"
-        #expect(!fields.isSendable)
+        #expect(!fields.isWellFormed)
         #expect(fields.lines.map(\.line) == ["A: 2\r\n"])
     }
 
