@@ -149,7 +149,7 @@ struct ServiceTests {
             #expect(answer.status == 400 && answer.code == "invalid_state")
             #expect(try answer.json[member: "errors"]?.count == 32)
             let detail = try #require(answer[member: "detail"]?.string)
-            #expect(detail.contains("the first 32 places are listed") == (count > 32), "\(detail)")
+            #expect(detail.contains("the first 32 errors are listed") == (count > 32), "\(detail)")
         }
     }
 
