@@ -26,6 +26,7 @@ struct RequestTarget {
 
 /// The arguments of a query in the form that HTML forms send, `a=1&b=2`, in their order.
 public struct QueryArguments: Sendable {
+    /// All arguments, decoded, in their order; a name may occur more than once.
     public let all: [(name: String, value: String)]
 
     init(_ query: ArraySlice<UInt8>?) throws(HTTPError) {
