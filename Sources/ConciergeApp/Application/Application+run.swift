@@ -22,10 +22,7 @@ extension Application {
             return ExitStatus.failure
         }
         await TerminationSignals.first { signal in
-            log.write(.info, "signal_ignored") { json in
-                json.name("detail")
-                json.string("\(signal) does nothing here.")
-            }
+            log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) does nothing here.") }
         }
         await application.stop()
         return ExitStatus.success

@@ -20,16 +20,9 @@ struct QueryMiddleware: HTTPMiddleware {
             })
     }
 
-    func respond(to request: HTTPRequest, next: HTTPHandler) async throws -> HTTPResponse {
+    func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         try check(request)
-        return try await next(request)
-    }
-
-    func respondPromptly(
-        to request: HTTPRequest, deferral: inout HTTPDeferral, next: PromptHandler
-    ) throws -> HTTPResponse? {
-        try check(request)
-        return try next(request, &deferral)
+        return try next(request)
     }
 
     private func check(_ request: HTTPRequest) throws {
