@@ -1,57 +1,36 @@
+import JSONDocument
+
 extension FlowCheck {
     /// Checks each transition by itself.
     mutating func checkTransitions() {
         let guardsWithEvent = guardsWithEvent
-        for rule in flow.events { checkTransitions(rule.transitions, at: ["on", rule.event]) }
+        check(flow.events.flatMap(\.causedTransitions))
         for state in flow.states {
-            let place = ["states", state.id]
-            switch state.kind {
-            case .screen(let screen):
-                for rule in screen.events { checkTransitions(rule.transitions, at: place + ["on", rule.event]) }
-                if let transition = screen.timeout?.transition {
-                    checkTransition(transition, at: place + ["timeout"])
-                }
-                for (index, guardian) in screen.requires.enumerated() where needsEvent(guardian, guardsWithEvent) {
-                    report(
-                        place + ["requires", String(index)], .guardWithoutEvent,
-                        "the requires of a screen are tested without an event")
-                }
-            case .choice(let branches):
-                for (index, branch) in branches.enumerated() {
-                    checkVerb(branch.nav, branch.target, at: place + ["branches", String(index)])
-                }
-            case .flow(let child):
-                for end in child.ends {
-                    let name = end.outcome.map { "done.\($0)" } ?? "done"
-                    checkTransitions(end.transitions, at: place + ["on", name], mayBeEmpty: true)
-                }
-            case .final: break
+            check(state.causedTransitions)
+            for (index, guardian) in (state.screen?.requires ?? []).enumerated()
+            where needsEvent(guardian, guardsWithEvent) {
+                report(
+                    ["states", state.id, "requires", String(index)], .guardWithoutEvent,
+                    "the requires of a screen are tested without an event")
             }
         }
     }
 
-    private mutating func checkTransitions(
-        _ transitions: [Transition], at place: [String], mayBeEmpty: Bool = false
-    ) {
-        for (index, transition) in transitions.enumerated() {
-            checkTransition(
-                transition, at: transitions.count == 1 ? place : place + [String(index)], mayBeEmpty: mayBeEmpty)
+    private mutating func check(_ list: [CausedTransition]) {
+        for caused in list {
+            let transition = caused.transition
+            let place = JSONPointer(parsing: transition.place)?.tokens ?? []
+            if transition.nav == .popTo, let state = transition.target.map({ flow.states[$0] }), !state.isScreen {
+                report(
+                    place + ["target"], .misplacedVerb,
+                    "pop_to goes back to a screen, and \"\(state.id)\" is a \(state.typeName)")
+            }
+            // An empty transition for the end of a child means: stay where the child was started.
+            if case .end = caused.cause { continue }
+            if !transition.moves, transition.actions.isEmpty {
+                report(place, .uselessTransition, "the transition has neither a target nor actions")
+            }
         }
-    }
-
-    private mutating func checkTransition(_ transition: Transition, at place: [String], mayBeEmpty: Bool = false) {
-        checkVerb(transition.nav, transition.target, at: place)
-        if !transition.moves, transition.actions.isEmpty, !mayBeEmpty {
-            report(place, .uselessTransition, "the transition has neither a target nor actions")
-        }
-    }
-
-    private mutating func checkVerb(_ verb: NavigationVerb?, _ target: Int?, at place: [String]) {
-        guard verb == .popTo, let target, !flow.states[target].isScreen else { return }
-        let state = flow.states[target]
-        report(
-            place + ["target"], .misplacedVerb,
-            "pop_to goes back to a screen, and \"\(state.id)\" is a \(state.typeName)")
     }
 
     private func needsEvent(_ guardian: Guard, _ named: [Bool]) -> Bool {

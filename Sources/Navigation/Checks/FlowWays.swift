@@ -18,16 +18,9 @@ struct FlowWays {
     }
 
     private static func ways(from state: FlowState) -> [Int] {
-        switch state.kind {
-        case .screen(let screen):
-            var ways = screen.events.flatMap { $0.transitions.compactMap(\.target) }
-            if case .target(let target) = screen.back { ways.append(target) }
-            if let target = screen.timeout?.transition?.target { ways.append(target) }
-            return ways
-        case .choice(let branches): return branches.compactMap(\.target)
-        case .flow(let child): return child.ends.flatMap { $0.transitions.compactMap(\.target) }
-        case .final: return []
-        }
+        let targets = state.causedTransitions.compactMap(\.transition.target)
+        if case .target(let target) = state.screen?.back { return targets + [target] }
+        return targets
     }
 
     /// For each state whether it can be reached.

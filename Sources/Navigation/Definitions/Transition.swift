@@ -67,3 +67,41 @@ public struct EventShape: Sendable {
     /// The schema of the event's data.
     public let shape: ShapeRule
 }
+
+/// A transition of a flow and what takes it.
+struct CausedTransition {
+    enum Cause {
+        case event(String)
+        /// The time limit of that screen.
+        case timeout(screen: String)
+        case choice
+        /// The end of a child flow.
+        case end
+    }
+
+    let cause: Cause
+    let transition: Transition
+}
+
+extension EventRule {
+    var causedTransitions: [CausedTransition] {
+        transitions.map { CausedTransition(cause: .event(event), transition: $0) }
+    }
+}
+
+extension FlowState {
+    /// Every transition of the state. The checks and the scripts that cover a flow read this list, so a new kind of
+    /// transition is added here.
+    var causedTransitions: [CausedTransition] {
+        switch kind {
+        case .screen(let screen):
+            let timeout = screen.timeout?.transition
+            return screen.events.flatMap(\.causedTransitions)
+                + (timeout.map { [CausedTransition(cause: .timeout(screen: id), transition: $0)] } ?? [])
+        case .choice(let branches): return branches.map { CausedTransition(cause: .choice, transition: $0) }
+        case .flow(let child):
+            return child.ends.flatMap(\.transitions).map { CausedTransition(cause: .end, transition: $0) }
+        case .final: return []
+        }
+    }
+}

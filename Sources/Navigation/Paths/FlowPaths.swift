@@ -43,10 +43,12 @@ public struct FlowPaths {
     ///   - services: the services at the start of each script.
     ///   - input: the input of the flow; nil makes one that fits.
     public func coveringScripts(services: any ServiceDocuments, input: JSONDocument? = nil) -> FlowCoverage {
-        let transitions = FlowTransitions(flow).all
+        let transitions =
+            flow.states.flatMap(\.causedTransitions) + flow.events.flatMap(\.causedTransitions)
+        let places = Set(transitions.map(\.transition.place))
         var attempts = Attempts()
-        let situations = explore(Set(transitions.map(\.place)), services, input, &attempts)
-        var uncovered = Set(transitions.map(\.place))
+        let situations = explore(places, services, input, &attempts)
+        var uncovered = places
         var scripts: [FlowScript] = []
         let given = flow.input == nil ? nil : situations.first?.journey.coordinators.first?.input
         // Long ways first: they also take what shorter ones are for. Of equally long ones, the one with the simplest data.
@@ -62,8 +64,8 @@ public struct FlowPaths {
                         if uncovered.remove(place) != nil { takes.append(place) }
                     }))
         }
-        let rest = transitions.filter { uncovered.contains($0.place) }
-            .map { FlowCoverage.Uncovered(transition: $0.place, reason: attempts.reason(for: $0)) }
+        let rest = transitions.filter { uncovered.contains($0.transition.place) }
+            .map { FlowCoverage.Uncovered(transition: $0.transition.place, reason: attempts.reason(for: $0)) }
         return FlowCoverage(flow: flow.id, version: flow.version, scripts: scripts, uncovered: rest)
     }
 
@@ -182,10 +184,10 @@ extension FlowPaths {
         var withoutData: Set<String> = []
         var refused: [String: JourneyRefusal] = [:]
 
-        func reason(for transition: FlowTransitions.Entry) -> String {
+        func reason(for transition: CausedTransition) -> String {
             if startRefused { return "the flow could not be started with any input that was tried" }
             switch transition.cause {
-            case .time(let screen):
+            case .timeout(let screen):
                 return waited.contains(screen)
                     ? "the timeout passed on the screen, and its guard did not hold"
                     : "no way to the screen was found"
@@ -199,49 +201,6 @@ extension FlowPaths {
                 }
                 return "\(event) was refused: \(first.pointer) \(first.detail)"
             }
-        }
-    }
-}
-
-/// All transitions of a flow, in the order of its states.
-struct FlowTransitions {
-    struct Entry {
-        /// The JSON Pointer of the transition in its file.
-        let place: String
-        let cause: Cause
-    }
-
-    enum Cause {
-        case event(String)
-        /// A timeout of that screen.
-        case time(String)
-        case choice
-        /// The end of a child flow.
-        case end
-    }
-
-    private(set) var all: [Entry] = []
-
-    init(_ flow: FlowDefinition) {
-        for state in flow.states {
-            switch state.kind {
-            case .screen(let screen):
-                add(screen.events)
-                if let transition = screen.timeout?.transition {
-                    all.append(Entry(place: transition.place, cause: .time(state.id)))
-                }
-            case .choice(let branches): all += branches.map { Entry(place: $0.place, cause: .choice) }
-            case .flow(let child):
-                all += child.ends.flatMap(\.transitions).map { Entry(place: $0.place, cause: .end) }
-            case .final: break
-            }
-        }
-        add(flow.events)
-    }
-
-    private mutating func add(_ rules: [EventRule]) {
-        for rule in rules {
-            all += rule.transitions.map { Entry(place: $0.place, cause: .event(rule.event)) }
         }
     }
 }
