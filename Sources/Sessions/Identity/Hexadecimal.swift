@@ -18,12 +18,22 @@ package enum Hexadecimal {
     }
 
     package static func text(_ bytes: some Collection<UInt8>) -> String {
-        String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
+        var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.count)
+        for byte in bytes {
+            digits.append(digit(byte >> 4))
+            digits.append(digit(byte & 15))
+        }
+        return String(decoding: digits, as: UTF8.self)
     }
 
     /// Sixteen digits.
     package static func text(_ word: UInt64) -> String {
-        withUnsafeBytes(of: word.bigEndian) { text($0) }
+        var digits = (UInt64(0), UInt64(0))
+        return withUnsafeMutableBytes(of: &digits) { memory in
+            if let start = memory.baseAddress { write(word, to: start) }
+            return String(decoding: memory, as: UTF8.self)
+        }
     }
 
     /// The bytes that the digits stand for; nil for anything else.
