@@ -31,7 +31,6 @@ public struct HTTPResponder: ~Copyable, Sendable {
     /// The same for a function that calls back with a result.
     ///
     /// - Returns: a function that must be called once.
-    // Inlinable, so that the function is called as its type says, and not through another one for any type.
     @inlinable
     public consuming func completion<Value: Sendable>(
         _ make: @escaping @Sendable (Result<Value, any Error>) throws -> HTTPResponse

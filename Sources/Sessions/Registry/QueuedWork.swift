@@ -63,6 +63,8 @@ final class WorkResult: Sendable {
 }
 
 /// A unit of work, and the caller that waits for its result.
+///
+/// `@unchecked Sendable`: `value` is touched by the thread that has the session's turn, and read after the unit has ended.
 final class Transaction<Value: Sendable>: QueuedWork, @unchecked Sendable {
     private let body: @Sendable (inout PendingState) throws -> Value
     private let done: @Sendable (Result<Value, any Error>) -> Void
@@ -94,6 +96,8 @@ final class Transaction<Value: Sendable>: QueuedWork, @unchecked Sendable {
 }
 
 /// A caller that needs the session to itself.
+///
+/// `@unchecked Sendable`: it adds nothing that changes.
 final class ExclusiveTurn: QueuedWork, @unchecked Sendable {
     private let begin: @Sendable (SessionError?) -> Void
 

@@ -164,6 +164,8 @@ extension Session {
 }
 
 /// One operation, and the caller that waits for its outcome: a ``Transaction`` with one object instead of four.
+///
+/// `@unchecked Sendable`: `outcome` is touched by the thread that has the session's turn, and read after the unit has ended.
 private final class OperationWork: QueuedWork, @unchecked Sendable {
     private let operation: ServiceOperation
     private let caller: ServiceCaller
