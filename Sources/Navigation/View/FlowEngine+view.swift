@@ -124,6 +124,12 @@ extension StepRun {
     /// Writes the tree of coordinators, each with the state of its highest frame; where that is a child's frame, the state
     /// that started the child.
     private func writeCoordinators(to json: inout JSONWriter) {
+        if journey.coordinators.count == 1, let top = journey.frames.last {
+            // The usual case: the journey's own flow is the only one.
+            json.add(#"{"flow":"#, journey.flow)
+            json.add(#","state":"#, top.state)
+            return json.add(#","children":[]}"#)
+        }
         var highest: [(frame: Int, state: String)] = journey.coordinators.map { coordinator in
             let own = journey.frames.lastIndex { $0.coordinator == coordinator.id }
             return (own ?? -1, own.map { journey.frames[$0].state } ?? "")
