@@ -45,7 +45,7 @@ struct LogBuffer {
     var isPressing: Bool { isUrgent || filling.count >= Self.muchToWrite }
 
     /// - Returns: false when the line was dropped.
-    mutating func append(_ line: LogLine, at time: UInt64, urgent: Bool) -> Bool {
+    mutating func append(_ line: borrowing LogLine, at time: UInt64, urgent: Bool) -> Bool {
         guard filling.count + LogTime.room + line.bytes.count <= halfSize else {
             unreported += 1
             return false
@@ -101,10 +101,10 @@ struct LogBuffer {
         return dropped
     }
 
-    private mutating func add(_ line: LogLine, at time: UInt64) {
+    private mutating func add(_ line: borrowing LogLine, at time: UInt64) {
         let start = filling.count
         self.time.append(time, to: &filling)
-        filling += line.bytes
+        filling.append(contentsOf: line.bytes)
         added += filling.count - start
     }
 }

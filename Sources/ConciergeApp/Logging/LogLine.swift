@@ -16,33 +16,47 @@ enum LogForm: Sendable {
 ///
 /// In text, a string that could be misread, because it is empty or has a space, a quote, an equals sign or an escape in it,
 /// stays in quotes as JSON has it.
-package struct LogLine {
+///
+/// Every request makes one, of some forty parts: so it owns its memory, and a part is one copy into it. ``take(_:)`` alone knows
+/// how much there is.
+package struct LogLine: ~Copyable {
     let form: LogForm
-    /// What follows the time; with the line break after ``end()``.
-    private(set) var bytes: [UInt8] = []
+    private var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var count = 0
+
+    private init(_ form: LogForm, capacity: Int) {
+        self.form = form
+        self.capacity = capacity
+        memory = .allocate(byteCount: capacity, alignment: 1)
+    }
+
+    deinit { memory.deallocate() }
 
     /// - Parameter capacity: about how many bytes will come, to take memory once.
     init(_ form: LogForm, _ level: Configuration.Log.Level, _ event: String, capacity: Int = 256) {
-        self.form = form
-        bytes.reserveCapacity(capacity)
+        self.init(form, capacity: capacity)
         switch form {
         case .json:
             append("\"level\":\"")
-            bytes += level.rawValue.utf8
+            append(level.rawValue)
             append("\",\"event\":")
-            appendString(event)
         case .text:
-            bytes += level.rawValue.utf8
+            append(level.rawValue)
             append(" ")
-            appendString(event)
         }
+        appendString(event)
     }
 
-    /// Members that many lines have in common, to be added with ``add(_:)``.
-    init(_ form: LogForm, members: (inout LogLine) -> Void) {
-        self.form = form
-        members(&self)
+    /// Members that many lines have in common, to be added with ``add(members:)``.
+    static func members(_ form: LogForm, _ add: (inout LogLine) -> Void) -> [UInt8] {
+        var line = LogLine(form, capacity: 128)
+        add(&line)
+        return Array(line.bytes)
     }
+
+    /// What follows the time; with the line break after ``end()``. Valid as long as the line.
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
 
     package mutating func add(_ name: StaticString, _ value: String) {
         beginMember(name)
@@ -51,7 +65,8 @@ package struct LogLine {
 
     package mutating func add(_ name: StaticString, _ value: Int) {
         beginMember(name)
-        appendDecimal(UInt64(value.magnitude), isNegative: value < 0)
+        if value < 0 { append("-") }
+        appendDecimal(UInt64(value.magnitude))
     }
 
     package mutating func add(_ name: StaticString, _ value: Bool) {
@@ -64,13 +79,11 @@ package struct LogLine {
         beginMember(name)
         appendDecimal(microseconds / 1_000)
         append(".")
-        for divisor: UInt64 in [100, 10, 1] {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: microseconds / divisor % 10))
-        }
+        appendDecimal(microseconds % 1_000, width: 3)
     }
 
-    /// Adds what others of this form have in common.
-    mutating func add(_ members: LogLine) { bytes += members.bytes }
+    /// Adds what other lines of this form have in common with it.
+    mutating func add(members: [UInt8]) { members.withUnsafeBytes { append($0) } }
 
     mutating func end() { append(form == .json ? "}\n" : "\n") }
 }
@@ -81,14 +94,8 @@ extension LogLine {
         beginMember(name)
         if form == .json { append("\"") }
         append(prefix)
-        bytes.append(addingCapacity: 2 * Hexadecimal.wordLength) { room in
-            room.withUnsafeMutableBufferPointer { room, count in
-                guard let start = UnsafeMutableRawPointer(room.baseAddress) else { return }
-                Hexadecimal.write(high, to: start)
-                Hexadecimal.write(low, to: start + Hexadecimal.wordLength)
-                count = 2 * Hexadecimal.wordLength
-            }
-        }
+        Hexadecimal.write(high, to: take(Hexadecimal.wordLength))
+        Hexadecimal.write(low, to: take(Hexadecimal.wordLength))
         if form == .json { append("\"") }
     }
 
@@ -96,8 +103,41 @@ extension LogLine {
     mutating func add(_ name: StaticString, _ id: RequestID) {
         beginMember(name)
         if form == .json { append("\"") }
-        id.lend { bytes.append(contentsOf: $0) }
+        id.lend { append(UnsafeRawBufferPointer($0)) }
         if form == .json { append("\"") }
+    }
+
+    /// Room for so many more bytes, which the caller writes.
+    @inline(__always)
+    private mutating func take(_ length: Int) -> UnsafeMutableRawPointer {
+        if length > capacity - count { grow(by: length) }
+        defer { count += length }
+        return memory + count
+    }
+
+    @inline(never)
+    private mutating func grow(by length: Int) {
+        capacity = 2 * (count + length)
+        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
+        larger.copyMemory(from: memory, byteCount: count)
+        memory.deallocate()
+        memory = larger
+    }
+
+    @inline(__always)
+    private mutating func append(_ source: UnsafeRawBufferPointer) {
+        guard let start = source.baseAddress else { return }
+        take(source.count).copyMemory(from: start, byteCount: source.count)
+    }
+
+    @inline(__always)
+    private mutating func append(_ text: StaticString) {
+        append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    private mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
 
     private mutating func beginMember(_ name: StaticString) {
@@ -106,24 +146,28 @@ extension LogLine {
         append(form == .json ? "\":" : "=")
     }
 
-    private mutating func append(_ text: StaticString) {
-        bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private mutating func appendDecimal(_ value: UInt64, isNegative: Bool = false) {
-        if isNegative { append("-") }
-        var divisor: UInt64 = 1
-        while value / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
-            divisor /= 10
+    /// - Parameter width: of how many digits there are at least, zeros in front.
+    private mutating func appendDecimal(_ value: UInt64, width: Int = 1) {
+        var digits = 1
+        var rest = value / 10
+        while rest > 0 {
+            digits += 1
+            rest /= 10
+        }
+        digits = max(digits, width)
+        let start = take(digits)
+        rest = value
+        for place in stride(from: digits - 1, through: 0, by: -1) {
+            start.storeBytes(
+                of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: place, as: UInt8.self)
+            rest /= 10
         }
     }
 
     private mutating func appendString(_ value: String) {
         if !value.isEmpty, value.utf8.allSatisfy(Self.isPlain) {
             if form == .json { append("\"") }
-            bytes += value.utf8
+            append(value)
             if form == .json { append("\"") }
         } else {
             appendEscaped(value)
@@ -150,9 +194,9 @@ extension LogLine {
             case 0x00..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069:
                 append("\\u")
                 for shift: UInt32 in [12, 8, 4, 0] {
-                    bytes.append(Hexadecimal.digit(UInt8(scalar.value >> shift & 15)))
+                    take(1).storeBytes(of: Hexadecimal.digit(UInt8(scalar.value >> shift & 15)), as: UInt8.self)
                 }
-            default: bytes += UTF8.encode(scalar).map(Array.init) ?? []
+            default: append(String(scalar))
             }
         }
         append("\"")

@@ -41,7 +41,7 @@ final class LogSink: @unchecked Sendable {
 
     /// Puts the time in front of a line and the line in the buffer.
     /// - Parameter time: in nanoseconds of the monotonic clock.
-    func append(_ line: LogLine, at time: UInt64, urgent: Bool) {
+    func append(_ line: borrowing LogLine, at time: UInt64, urgent: Bool) {
         monitor.lock()
         let fits = state.append(line, at: time, urgent: urgent)
         let wakes = state.callWriter()

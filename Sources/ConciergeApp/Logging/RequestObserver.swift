@@ -7,7 +7,7 @@ package final class RequestObserver: HTTPServerObserver {
     private let metrics: Metrics
     private let listener: Int
     /// What the lines of each row of the metrics have in common.
-    private let labels: [LogLine]
+    private let labels: [[UInt8]]
 
     /// - Parameter listener: which of those that `metrics` was made with.
     package init(log: Log, metrics: Metrics, listener: Int) {
@@ -35,9 +35,9 @@ package final class RequestObserver: HTTPServerObserver {
             if status == 405 || request.method == .options, let route = request.match.route {
                 let listener = metrics.rows[row].listener
                 let row = RequestRow(listener: listener, method: request.method.label, route: route.pattern.text)
-                line.add(Self.labels(of: row, log.form))
+                line.add(members: Self.labels(of: row, log.form))
             } else {
-                line.add(labels[row])
+                line.add(members: labels[row])
             }
             line.add("status", Int(status))
             line.add("duration_ms", microseconds: nanoseconds / 1_000)
@@ -47,8 +47,8 @@ package final class RequestObserver: HTTPServerObserver {
         }
     }
 
-    private static func labels(of row: RequestRow, _ form: LogForm) -> LogLine {
-        LogLine(form) { line in
+    private static func labels(of row: RequestRow, _ form: LogForm) -> [UInt8] {
+        LogLine.members(form) { line in
             line.add("method", row.method)
             line.add("route", row.route)
             line.add("listener", row.listener)

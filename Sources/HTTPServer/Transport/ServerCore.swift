@@ -118,18 +118,20 @@ final class ServerCore: Sendable {
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
-        let outcome: HTTPOutcome
-        do {
-            outcome = try route.handler(request)
-        } catch {
-            outcome = .response(response(to: error, of: request))
-        }
-        // Handed on, not copied: counting references to all that is in a response takes a while.
-        switch consume outcome {
+        // Consumed, not copied: counting references to all that is in a response takes a while.
+        switch outcome(of: request, on: route) {
         case .response(let response):
-            send(response, to: request, on: connection)
+            send(consume response, to: request, on: connection)
             return nil
-        case let outcome: return handleLater(request, outcome, on: connection)
+        case let outcome: return handleLater(request, consume outcome, on: connection)
+        }
+    }
+
+    private func outcome(of request: HTTPRequest, on route: Route) -> HTTPOutcome {
+        do {
+            return try route.handler(request)
+        } catch {
+            return .response(response(to: error, of: request))
         }
     }
 
