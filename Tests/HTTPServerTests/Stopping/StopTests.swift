@@ -217,7 +217,7 @@ struct StopTests {
                                 try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
                                 // Throws when the connection ends without a response: that would be a lost one.
                                 response = try connection.readResponse()
-                            } catch where isInHandshake {
+                            } catch  where isInHandshake {
                                 // A server that stops resets a connection that it has not accepted yet.
                                 return
                             }
