@@ -137,7 +137,7 @@ package struct Configuration: Sendable, Equatable {
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package static let mask = "********"
 
-    /// The text itself; whoever asks for it takes care of where it goes.
+    /// The text itself. The caller must not log it or send it anywhere else.
     package let revealed: String
 
     package init(_ text: String) {

@@ -56,7 +56,7 @@ struct ServiceEndpoints: Sendable {
                             return answer(request, try outcome.get())
                         } catch let error as SessionError {
                             guard case .readOnly = error, let possible = try? allow(request) else { throw error }
-                            // The path is known, and this method is not possible on it, whoever calls.
+                            // The path exists, but no client can use this method on it.
                             throw Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
                         }
                     })

@@ -10,7 +10,6 @@ import Synchronization
 /// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once. That is
 /// done under the lock: it stays until then, since ``abandoned()`` wants the lock as well. Everything else is immutable
 /// or under the lock.
-@usableFromInline
 final class Exchange: @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
@@ -53,11 +52,9 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Whether the call that handed the request over is under way.
-    var isRunning: Bool { state.withLock(\.isRunning) }
-
-    /// Has the response made on the worker's thread.
-    func finishLater(by make: @escaping @Sendable () throws -> HTTPResponse) {
+    /// Has the response made on the worker's thread, unless the call that handed the request over is under way.
+    func complete(_ make: @escaping @Sendable () throws -> HTTPResponse) {
+        if state.withLock(\.isRunning) { return finish(by: make) }
         core.executors[request.worker].run(.response(self, make))
     }
 

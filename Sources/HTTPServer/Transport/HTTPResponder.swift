@@ -11,54 +11,32 @@
 /// A responder that is dropped responds with an error, 500. If a response comes neither way, the client waits until the
 /// deadline, and gets 504.
 public struct HTTPResponder: ~Copyable, Sendable {
-    @usableFromInline var exchange: Exchange?
+    private var exchange: Exchange?
     /// What middleware does to the response, the outermost first.
-    @usableFromInline var transforms: [HTTPOutcome.Transform] = []
+    private var transforms: [HTTPOutcome.Transform] = []
 
     init(_ exchange: Exchange) { self.exchange = exchange }
 
     deinit {
-        exchange?.finishLater { throw ResponderDropped() }
+        exchange?.complete { throw ResponderDropped() }
     }
 
     /// - Parameter make: makes the response, or throws the error that becomes it. It is called on the thread that read the
     ///   request, also when the client has gone or the deadline came first; the response has no effect then.
     public consuming func respond(_ make: @escaping @Sendable () throws -> HTTPResponse) {
-        if !Self.respondNow(exchange, transforms, make) { Self.respondLater(exchange, transforms, make) }
-        exchange = nil
+        let transforms = transforms
+        exchange.take()?.complete { try transforms.response(make) }
     }
 
     /// The same for a function that calls back with a result.
     ///
     /// - Returns: a function that must be called once.
-    @inlinable
     public consuming func completion<Value: Sendable>(
         _ make: @escaping @Sendable (Result<Value, any Error>) throws -> HTTPResponse
     ) -> @Sendable (Result<Value, any Error>) -> Void {
         let exchange = exchange.take()
         let transforms = transforms
-        return { result in
-            if Self.respondNow(exchange, transforms, { try make(result) }) { return }
-            Self.respondLater(exchange, transforms) { try make(result) }
-        }
-    }
-
-    /// - Returns: false when the call that handed the request over is done.
-    @usableFromInline
-    static func respondNow(
-        _ exchange: Exchange?, _ transforms: [HTTPOutcome.Transform], _ make: () throws -> HTTPResponse
-    ) -> Bool {
-        guard let exchange, exchange.isRunning else { return false }
-        exchange.finish { try transforms.response(make) }
-        return true
-    }
-
-    @usableFromInline
-    static func respondLater(
-        _ exchange: Exchange?, _ transforms: [HTTPOutcome.Transform],
-        _ make: @escaping @Sendable () throws -> HTTPResponse
-    ) {
-        exchange?.finishLater { try transforms.response(make) }
+        return { result in exchange?.complete { try transforms.response { try make(result) } } }
     }
 
     mutating func add(_ transform: @escaping HTTPOutcome.Transform) { transforms.append(transform) }

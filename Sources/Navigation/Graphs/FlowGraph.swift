@@ -14,7 +14,7 @@ public struct FlowGraph: Sendable {
     let nodes: [GraphNode]
     let arrows: [GraphArrow]
 
-    /// Collects what there is to draw.
+    /// Collects the nodes and edges of the drawing.
     public init(_ definition: FlowDefinition) {
         var collector = GraphCollector(definition)
         collector.collect()

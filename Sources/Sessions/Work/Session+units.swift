@@ -45,7 +45,7 @@ extension Session {
         _ operation: ServiceOperation, by caller: ServiceCaller = .client,
         then done: @escaping Completion<ServiceOperation.Outcome>
     ) {
-        begin(OperationWork(operation, by: caller, in: self, then: done))
+        transact({ [self] in try outcome(of: operation, by: caller, on: &$0) }, then: done)
     }
 
     /// The same, waiting.
@@ -55,7 +55,7 @@ extension Session {
         try await transact { [self] in try outcome(of: operation, by: caller, on: &$0) }
     }
 
-    fileprivate func outcome(
+    private func outcome(
         of operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
         try perform(operation, by: caller, on: &pending)
@@ -160,39 +160,5 @@ extension Session {
             let labels = try pending.details.labels.merging(patch, environment.settings)
             if labels != pending.details.labels { pending.details.labels = labels }
         }
-    }
-}
-
-/// One operation, and the caller that waits for its outcome: a ``Transaction`` with one object instead of four.
-///
-/// `@unchecked Sendable`: `outcome` is touched by the thread that has the session's turn, and read after the unit has ended.
-private final class OperationWork: QueuedWork, @unchecked Sendable {
-    private let operation: ServiceOperation
-    private let caller: ServiceCaller
-    private let done: Session.Completion<ServiceOperation.Outcome>
-    private var outcome: Result<ServiceOperation.Outcome, any Error>?
-
-    init(
-        _ operation: ServiceOperation, by caller: ServiceCaller, in session: Session,
-        then done: @escaping Session.Completion<ServiceOperation.Outcome>
-    ) {
-        self.operation = operation
-        self.caller = caller
-        self.done = done
-        super.init(in: session)
-    }
-
-    override func change(_ pending: inout PendingState) -> Bool {
-        do {
-            outcome = .success(try session.outcome(of: operation, by: caller, on: &pending))
-            return true
-        } catch {
-            outcome = .failure(error)
-            return false
-        }
-    }
-
-    override func conclude(_ refusal: SessionError?) {
-        done(refusal.map { .failure($0) } ?? outcome ?? .failure(SessionError.ended))
     }
 }
