@@ -46,6 +46,7 @@ struct ServiceEndpoints: Sendable {
         to routes: inout RouterBuilder
     ) {
         let allow = methods(isState: isState)
+        let caller = caller
         let handler = session.handler { request, session in
             let operation = try operation(request)
             return .deferred { responder in

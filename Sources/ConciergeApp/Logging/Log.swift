@@ -49,14 +49,14 @@ package final class Log: Sendable {
 
     /// Writes a line, if its level is written.
     /// - Parameter fields: adds members after `time`, `level` and `event`.
-    package func write(_ level: Level, _ event: String, _ fields: (inout LogLine) -> Void = { _ in }) {
+    package func write(_ level: Level, _ event: StaticString, _ fields: (inout LogLine) -> Void = { _ in }) {
         guard writes(level) else { return }
         append(level, event, at: LogTime.now(), fields)
     }
 
     /// Writes a line, whatever the level.
     /// - Parameter time: in nanoseconds of the monotonic clock.
-    func append(_ level: Level, _ event: String, at time: UInt64, _ fields: (inout LogLine) -> Void) {
+    func append(_ level: Level, _ event: StaticString, at time: UInt64, _ fields: (inout LogLine) -> Void) {
         var line = LogLine(form, level, event, capacity: 384)
         fields(&line)
         line.end()
@@ -91,6 +91,15 @@ package final class Log: Sendable {
 }
 
 extension Configuration.Log.Level {
+    var name: StaticString {
+        switch self {
+        case .debug: "debug"
+        case .info: "info"
+        case .warning: "warning"
+        case .error: "error"
+        }
+    }
+
     var severity: Int {
         switch self {
         case .debug: 0

@@ -21,31 +21,33 @@ enum LogForm: Sendable {
 /// how much there is.
 package struct LogLine: ~Copyable {
     let form: LogForm
-    private var memory: UnsafeMutableRawPointer
+    private var memory: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var count = 0
 
     private init(_ form: LogForm, capacity: Int) {
         self.form = form
         self.capacity = capacity
-        memory = .allocate(byteCount: capacity, alignment: 1)
+        memory = .allocate(capacity: capacity)
     }
 
     deinit { memory.deallocate() }
 
     /// - Parameter capacity: about how many bytes will come, to take memory once.
-    init(_ form: LogForm, _ level: Configuration.Log.Level, _ event: String, capacity: Int = 256) {
+    init(_ form: LogForm, _ level: Configuration.Log.Level, _ event: StaticString, capacity: Int = 256) {
         self.init(form, capacity: capacity)
         switch form {
         case .json:
             append("\"level\":\"")
-            append(level.rawValue)
-            append("\",\"event\":")
+            append(level.name)
+            append("\",\"event\":\"")
+            append(event)
+            append("\"")
         case .text:
-            append(level.rawValue)
+            append(level.name)
             append(" ")
+            append(event)
         }
-        appendString(event)
     }
 
     /// Members that many lines have in common, to be added with ``add(members:)``.
@@ -109,7 +111,7 @@ extension LogLine {
 
     /// Room for so many more bytes, which the caller writes.
     @inline(__always)
-    private mutating func take(_ length: Int) -> UnsafeMutableRawPointer {
+    private mutating func take(_ length: Int) -> UnsafeMutablePointer<UInt8> {
         if length > capacity - count { grow(by: length) }
         defer { count += length }
         return memory + count
@@ -118,8 +120,8 @@ extension LogLine {
     @inline(never)
     private mutating func grow(by length: Int) {
         capacity = 2 * (count + length)
-        let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 1)
-        larger.copyMemory(from: memory, byteCount: count)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        larger.initialize(from: memory, count: count)
         memory.deallocate()
         memory = larger
     }
@@ -127,7 +129,7 @@ extension LogLine {
     @inline(__always)
     private mutating func append(_ source: UnsafeRawBufferPointer) {
         guard let start = source.baseAddress else { return }
-        take(source.count).copyMemory(from: start, byteCount: source.count)
+        UnsafeMutableRawPointer(take(source.count)).copyMemory(from: start, byteCount: source.count)
     }
 
     @inline(__always)
@@ -135,39 +137,37 @@ extension LogLine {
         append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    private mutating func append(_ text: String) {
+    private mutating func append(string text: String) {
         var text = text
         text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
 
+    @inline(__always)
     private mutating func beginMember(_ name: StaticString) {
         append(form == .json ? ",\"" : " ")
         append(name)
         append(form == .json ? "\":" : "=")
     }
 
-    /// - Parameter width: of how many digits there are at least, zeros in front.
+    /// - Parameter width: of how many digits there are at least, zeros in front; at most 8.
     private mutating func appendDecimal(_ value: UInt64, width: Int = 1) {
-        var digits = 1
-        var rest = value / 10
-        while rest > 0 {
+        guard var rest = UInt32(exactly: value), rest < 100_000_000 else { return append(string: String(value)) }
+        // The digit that is found last comes first in memory: the lowest byte of a little-endian word.
+        var word: UInt64 = 0
+        var digits = 0
+        repeat {
+            word = word << 8 | UInt64(UInt32(UInt8(ascii: "0")) + rest % 10)
+            rest /= 10
             digits += 1
-            rest /= 10
-        }
-        digits = max(digits, width)
-        let start = take(digits)
-        rest = value
-        for place in stride(from: digits - 1, through: 0, by: -1) {
-            start.storeBytes(
-                of: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), toByteOffset: place, as: UInt8.self)
-            rest /= 10
-        }
+        } while rest > 0 || digits < width
+        UnsafeMutableRawPointer(take(8)).storeBytes(of: word.littleEndian, as: UInt64.self)
+        count -= 8 - digits
     }
 
     private mutating func appendString(_ value: String) {
         if !value.isEmpty, value.utf8.allSatisfy(Self.isPlain) {
             if form == .json { append("\"") }
-            append(value)
+            append(string: value)
             if form == .json { append("\"") }
         } else {
             appendEscaped(value)
@@ -194,9 +194,9 @@ extension LogLine {
             case 0x00..<0x20, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069:
                 append("\\u")
                 for shift: UInt32 in [12, 8, 4, 0] {
-                    take(1).storeBytes(of: Hexadecimal.digit(UInt8(scalar.value >> shift & 15)), as: UInt8.self)
+                    take(1).pointee = Hexadecimal.digit(UInt8(scalar.value >> shift & 15))
                 }
-            default: append(String(scalar))
+            default: append(string: String(scalar))
             }
         }
         append("\"")

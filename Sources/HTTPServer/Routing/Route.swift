@@ -31,7 +31,6 @@ public enum HTTPOutcome: Sendable {
         case .response(let response): return .response(try transform(.success(response)))
         case .deferred(let begin):
             return .deferred { responder in
-                var responder = responder
                 responder.add(transform)
                 begin(responder)
             }

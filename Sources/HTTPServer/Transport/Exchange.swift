@@ -10,6 +10,7 @@ import Synchronization
 /// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once. That is
 /// done under the lock: it stays until then, since ``abandoned()`` wants the lock as well. Everything else is immutable
 /// or under the lock.
+@usableFromInline
 final class Exchange: @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
@@ -17,6 +18,8 @@ final class Exchange: @unchecked Sendable {
     private let state = Mutex(ExchangeState())
     /// Touched on the worker's thread only; and on another when that one is over, and nobody asks for it any more.
     private var task: Task<Void, Never>?
+    /// What middleware does to a deferred response, the outermost first. Complete before the handler begins.
+    var transforms: [HTTPOutcome.Transform] = []
 
     init(request: HTTPRequest, core: ServerCore, connection: OpaquePointer) {
         self.request = request
@@ -53,6 +56,7 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// Has the response made on the worker's thread, unless the call that handed the request over is under way.
+    @usableFromInline
     func complete(_ make: @escaping @Sendable () throws -> HTTPResponse) {
         if state.withLock(\.isRunning) { return finish(by: make) }
         core.executors[request.worker].run(.response(self, make))
@@ -60,7 +64,11 @@ final class Exchange: @unchecked Sendable {
 
     func finish(by make: () throws -> HTTPResponse) {
         do {
-            finish(try make())
+            if transforms.isEmpty { return finish(try make()) }
+            let result = transforms.reversed().reduce(Result(catching: make)) { result, transform in
+                Result { try transform(result) }
+            }
+            finish(try result.get())
         } catch {
             finish(core.response(to: error, of: request))
         }

@@ -34,7 +34,7 @@ struct ExchangeState {
     private var state = State.running
 
     /// The handler, or a deadline, has an answer. True: the caller must resume the connection now.
-    mutating func finish(_ response: HTTPResponse) -> Bool {
+    mutating func finish(_ response: consuming HTTPResponse) -> Bool {
         switch state {
         case .running, .wantingAtOnce: state = .finishedAtOnce(response)
         case .suspending, .wantingWhileSuspending: state = .finishedWhileSuspending(response)
@@ -65,12 +65,14 @@ struct ExchangeState {
 
     /// The call that handed the request over is about to return: with an answer, or else to be suspended.
     mutating func leave() -> HTTPResponse? {
-        switch state {
+        var left = State.suspending
+        swap(&left, &state)
+        switch consume left {
         case .finishedAtOnce(let response):
             state = .over
             return response
         case .wantingAtOnce: state = .wantingWhileSuspending
-        default: state = .suspending
+        default: break
         }
         return nil
     }

@@ -12,8 +12,6 @@
 /// deadline, and gets 504.
 public struct HTTPResponder: ~Copyable, Sendable {
     private var exchange: Exchange?
-    /// What middleware does to the response, the outermost first.
-    private var transforms: [HTTPOutcome.Transform] = []
 
     init(_ exchange: Exchange) { self.exchange = exchange }
 
@@ -24,31 +22,25 @@ public struct HTTPResponder: ~Copyable, Sendable {
     /// - Parameter make: makes the response, or throws the error that becomes it. It is called on the thread that read the
     ///   request, also when the client has gone or the deadline came first; the response has no effect then.
     public consuming func respond(_ make: @escaping @Sendable () throws -> HTTPResponse) {
-        let transforms = transforms
-        exchange.take()?.complete { try transforms.response(make) }
+        takeExchange()?.complete(make)
     }
 
     /// The same for a function that calls back with a result.
     ///
     /// - Returns: a function that must be called once.
+    @inlinable  // For the type to be known: the runtime looks a generic type up for each request otherwise.
     public consuming func completion<Value: Sendable>(
         _ make: @escaping @Sendable (Result<Value, any Error>) throws -> HTTPResponse
     ) -> @Sendable (Result<Value, any Error>) -> Void {
-        let exchange = exchange.take()
-        let transforms = transforms
-        return { result in exchange?.complete { try transforms.response { try make(result) } } }
+        let exchange = takeExchange()
+        return { result in exchange?.complete { try make(result) } }
     }
 
-    mutating func add(_ transform: @escaping HTTPOutcome.Transform) { transforms.append(transform) }
-}
+    /// The exchange, to be completed once.
+    @usableFromInline
+    consuming func takeExchange() -> Exchange? { exchange.take() }
 
-extension [HTTPOutcome.Transform] {
-    fileprivate func response(_ make: () throws -> HTTPResponse) throws -> HTTPResponse {
-        if isEmpty { return try make() }
-        return try reversed().reduce(Result(catching: make)) { result, transform in
-            Result { try transform(result) }
-        }.get()
-    }
+    func add(_ transform: @escaping HTTPOutcome.Transform) { exchange?.transforms.append(transform) }
 }
 
 private struct ResponderDropped: Error, CustomStringConvertible {

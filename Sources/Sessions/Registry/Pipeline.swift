@@ -97,7 +97,7 @@ extension Session.State {
             work.isFinished = true
             return nil
         }
-        var head = pipeline.head ?? Pipeline.Head(record: record, unwritten: unwritten, memory: memory)
+        var head = pipeline.head.take() ?? Pipeline.Head(record: record, unwritten: unwritten, memory: memory)
         result.pending.apply(committed: result.record, to: &head.record, &head.unwritten)
         if let memory = result.pending.newMemory { head.memory = memory }
         pipeline.head = head

@@ -2,43 +2,46 @@
 ///
 /// `@unchecked Sendable`: the thread that has the session's turn writes to it until it is submitted; from then on the
 /// session's lock guards it.
-class QueuedWork: @unchecked Sendable {
+final class QueuedWork: @unchecked Sendable {
     let session: Session
+    /// Changes a copy of the state, maybe several times, each time another copy. Returns false when it threw, and the copy
+    /// does not count. Nil for a caller that waits until nothing is under way, and keeps the turn until
+    /// ``Session/endTurn()``.
+    private let change: (@Sendable (inout PendingState) -> Bool)?
+    /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.
+    let conclude: @Sendable (SessionError?) -> Void
     /// The next element of its list.
-    final fileprivate var next: QueuedWork?
+    fileprivate var next: QueuedWork?
     /// What it has made of the state; nil when it has not run, or it threw.
-    final private(set) var result: WorkResult?
+    private(set) var result: WorkResult?
     /// Whether the store has done its part, or has none.
-    final var isFinished = false
+    var isFinished = false
     /// Why the store refused it.
-    final var failure: StoreError?
+    var failure: StoreError?
     /// Whether publishing it gave the session its first ``JourneyMemory``.
-    final var isFirstMemory = false
+    var isFirstMemory = false
     /// How often it lost against another process.
-    final var retries = 0
+    var retries = 0
 
-    init(in session: Session) { self.session = session }
+    init(
+        in session: Session, _ change: (@Sendable (inout PendingState) -> Bool)?,
+        then conclude: @escaping @Sendable (SessionError?) -> Void
+    ) {
+        self.session = session
+        self.change = change
+        self.conclude = conclude
+    }
 
-    /// Whether it waits until nothing is under way, and keeps the turn until ``Session/endTurn()``.
-    var isExclusive: Bool { false }
-
-    /// Changes a copy of the state. May run again, on another copy.
-    ///
-    /// - Returns: false when it threw, and the copy does not count.
-    func change(_ pending: inout PendingState) -> Bool { true }
-
-    /// Tells the caller. Called once.
-    ///
-    /// - Parameter refusal: nil when the result of ``change(_:)`` holds, or the caller has the turn.
-    func conclude(_ refusal: SessionError?) {}
+    /// Whether the caller needs the session to itself.
+    var isExclusive: Bool { change == nil }
 
     /// Runs the unit of work.
     ///
     /// - Returns: nil when there is nothing to store.
-    final func run(on start: consuming PendingState) -> SessionCommit? {
+    func run(on start: consuming PendingState) -> SessionCommit? {
         isFinished = false
         failure = nil
-        guard change(&start) else {
+        guard let change, change(&start) else {
             result = nil
             return nil
         }
@@ -60,55 +63,6 @@ final class WorkResult: Sendable {
         self.record = record
         self.newFlows = newFlows
     }
-}
-
-/// A unit of work, and the caller that waits for its result.
-///
-/// `@unchecked Sendable`: `value` is touched by the thread that has the session's turn, and read after the unit has ended.
-final class Transaction<Value: Sendable>: QueuedWork, @unchecked Sendable {
-    private let body: @Sendable (inout PendingState) throws -> Value
-    private let done: @Sendable (Result<Value, any Error>) -> Void
-    /// Of the last run.
-    private var value: Result<Value, any Error>?
-
-    init(
-        in session: Session, _ body: @escaping @Sendable (inout PendingState) throws -> Value,
-        then done: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) {
-        self.body = body
-        self.done = done
-        super.init(in: session)
-    }
-
-    override func change(_ pending: inout PendingState) -> Bool {
-        do {
-            value = .success(try body(&pending))
-            return true
-        } catch {
-            value = .failure(error)
-            return false
-        }
-    }
-
-    override func conclude(_ refusal: SessionError?) {
-        done(refusal.map { .failure($0) } ?? value ?? .failure(SessionError.ended))
-    }
-}
-
-/// A caller that needs the session to itself.
-///
-/// `@unchecked Sendable`: it adds nothing that changes.
-final class ExclusiveTurn: QueuedWork, @unchecked Sendable {
-    private let begin: @Sendable (SessionError?) -> Void
-
-    /// - Parameter begin: called once, with nil when the caller has the turn.
-    init(in session: Session, _ begin: @escaping @Sendable (SessionError?) -> Void) {
-        self.begin = begin
-        super.init(in: session)
-    }
-
-    override var isExclusive: Bool { true }
-    override func conclude(_ refusal: SessionError?) { begin(refusal) }
 }
 
 extension SessionEnvironment {

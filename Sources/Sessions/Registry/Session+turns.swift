@@ -10,7 +10,7 @@ extension Session {
     /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many are waiting.
     nonisolated(nonsending) func takeTurn(isLast: Bool = false) async throws(SessionError) {
         let refusal = await withUnsafeContinuation { continuation in
-            begin(ExclusiveTurn(in: self) { continuation.resume(returning: $0) }, isFirst: isLast)
+            begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast)
         }
         if let refusal { throw refusal }
     }

@@ -12,7 +12,20 @@ extension Session {
     func transact<Value: Sendable>(
         _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
     ) {
-        begin(Transaction(in: self, body, then: done))
+        // The thread that has the session's turn writes to it, and it is read after the unit has ended.
+        nonisolated(unsafe) var result: Result<Value, any Error>?
+        begin(
+            QueuedWork(in: self) { pending in
+                do {
+                    result = .success(try body(&pending))
+                    return true
+                } catch {
+                    result = .failure(error)
+                    return false
+                }
+            } then: { refusal in
+                done(refusal.map { .failure($0) } ?? result ?? .failure(SessionError.ended))
+            })
     }
 
     /// Called with the result of a unit of work.
@@ -112,7 +125,7 @@ extension Session {
 
     /// Loads what another process has committed, then lets the units that lost against it run again.
     func reloading() -> QueuedWork {
-        ExclusiveTurn(in: self) { [self] refusal in
+        QueuedWork(in: self, nil) { [self] refusal in
             if let refusal { return retry(unless: refusal) }
             Task {
                 do throws(SessionError) {
