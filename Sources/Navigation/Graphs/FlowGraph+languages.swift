@@ -6,12 +6,16 @@ extension FlowGraph {
         var lines = ["flowchart TB"]
         for node in nodes {
             let (left, right) = Self.mermaidBrackets(node.shape)
-            lines.append("  \(node.key)\(left)\(Self.mermaidLabel(node.lines))\(right)")
+            lines.append("  \(node.key)\(left)\(Self.mermaidLabel(Self.heading(of: node) + node.lines))\(right)")
         }
         for arrow in arrows {
             let line = arrow.isQuiet ? "-.->" : "-->"
             let label = arrow.lines.isEmpty ? "" : "|\(Self.mermaidLabel(arrow.lines))|"
             lines.append("  \(arrow.from) \(line)\(label) \(arrow.to)")
+        }
+        if !legend.isEmpty {
+            lines.append("  legend[\(Self.mermaidLabel(legend.map { "\($0.rawValue) \($0.meaning)" }))]")
+            lines.append("  style legend fill:#ffffff,stroke:#cbd2d9,color:#1f2933")
         }
         for shape in GraphNode.Shape.allCases {
             let keys = nodes.filter { $0.shape == shape }.map(\.key)
@@ -20,6 +24,10 @@ extension FlowGraph {
             lines.append("  class \(keys.joined(separator: ",")) \(shape.rawValue)Node")
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func heading(of node: GraphNode) -> [String] {
+        [node.title, node.id].compactMap(\.self).filter { !$0.isEmpty }
     }
 
     private static func mermaidBrackets(_ shape: GraphNode.Shape) -> (String, String) {
@@ -84,22 +92,26 @@ extension FlowGraph {
 extension FlowGraph {
     /// The flow in the language of Graphviz.
     ///
-    /// The background is transparent; the colours of shapes and text are readable on light and on dark.
+    /// The background is transparent. Text has a background of its own, and a contrast of at least 5:1 to it (WCAG 2.2,
+    /// 1.4.3), so the drawing is readable on light and on dark.
     public var graphviz: String {
         var lines = [
-            "digraph \(Self.graphvizLabel([title])) {",
+            "digraph \(Self.quoted(title)) {",
             "  graph [rankdir=TB, bgcolor=\"transparent\", pad=0.3, nodesep=0.5, ranksep=0.6]",
             "  node [\(Self.graphvizFont), fontsize=12, fontcolor=\"#1f2933\", color=\"#5b7083\", penwidth=1.2, margin=\"0.2,0.1\"]",
-            "  edge [\(Self.graphvizFont), fontsize=10, fontcolor=\"#718096\", color=\"#718096\", arrowsize=0.7]",
+            "  edge [\(Self.graphvizFont), fontsize=10, fontcolor=\"#1f2933\", color=\"#718096\", arrowsize=0.7]",
         ]
         for node in nodes {
-            lines.append("  \(node.key) [label=\(Self.graphvizLabel(node.lines)), \(Self.graphvizStyle(node.shape))]")
+            lines.append("  \(node.key) [label=\(Self.graphvizLabel(of: node)), \(Self.graphvizStyle(node.shape))]")
         }
         for arrow in arrows {
-            // With spaces, because Graphviz puts labels right beside the lines.
-            let style = arrow.isQuiet ? ", style=dashed" : ""
-            let label = Self.graphvizLabel(arrow.lines, padding: " ")
-            lines.append("  \(arrow.from) -> \(arrow.to) [label=\(label)\(style)]")
+            let label = arrow.lines.isEmpty ? [] : ["label=\(Self.graphvizBox(arrow.lines))"]
+            let attributes = (label + (arrow.isQuiet ? ["style=dashed"] : [])).joined(separator: ", ")
+            lines.append("  \(arrow.from) -> \(arrow.to)\(attributes.isEmpty ? "" : " [\(attributes)]")")
+        }
+        if !legend.isEmpty {
+            let box = Self.graphvizBox(legend.map { "\($0.rawValue) \($0.meaning)" }, border: 1)
+            lines.append("  legend [label=\(box), shape=plaintext, fontsize=10]")
         }
         return lines.joined(separator: "\n") + "\n}\n"
     }
@@ -117,19 +129,38 @@ extension FlowGraph {
         }
     }
 
-    /// A quoted string of one or several lines, with quotes, backslashes and ampersands escaped.
-    private static func graphvizLabel(_ lines: [String], padding: String = "") -> String {
-        let escaped = lines.map { line in
-            padding
-                + GraphText.fitting(line).unicodeScalars.map { scalar in
-                    switch scalar {
-                    case "\"": "\\\""
-                    case "\\": "\\\\"
-                    case "&": "&amp;"
-                    default: String(scalar)
-                    }
-                }.joined() + padding
+    /// The title, or else the id, in bold; then the id in small letters, and the details.
+    private static func graphvizLabel(of node: GraphNode) -> String {
+        guard !node.id.isEmpty else { return "\"\"" }
+        var lines = ["<B>\(markup(node.title ?? node.id))</B>"]
+        if node.title != nil { lines.append("<FONT POINT-SIZE=\"9\" COLOR=\"#52606d\">\(markup(node.id))</FONT>") }
+        return "<\((lines + node.lines.map(markup)).joined(separator: "<BR/>"))>"
+    }
+
+    /// Lines on a white background.
+    private static func graphvizBox(_ lines: [String], border: Int = 0) -> String {
+        let text = lines.map { markup($0) + "<BR ALIGN=\"LEFT\"/>" }.joined()
+        return "<<TABLE BORDER=\"\(border)\" CELLBORDER=\"0\" CELLPADDING=\"2\" CELLSPACING=\"0\" BGCOLOR=\"#ffffff\">"
+            + "<TR><TD>\(text)</TD></TR></TABLE>>"
+    }
+
+    /// Text for labels in Graphviz's markup, which is read as XML.
+    private static func markup(_ text: String) -> String {
+        GraphText.fitting(text).unicodeScalars.map { scalar in
+            switch scalar {
+            case "&": "&amp;"
+            case "<": "&lt;"
+            case ">": "&gt;"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+
+    /// A quoted string, as Graphviz reads it.
+    private static func quoted(_ text: String) -> String {
+        let escaped = GraphText.fitting(text).unicodeScalars.map { scalar in
+            scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : String(scalar)
         }
-        return "\"\(escaped.joined(separator: "\\n"))\""
+        return "\"\(escaped.joined())\""
     }
 }

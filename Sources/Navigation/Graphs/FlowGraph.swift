@@ -6,13 +6,16 @@
 /// graph.graphviz  // text/vnd.graphviz, which the `dot` tool draws
 /// ```
 ///
-/// Both have the same content. A transition with a target is an arrow, labelled as in a state chart: `event [guard]`, and
-/// below it the verb, unless it is `push`, and the history policy. A transition without a target, which stays or goes
-/// back, is a line in its node. The events of the flow start at a node that stands for any screen.
+/// Both have the same content. All transitions from one state to another are one arrow, which has a line for each, as in a
+/// state chart: `event [guard]`, then marks, which the legend explains, and the verb, unless it is `push`. A transition
+/// without a target, which stays or goes back, is a line in its node. So are the transitions of a screen that lead back to
+/// many others, such as the change links of a summary. The events of the flow start at a node that stands for any screen.
 public struct FlowGraph: Sendable {
     let title: String
     let nodes: [GraphNode]
     let arrows: [GraphArrow]
+    /// The marks that the drawing uses.
+    let legend: [GraphMark]
 
     /// Collects the nodes and edges of the drawing.
     public init(_ definition: FlowDefinition) {
@@ -21,6 +24,7 @@ public struct FlowGraph: Sendable {
         title = "\(definition.id) \(definition.version)"
         nodes = collector.nodes
         arrows = collector.arrows
+        legend = GraphMark.allCases.filter(collector.marks.contains)
     }
 }
 
@@ -29,8 +33,12 @@ struct GraphNode: Sendable, Equatable {
     /// The name for arrows: letters and digits only.
     let key: String
     let shape: Shape
-    /// The id of the state, then its details.
-    var lines: [String]
+    /// For people.
+    let title: String?
+    /// The id of the state.
+    let id: String
+    /// Its details.
+    var lines: [String] = []
 
     enum Shape: String, Sendable, CaseIterable {
         case start, screen, choice, flow, final
@@ -43,15 +51,39 @@ struct GraphNode: Sendable, Equatable {
 struct GraphArrow: Sendable, Equatable {
     let from: String
     let to: String
-    let lines: [String]
+    /// One for each transition.
+    var lines: [String]
     /// Whether it needs no event of the flow: going back, a timeout.
-    let isQuiet: Bool
+    var isQuiet: Bool
+}
+
+/// A sign in the drawing.
+enum GraphMark: String, Sendable, CaseIterable {
+    case data = "▤"
+    case actions = "✎"
+    case modal = "⧉"
+    case invalidate = "⊘"
+    case back = "↩"
+    case time = "⏱"
+
+    /// For the legend.
+    var meaning: String {
+        switch self {
+        case .data: "shows data"
+        case .actions: "changes data"
+        case .modal: "opens a modal context"
+        case .invalidate: "nothing up to here can be gone back to"
+        case .back: "what going back does"
+        case .time: "after a time"
+        }
+    }
 }
 
 /// Collects the nodes and arrows of a definition.
 struct GraphCollector {
     private(set) var nodes: [GraphNode] = []
     private(set) var arrows: [GraphArrow] = []
+    private(set) var marks: Set<GraphMark> = []
     private let definition: FlowDefinition
     private let text: GraphText
 
@@ -61,82 +93,146 @@ struct GraphCollector {
     }
 
     mutating func collect() {
-        nodes.append(GraphNode(key: "start", shape: .start, lines: []))
-        arrows.append(GraphArrow(from: "start", to: Self.key(definition.initial), lines: [], isQuiet: false))
-        for (place, state) in definition.states.enumerated() {
-            collect(state, at: place)
-        }
+        nodes.append(GraphNode(key: "start", shape: .start, title: nil, id: ""))
+        add(GraphArrow(from: "start", to: Self.key(definition.initial), lines: [], isQuiet: false))
+        for (place, state) in definition.states.enumerated() { collect(state, at: place) }
+        listArrowsBack()
         if !definition.events.isEmpty {
-            nodes.append(GraphNode(key: "any", shape: .anywhere, lines: ["any screen"]))
+            nodes.append(GraphNode(key: "any", shape: .anywhere, title: nil, id: "any screen"))
             collect(definition.events, from: "any")
         }
     }
 
     private mutating func collect(_ state: FlowState, at place: Int) {
         let key = Self.key(place)
-        var node = GraphNode(key: key, shape: .screen, lines: [state.id])
         switch state.kind {
-        case .screen(let screen):
-            node.lines += screen.title.map { ["“\($0)”"] } ?? []
-            node.lines += screen.requires.isEmpty ? [] : ["needs " + text.list(screen.requires)]
-            node.lines += screen.back == .forbidden ? ["no way back"] : []
-            nodes.append(node)
-            collect(screen.events, from: key)
-            if case .target(let target) = screen.back {
-                arrows.append(GraphArrow(from: key, to: Self.key(target), lines: ["back"], isQuiet: true))
-            }
-            if let timeout = screen.timeout {
-                let after = "after " + GraphText.duration(timeout.after)
-                if let transition = timeout.transition {
-                    draw(transition, of: after, from: key, isQuiet: true)
-                } else {
-                    nodes[nodes.count - 1].lines.append("expires " + after)
-                }
-            }
+        case .screen(let screen): collect(screen, of: state, key)
         case .choice(let branches):
-            nodes.append(GraphNode(key: key, shape: .choice, lines: node.lines))
+            nodes.append(GraphNode(key: key, shape: .choice, title: nil, id: state.id))
             for branch in branches {
-                guard let target = branch.target else { continue }
-                let label = branch.guard.map { "[\(text.of($0))]" } ?? (branches.count > 1 ? "else" : "")
-                let lines = [label, branch.nav.map(\.rawValue) ?? ""].filter { !$0.isEmpty }
-                arrows.append(GraphArrow(from: key, to: Self.key(target), lines: lines, isQuiet: false))
+                let condition = branch.guard.map { "[\(text.of($0))]" } ?? (branches.count > 1 ? "else" : "")
+                draw(branch, condition, from: key)
             }
         case .flow(let child):
             let version = child.version.map { " \($0)" } ?? ""
-            nodes.append(GraphNode(key: key, shape: .flow, lines: node.lines + ["flow \(child.flow)\(version)"]))
+            nodes.append(
+                GraphNode(key: key, shape: .flow, title: nil, id: state.id, lines: ["flow \(child.flow)\(version)"]))
             for end in child.ends {
                 for transition in end.transitions {
                     draw(transition, of: end.outcome.map { "done.\($0)" } ?? "done", from: key)
                 }
             }
         case .final(let ending):
-            let outcome = ending.outcome == state.id ? [] : ["outcome \(ending.outcome)"]
-            nodes.append(GraphNode(key: key, shape: .final, lines: node.lines + outcome))
+            let lines = ending.outcome == state.id ? [] : ["outcome \(ending.outcome)"]
+            nodes.append(GraphNode(key: key, shape: .final, title: nil, id: state.id, lines: lines))
+        }
+    }
+
+    private mutating func collect(_ screen: Screen, of state: FlowState, _ key: String) {
+        var lines: [String] = []
+        if !screen.data.isEmpty { lines.append("\(mark(.data)) \(screen.data.joined(separator: ", "))") }
+        if !screen.requires.isEmpty { lines.append("needs " + text.list(screen.requires)) }
+        if !screen.entry.isEmpty { lines.append("\(mark(.actions)) on entry") }
+        if !screen.exit.isEmpty { lines.append("\(mark(.actions)) on exit") }
+        if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
+        nodes.append(GraphNode(key: key, shape: .screen, title: screen.title, id: state.id, lines: lines))
+        collect(screen.events, from: key)
+        if case .target(let target) = screen.back {
+            add(GraphArrow(from: key, to: Self.key(target), lines: [mark(.back)], isQuiet: true))
+        }
+        if let timeout = screen.timeout {
+            let after = "\(mark(.time)) \(GraphText.duration(timeout.after))"
+            if let transition = timeout.transition {
+                draw(transition, of: after, from: key, isQuiet: true)
+            } else {
+                nodes[nodes.count - 1].lines.append("\(after) – expires")
+            }
         }
     }
 
     private mutating func collect(_ rules: [EventRule], from key: String) {
         for rule in rules {
-            for transition in rule.transitions {
-                draw(transition, of: rule.event, from: key)
+            for transition in rule.transitions { draw(transition, of: rule.event, from: key) }
+        }
+    }
+
+    /// Adds a transition that something causes.
+    private mutating func draw(_ transition: Transition, of cause: String, from key: String, isQuiet: Bool = false) {
+        draw(transition, cause + (transition.guard.map { " [\(text.of($0))]" } ?? ""), from: key, isQuiet: isQuiet)
+    }
+
+    /// Adds an arrow from the last node, or a line to it.
+    private mutating func draw(_ transition: Transition, _ label: String, from key: String, isQuiet: Bool = false) {
+        var words = label.isEmpty ? [] : [label]
+        if !transition.actions.isEmpty { words.append(mark(.actions)) }
+        switch transition.nav {
+        case .push, nil: break
+        case .present: words.append(mark(.modal))
+        case .some(let verb): if transition.target != nil { words.append(verb.rawValue) }
+        }
+        switch transition.history {
+        case .preserve: break
+        case .discard: words.append("discard")
+        case .invalidate: words.append(mark(.invalidate))
+        }
+        let line = words.joined(separator: " ")
+        if let target = transition.target {
+            add(GraphArrow(from: key, to: Self.key(target), lines: line.isEmpty ? [] : [line], isQuiet: isQuiet))
+        } else {
+            nodes[nodes.count - 1].lines.append("\(line) – \(transition.nav?.rawValue ?? "stays")")
+        }
+    }
+
+    private mutating func add(_ arrow: GraphArrow) {
+        if let same = arrows.firstIndex(where: { $0.from == arrow.from && $0.to == arrow.to }) {
+            arrows[same].lines += arrow.lines
+            arrows[same].isQuiet = arrows[same].isQuiet && arrow.isQuiet
+        } else {
+            arrows.append(arrow)
+        }
+    }
+
+    /// With so many arrows to states nearer the start, they are lines in the node: a summary has one to each question.
+    private static let manyArrowsBack = 4
+
+    private mutating func listArrowsBack() {
+        let distances = distances()
+        for place in nodes.indices where nodes[place].shape == .screen {
+            let key = nodes[place].key
+            let back = arrows.filter { arrow in
+                guard arrow.from == key, let here = distances[key], let there = distances[arrow.to] else {
+                    return false
+                }
+                return there < here && !arrow.lines.isEmpty
+            }
+            guard back.count >= Self.manyArrowsBack else { continue }
+            arrows.removeAll(where: back.contains)
+            for arrow in back {
+                let target = nodes.first { $0.key == arrow.to }
+                nodes[place].lines += arrow.lines.map { "\($0) → \(target?.id ?? arrow.to)" }
             }
         }
     }
 
-    /// Adds an arrow from the last node, or a line to it.
-    private mutating func draw(_ transition: Transition, of event: String, from key: String, isQuiet: Bool = false) {
-        let label = event + (transition.guard.map { " [\(text.of($0))]" } ?? "")
-        let history = transition.history == .preserve ? nil : transition.history.rawValue
-        if let target = transition.target {
-            let verb = transition.nav == .push ? nil : transition.nav?.rawValue
-            let how = [verb, history].compactMap(\.self).joined(separator: ", ")
-            arrows.append(
-                GraphArrow(
-                    from: key, to: Self.key(target), lines: how.isEmpty ? [label] : [label, how], isQuiet: isQuiet))
-        } else {
-            let how = [transition.nav?.rawValue ?? "stays", history].compactMap(\.self).joined(separator: ", ")
-            nodes[nodes.count - 1].lines.append("\(label) – \(how)")
+    /// How many arrows there are at least from the start to each node.
+    private func distances() -> [String: Int] {
+        var distances = ["start": 0]
+        var reached = ["start"]
+        var next = 0
+        while next < reached.count {
+            let key = reached[next]
+            next += 1
+            for arrow in arrows where arrow.from == key && distances[arrow.to] == nil {
+                distances[arrow.to] = distances[key, default: 0] + 1
+                reached.append(arrow.to)
+            }
         }
+        return distances
+    }
+
+    private mutating func mark(_ mark: GraphMark) -> String {
+        marks.insert(mark)
+        return mark.rawValue
     }
 
     private static func key(_ place: Int) -> String { "s\(place)" }
