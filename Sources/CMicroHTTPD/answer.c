@@ -141,11 +141,15 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
     // Whoever made the answer may have taken long over it.
     cmhd_note_time(w, answer->made_at);
-    // An answer that is written at once has to be there as a whole.
-    if (c->writes_directly) return answer->stream == NULL && cmhd_write_answer(c, answer);
+    // The kernel takes so much at once. Larger responses are those of handlers that did not want the body of a request:
+    // the library sends them and closes the connection, without asking for the body.
+    enum { direct_bytes = 16384 };
+    const bool is_asking = c->step == STEP_ASKING;
+    if (c->writes_directly && !(is_asking && (answer->stream != NULL || answer->body_length > direct_bytes)))
+        return cmhd_write_answer(c, answer);
     const char *date = cmhd_date_line(w);
     // The connection may be out of step; a draining server wants it back.
-    const bool closes = c->closes || cmhd_is_draining(w);
+    const bool closes = is_asking || c->closes || cmhd_is_draining(w);
     struct MHD_Response *response = answer->stream != NULL
                                         ? cmhd_build_streamed(answer, date, c)
                                         : cmhd_build_answer(answer, date, w->server->links_fields);

@@ -107,11 +107,12 @@ void cmhd_let_go(cmhd_connection *c) {
     c->worker->held--;
 }
 
-/// The response is written, and the connection ends, as the client may send the body all the same; or the library asks
-/// for the body when the access handler returns.
+/// The library asks for the body when the access handler returns, or sends a large response. Otherwise the response is
+/// written. After a response the connection ends, as the client may send the body all the same.
 static enum MHD_Result after_asking(cmhd_connection *c) {
     if (c->step == STEP_BODY) return MHD_YES;
     cmhd_linger(c);
+    if (c->step == STEP_ANSWERED) return MHD_YES;
     c->step = STEP_ANSWERED;
     cmhd_close_writing(c);
     return MHD_NO;

@@ -1,8 +1,8 @@
-// Refusals at a moment when the library takes no answer: inside of a body, or where it is about to send a page of its
-// own, in HTML. Such an answer is written to the socket directly, and the connection ends.
+// Responses at a moment when the library takes none: inside of a body, or where it is about to send a page of its own, in
+// HTML. Such a response is written to the socket directly, and the connection ends.
 //
-// The library has written all that it had before it reads the next request, so that nothing of its own is cut; and a
-// refusal is small enough for the kernel to take it whole, unless the client reads nothing at all.
+// The library has written all that it had before it reads the next request, so nothing of its own is cut. The response is
+// small enough for the kernel to take it whole, unless the client reads nothing at all.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +35,9 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
         {(void *)answer->body, is_head_request(c) ? 0 : answer->body_length},
     };
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = sizeof parts / sizeof *parts};
-    return sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) > 0;
+    size_t total = 0;
+    for (size_t i = 0; i < message.msg_iovlen; i++) total += parts[i].iov_len;
+    return sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)total;
 }
 
 void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {

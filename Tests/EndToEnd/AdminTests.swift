@@ -26,6 +26,7 @@ struct AdminTests {
                     let answer = try await app.admin().get(path, fields: fields)
                     #expect(answer.status == 401)
                     #expect(answer.code == "admin_key_needed")
+                    #expect(try await app.admin().get("\(path)?no=such", fields: fields).status == 401)
                 }
                 for fields in [[("X-Admin-Key", Self.key)], [("Authorization", "Bearer \(Self.key)")]] {
                     let answer = try await app.admin().get(path, fields: fields)

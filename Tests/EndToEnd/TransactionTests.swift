@@ -66,10 +66,12 @@ struct TransactionTests {
             #expect(try await Self.commit([wrong, other, right].joined(separator: ","), client).status == 200)
             let profile = try await client.get(Paths.profile)
             #expect(profile[member: "name"] == "Ada" && profile[member: "email"] == "a@example.org")
+            let clearOther = #"{"op":"clear","service":"quote"}"#
+            #expect(try await Self.commit([wrong, clearOther, right].joined(separator: ","), client).status == 200)
             let refused = try await Self.commit([right, wrong, other].joined(separator: ","), client)
             #expect(refused.status == 400)
             #expect(String(decoding: refused.body, as: UTF8.self).contains("/operations/1/value/name"))
-            #expect(try await client.revision() == 2)
+            #expect(try await client.revision() == 3)
             // A clear between two writes is done between them.
             let clear = #"{"op":"clear","service":"profile"}"#
             let cleared = try await Self.commit([clear, right].joined(separator: ","), client)

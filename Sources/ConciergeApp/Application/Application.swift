@@ -178,10 +178,13 @@ package actor Application {
         // The metrics of a listener need its routes, and one of those routes shows the metrics.
         let late = LateMetrics()
         var routes = RouterBuilder()
-        routes.use(QueryMiddleware(.admin))
-        ProgramEndpoints(readiness: readiness).add(to: &routes)
-        OpenAPIEndpoint(listener: .admin).add(to: &routes)
-        routes.group(AdminKeyMiddleware(key: configuration.admin.key), EndedSessionMiddleware()) { routes in
+        routes.group(QueryMiddleware(.admin)) { routes in
+            ProgramEndpoints(readiness: readiness).add(to: &routes)
+            OpenAPIEndpoint(listener: .admin).add(to: &routes)
+        }
+        routes.group(
+            AdminKeyMiddleware(key: configuration.admin.key), QueryMiddleware(.admin), EndedSessionMiddleware()
+        ) { routes in
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(

@@ -16,9 +16,9 @@ package enum TerminationSignals {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// For a command that may take long and can be ended at any time: on this thread both end the process again.
+    /// For a command that may take long and can be ended at any time: SIGTERM and SIGINT end the process again.
     static func unblock() {
-        var signals = set(ending + ignored)
+        var signals = set(ending)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 

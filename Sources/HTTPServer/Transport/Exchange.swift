@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Glibc
 import Synchronization
 
 /// A request on its way through a handler, and the connection that waits for its answer.
@@ -10,12 +11,13 @@ import Synchronization
 /// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once. That is
 /// done under the lock: it stays until then, since ``abandoned()`` wants the lock as well. Everything else is immutable
 /// or under the lock.
-@usableFromInline
 final class Exchange: @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
     private let connection: OpaquePointer
     private let state = Mutex(ExchangeState())
+    /// The worker's.
+    private let thread = pthread_self()
     /// Touched on the worker's thread only; and on another when that one is over, and nobody asks for it any more.
     private var task: Task<Void, Never>?
     /// What middleware does to a deferred response, the outermost first. Complete before the handler begins.
@@ -55,10 +57,10 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Has the response made on the worker's thread, unless the call that handed the request over is under way.
-    @usableFromInline
+    /// Has the response made on the worker's thread: at once when that is the calling one, inside the call that handed the
+    /// request over.
     func complete(_ make: @escaping @Sendable () throws -> HTTPResponse) {
-        if state.withLock(\.isRunning) { return finish(by: make) }
+        if pthread_equal(thread, pthread_self()) != 0, state.withLock(\.isRunning) { return finish(by: make) }
         core.executors[request.worker].run(.response(self, make))
     }
 

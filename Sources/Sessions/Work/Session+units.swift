@@ -99,12 +99,13 @@ extension Session {
                             limit: settings.maxDocumentSize)
                         trees[service.index] = WrittenTree(tree: tree, service: service, lastWrite: index)
                     } else {
-                        try write(&trees, to: &pending)
+                        let decidesForOthers = service.isReadOnly || service.isKeptOtherwise
+                        try write(&trees, of: decidesForOthers ? nil : service, to: &pending)
                         try perform(operation, by: caller, on: &pending)
                     }
                 }
             }
-            try write(&trees, to: &pending)
+            try write(&trees, of: nil, to: &pending)
             return operations.map { pending.outcome(of: $0.service) }
         }
     }
@@ -116,13 +117,17 @@ extension Session {
         let lastWrite: Int
     }
 
-    private func write(_ trees: inout [UInt16: WrittenTree], to pending: inout PendingState) throws(SessionError) {
-        for last in trees.values.sorted(by: { $0.lastWrite < $1.lastWrite }) {
+    /// - Parameter service: nil for all.
+    private func write(
+        _ trees: inout [UInt16: WrittenTree], of service: RegisteredService?, to pending: inout PendingState
+    ) throws(SessionError) {
+        let written = service.map { trees.removeValue(forKey: $0.index).map { [$0] } ?? [] } ?? Array(trees.values)
+        for last in written.sorted(by: { $0.lastWrite < $1.lastWrite }) {
             try Self.inOperation(last.lastWrite) { () throws(SessionError) in
                 pending.write(last.service, try last.service.bytes(of: last.tree, limit: settings.maxDocumentSize))
             }
         }
-        trees = [:]
+        if service == nil { trees = [:] }
     }
 
     private static func inOperation(

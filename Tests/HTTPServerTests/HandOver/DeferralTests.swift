@@ -94,13 +94,32 @@ struct DeferralTests {
         }
     }
 
-    @Test("may be given before the handler has returned, on its thread or another; a dropped responder is an error")
+    @Test("may be given before the handler has returned, on its thread or another; one that is dropped is an error")
     func atOnce() async throws {
         try await withServer { _ in
         } routes: { routes in
             routes.on(.get, "/good", handler: { _ in .deferred { $0.respond { HTTPResponse(text: "given") } } })
             routes.on(.get, "/bad", handler: { _ in .deferred { $0.respond { throw Oops() } } })
             routes.on(.get, "/dropped", handler: { _ in .deferred { _ in } })
+            routes.on(
+                .get, "/forgotten",
+                handler: { _ in
+                    .deferred { responder in
+                        let done: @Sendable (Result<Int, any Error>) -> Void = responder.completion { _ in HTTPResponse() }
+                        Task { [done] in _ = done }
+                    }
+                })
+            routes.on(
+                .get, "/twice",
+                handler: { _ in
+                    .deferred { responder in
+                        let done: @Sendable (Result<Int, any Error>) -> Void = responder.completion {
+                            HTTPResponse(text: "\(try $0.get())")
+                        }
+                        done(.success(1))
+                        done(.failure(Oops()))
+                    }
+                })
             routes.on(
                 .get, "/raced",
                 handler: { _ in
@@ -122,8 +141,12 @@ struct DeferralTests {
                         #expect(response.status == status)
                         if let text { #expect(response.text == text) }
                     }
-                    try Self.get("/dropped", on: connection)
-                    #expect(try connection.readResponse().status == 500)
+                    for path in ["/dropped", "/forgotten"] {
+                        try Self.get(path, on: connection)
+                        #expect(try connection.readResponse().status == 500)
+                    }
+                    try Self.get("/twice", on: connection)
+                    #expect(try connection.readResponse().text == "1")
                 }
             }
         }

@@ -1,5 +1,6 @@
 import HTTPServer
 import HTTPTestClient
+import Synchronization
 import Testing
 
 @Suite("A client that expects 100 (Continue)")
@@ -28,6 +29,21 @@ struct ExpectationTests {
             return HTTPResponse(body: body)
         }
         routes.on(.put, "/indifferent") { _ in HTTPResponse(text: "no body needed") }
+        routes.on(.put, "/large") { _ in HTTPResponse(body: large) }
+        routes.on(.put, "/large-later") { _ in
+            await Task.yield()
+            return HTTPResponse(body: large)
+        }
+        routes.on(.put, "/streamed") { _ in
+            let rest = Mutex(large[...])
+            return HTTPResponse(
+                source: HTTPBodySource {
+                    rest.withLock { rest in
+                        defer { rest = rest.dropFirst(100_000) }
+                        return rest.isEmpty ? nil : Array(rest.prefix(100_000))
+                    }
+                })
+        }
     }
 
     private static func head(_ path: String, _ fields: String) -> String {
@@ -76,6 +92,24 @@ struct ExpectationTests {
             }
         }
         #expect(recorder.statuses == [status])
+    }
+
+    private static let large = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+
+    @Test("gets a large response whole", arguments: ["/large", "/large-later", "/streamed"])
+    func isLarge(path: String) async throws {
+        try await withServer(routes: Self.addRoutes) { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port)
+                try connection.send(Self.head(path, ""))
+                let response = try connection.readResponse(passingOverInterim: false)
+                #expect(response.status == 200)
+                #expect(response.body == Self.large)
+                #expect(response.values("Connection") == ["close"])
+                #expect(connection.isClosedByPeer())
+            }
+        }
     }
 
     @Test("gets 405 before it sends its body")
