@@ -1,5 +1,3 @@
-import CThreads
-
 /// Two halves: lines are added to one while the other is being written. Guarded by the lock of `LogSink`.
 struct LogBuffer {
     enum Writer {
@@ -108,9 +106,5 @@ struct LogBuffer {
         self.time.append(time, to: &filling)
         filling.append(contentsOf: line.bytes)
         added += filling.count - start
-        // The writer has read the memory of the next line. Otherwise the one who adds it would wait for that with the lock.
-        filling.withUnsafeBufferPointer { lines in
-            lines.baseAddress.map { cthreads_prefetch($0 + lines.count, lines.count - start) }
-        }
     }
 }
