@@ -64,20 +64,22 @@ struct FlowGraphTests {
             flowchart TB
               start((" "))
               s0(["cancelled"])
-              s1("page1<br/>needs named")
-              s2("page2<br/>needs named")
-              s3("page3<br/>needs named")
+              s1("page1<br/>▤ profile<br/>needs named")
+              s2("page2<br/>▤ profile<br/>needs named")
+              s3("page3<br/>▤ profile, quote<br/>needs named")
               s4[["quote_editor<br/>flow edit-quote<br/>done.cancelled – stays"]]
-              s5("start<br/>“Who are you?”")
+              s5("Who are you?<br/>start<br/>▤ profile")
               any("any screen")
               start --> s5
               s1 -->|"next"| s2
-              s2 -->|"edit<br/>present"| s4
+              s2 -->|"edit ⧉"| s4
               s2 -->|"next"| s3
-              s3 -->|"finish<br/>set_root"| s5
+              s3 -->|"finish ✎ set_root"| s5
               s4 -->|"done.saved"| s3
-              s5 -->|"sign_in"| s1
+              s5 -->|"sign_in ✎"| s1
               any -->|"cancel"| s0
+              legend["▤ shows data<br/>✎ changes data<br/>⧉ opens a modal context"]
+              style legend fill:#ffffff,stroke:#cbd2d9,color:#1f2933
               classDef startNode fill:#5b7083,stroke:#5b7083
               class start startNode
               classDef screenNode fill:#eef4fb,stroke:#5b7083,color:#1f2933
@@ -99,23 +101,24 @@ struct FlowGraphTests {
             digraph "wizard 1" {
               graph [rankdir=TB, bgcolor="transparent", pad=0.3, nodesep=0.5, ranksep=0.6]
               node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
-              edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#718096", color="#718096", arrowsize=0.7]
+              edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#1f2933", color="#718096", arrowsize=0.7]
               start [label="", shape=circle, style=filled, fillcolor="#5b7083", width=0.18, fixedsize=true]
-              s0 [label="cancelled", shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
-              s1 [label="page1\nneeds named", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              s2 [label="page2\nneeds named", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              s3 [label="page3\nneeds named", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              s4 [label="quote_editor\nflow edit-quote\ndone.cancelled – stays", shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
-              s5 [label="start\n“Who are you?”", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              any [label="any screen", shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
-              start -> s5 [label=""]
-              s1 -> s2 [label=" next "]
-              s2 -> s4 [label=" edit \n present "]
-              s2 -> s3 [label=" next "]
-              s3 -> s5 [label=" finish \n set_root "]
-              s4 -> s3 [label=" done.saved "]
-              s5 -> s1 [label=" sign_in "]
-              any -> s0 [label=" cancel "]
+              s0 [label=<<B>cancelled</B>>, shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
+              s1 [label=<<B>page1</B><BR/>▤ profile<BR/>needs named>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s2 [label=<<B>page2</B><BR/>▤ profile<BR/>needs named>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s3 [label=<<B>page3</B><BR/>▤ profile, quote<BR/>needs named>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s4 [label=<<B>quote_editor</B><BR/>flow edit-quote<BR/>done.cancelled – stays>, shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
+              s5 [label=<<B>Who are you?</B><BR/><FONT POINT-SIZE="9" COLOR="#52606d">start</FONT><BR/>▤ profile>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              any [label=<<B>any screen</B>>, shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
+              start -> s5
+              s1 -> s2 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>next<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s2 -> s4 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>edit ⧉<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s2 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>next<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s3 -> s5 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>finish ✎ set_root<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s4 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>done.saved<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s5 -> s1 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>sign_in ✎<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              any -> s0 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>cancel<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              legend [label=<<TABLE BORDER="1" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>▤ shows data<BR ALIGN="LEFT"/>✎ changes data<BR ALIGN="LEFT"/>⧉ opens a modal context<BR ALIGN="LEFT"/></TD></TR></TABLE>>, shape=plaintext, fontsize=10]
             }
 
             """#
@@ -127,22 +130,22 @@ struct FlowGraphTests {
         let expected = #"""
             flowchart TB
               start((" "))
-              s0("a<br/>“1. #42;He#42; said #34;hi#34; #92; #38; #60;b#62;#35;1#59;#60;/b#62; #37;#37;#123;x#125;#37;#37; #96;y#96; #124; z  end”<br/>needs #95;so.<br/>no way back<br/>list – pop<br/>stay – stays")
-              s1("b<br/>leave – dismiss, discard<br/>expires after 2 h")
+              s0("#49;. #42;He#42; said #34;hi#34; #92; #38; #60;b#62;#35;1#59;#60;/b#62; #37;#37;#123;x#125;#37;#37; #96;y#96; #124; z  end<br/>a<br/>needs #95;so.<br/>↩ no way back<br/>list – pop<br/>stay – stays")
+              s1("b<br/>leave discard – dismiss<br/>⏱ 2 h – expires")
               s2[["child<br/>flow edit-quote 1<br/>done.cancelled – stays"]]
               s3(["end<br/>outcome over"])
               s4{"which"}
               any("any screen")
               start --> s0
-              s0 -->|"list [#95;so.]"| s1
-              s0 -->|"say-no<br/>replace, invalidate"| s1
-              s0 -.->|"after 90 s"| s1
+              s0 -->|"list [#95;so.]<br/>say-no replace ⊘<br/>⏱ 90 s"| s1
               s1 -->|"go"| s4
-              s1 -.->|"back"| s0
+              s1 -.->|"↩"| s0
               s2 -->|"done"| s3
-              s4 -->|"#91;#95;so.]<br/>present"| s2
+              s4 -->|"#91;#95;so.] ⧉"| s2
               s4 -->|"else"| s3
               any -->|"x [/limits/name == #34;#92;#34;a#92;#34; #60;#38;#62; #92;#92;#34; or not (profile with name, email and quote wi…"| s3
+              legend["⧉ opens a modal context<br/>⊘ nothing up to here can be gone back to<br/>↩ what going back does<br/>⏱ after a time"]
+              style legend fill:#ffffff,stroke:#cbd2d9,color:#1f2933
               classDef startNode fill:#5b7083,stroke:#5b7083
               class start startNode
               classDef screenNode fill:#eef4fb,stroke:#5b7083,color:#1f2933
@@ -166,24 +169,23 @@ struct FlowGraphTests {
             digraph "odd 3" {
               graph [rankdir=TB, bgcolor="transparent", pad=0.3, nodesep=0.5, ranksep=0.6]
               node [fontname="Helvetica,Arial,sans-serif", fontsize=12, fontcolor="#1f2933", color="#5b7083", penwidth=1.2, margin="0.2,0.1"]
-              edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#718096", color="#718096", arrowsize=0.7]
+              edge [fontname="Helvetica,Arial,sans-serif", fontsize=10, fontcolor="#1f2933", color="#718096", arrowsize=0.7]
               start [label="", shape=circle, style=filled, fillcolor="#5b7083", width=0.18, fixedsize=true]
-              s0 [label="a\n“1. *He* said \"hi\" \\ &amp; <b>#1;</b> %%{x}%% `y` | z  end”\nneeds _so.\nno way back\nlist – pop\nstay – stays", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              s1 [label="b\nleave – dismiss, discard\nexpires after 2 h", shape=box, style="rounded,filled", fillcolor="#eef4fb"]
-              s2 [label="child\nflow edit-quote 1\ndone.cancelled – stays", shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
-              s3 [label="end\noutcome over", shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
-              s4 [label="which", shape=diamond, style=filled, fillcolor="#fdf6e3", margin="0.05,0.05"]
-              any [label="any screen", shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
-              start -> s0 [label=""]
-              s0 -> s1 [label=" list [_so.] "]
-              s0 -> s1 [label=" say-no \n replace, invalidate "]
-              s0 -> s1 [label=" after 90 s ", style=dashed]
-              s1 -> s4 [label=" go "]
-              s1 -> s0 [label=" back ", style=dashed]
-              s2 -> s3 [label=" done "]
-              s4 -> s2 [label=" [_so.] \n present "]
-              s4 -> s3 [label=" else "]
-              any -> s3 [label=" x [/limits/name == \"\\\"a\\\" <&amp;> \\\\\" or not (profile with name, email and quote wi… "]
+              s0 [label=<<B>1. *He* said "hi" \ &amp; &lt;b&gt;#1;&lt;/b&gt; %%{x}%% `y` | z  end</B><BR/><FONT POINT-SIZE="9" COLOR="#52606d">a</FONT><BR/>needs _so.<BR/>↩ no way back<BR/>list – pop<BR/>stay – stays>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s1 [label=<<B>b</B><BR/>leave discard – dismiss<BR/>⏱ 2 h – expires>, shape=box, style="rounded,filled", fillcolor="#eef4fb"]
+              s2 [label=<<B>child</B><BR/>flow edit-quote 1<BR/>done.cancelled – stays>, shape=box, style=filled, peripheries=2, fillcolor="#eaf7ef"]
+              s3 [label=<<B>end</B><BR/>outcome over>, shape=oval, style=filled, peripheries=2, fillcolor="#f0edf6"]
+              s4 [label=<<B>which</B>>, shape=diamond, style=filled, fillcolor="#fdf6e3", margin="0.05,0.05"]
+              any [label=<<B>any screen</B>>, shape=box, style="rounded,filled,dashed", fillcolor="#f7f7f7"]
+              start -> s0
+              s0 -> s1 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>list [_so.]<BR ALIGN="LEFT"/>say-no replace ⊘<BR ALIGN="LEFT"/>⏱ 90 s<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s1 -> s4 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>go<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s1 -> s0 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>↩<BR ALIGN="LEFT"/></TD></TR></TABLE>>, style=dashed]
+              s2 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>done<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s4 -> s2 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>[_so.] ⧉<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              s4 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>else<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              any -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>x [/limits/name == "\"a\" &lt;&amp;&gt; \\" or not (profile with name, email and quote wi…<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
+              legend [label=<<TABLE BORDER="1" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>⧉ opens a modal context<BR ALIGN="LEFT"/>⊘ nothing up to here can be gone back to<BR ALIGN="LEFT"/>↩ what going back does<BR ALIGN="LEFT"/>⏱ after a time<BR ALIGN="LEFT"/></TD></TR></TABLE>>, shape=plaintext, fontsize=10]
             }
 
             """#
