@@ -8,11 +8,10 @@
 /// })
 /// ```
 ///
-/// A responder that is dropped responds with an error, 500. If a response comes neither way, the client waits until the
-/// deadline, and gets 504.
+/// A responder that is dropped responds with 500. When nothing responds, the client gets 504 at the deadline.
 public struct HTTPResponder: ~Copyable, Sendable {
     private var exchange: Exchange?
-    /// What middleware does to the response, the outermost first.
+    /// Middleware's changes to the response, the outermost first.
     private var transforms: [HTTPOutcome.Transform] = []
 
     init(_ exchange: Exchange) { self.exchange = exchange }
@@ -21,8 +20,9 @@ public struct HTTPResponder: ~Copyable, Sendable {
         exchange?.complete { throw ResponderDropped() }
     }
 
-    /// - Parameter make: makes the response, or throws the error that becomes it. It is called on the thread that read the
-    ///   request, also when the client has gone or the deadline came first; the response has no effect then.
+    /// - Parameter make: makes the response, or throws an error that the server turns into one. The thread that read
+    ///   the request calls it, even when the client has disconnected or the deadline came first; the response then has
+    ///   no effect.
     public consuming func respond(_ make: @escaping @Sendable () throws -> HTTPResponse) {
         let transforms = transforms
         exchange.take()?.complete { try transforms.response(make) }
