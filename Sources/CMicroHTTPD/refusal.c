@@ -1,8 +1,8 @@
-// Refusals at a moment when the library takes no answer: inside of a body, or where it is about to send a page of its
-// own, in HTML. Such an answer is written to the socket directly, and the connection ends.
+// Refusals when the library accepts no response: inside a body, or when it is about to send its own HTML page. Such a
+// response is written to the socket directly, and the connection ends.
 //
-// The library has written all that it had before it reads the next request, so that nothing of its own is cut; and a
-// refusal is small enough for the kernel to take it whole, unless the client reads nothing at all.
+// The library writes all its output before it reads the next request, so nothing of it is cut. A refusal is so small
+// that the kernel takes it whole, unless the client reads nothing at all.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
 
 void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
     cmhd_request request = {0};
-    // Of what was refused before its head was whole, nothing is told.
+    // A request that was refused before its head was complete has nothing to show.
     if (c->step == STEP_BODY || c->step == STEP_PIECES)
         cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
     c->refusal = refusal;
@@ -54,9 +54,9 @@ void cmhd_write_refusal(cmhd_connection *c, cmhd_request *request) {
     c->writes_directly = true;
     void *exchange = callbacks->request(callbacks->context, request);
     c->writes_directly = false;
-    // A refusal waits for nothing; should it, there is nobody to answer any more.
+    // A refusal does not wait. If it does, no response can follow.
     if (exchange != NULL) callbacks->abandoned(callbacks->context, exchange);
     c->step = STEP_ANSWERED;
-    // What the library may still want to send goes nowhere.
+    // Whatever the library still sends is discarded.
     cmhd_close_writing(c);
 }
