@@ -112,7 +112,6 @@ struct RouteTrie: Sendable {
 
     /// The literal of the node whose text is exactly the segment that begins at `lower`. Such a segment needs no
     /// decoding.
-    /// decoding.
     private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> RouteLiteral? {
         let range = nodes[node].literals
         guard !range.isEmpty else { return nil }

@@ -1,4 +1,4 @@
-/// An element of a session's ``Pipeline``: a unit of work, or a caller that needs the session to itself.
+/// An element of a session's ``Pipeline``: a unit of work, or a caller that needs the session exclusively.
 ///
 /// `@unchecked Sendable`: the thread that has the session's turn writes to it until it is submitted; from then on the
 /// session's lock guards it.
@@ -6,9 +6,9 @@ class QueuedWork: @unchecked Sendable {
     let session: Session
     /// The next element of its list.
     final fileprivate var next: QueuedWork?
-    /// What it has made of the state; nil when it has not run, or it threw.
+    /// The state that it made; `nil` when it has not run, or it threw.
     final private(set) var result: WorkResult?
-    /// Whether the store has done its part, or has none.
+    /// Whether the store has finished, or has nothing to do.
     final var isFinished = false
     /// Why the store refused it.
     final var failure: StoreError?
@@ -19,22 +19,22 @@ class QueuedWork: @unchecked Sendable {
 
     init(in session: Session) { self.session = session }
 
-    /// Whether it waits until nothing is under way, and keeps the turn until ``Session/endTurn()``.
+    /// Whether it waits until nothing is in progress, and keeps the turn until ``Session/endTurn()``.
     var isExclusive: Bool { false }
 
-    /// Changes a copy of the state. May run again, on another copy.
+    /// Changes a copy of the state. It may run again, on another copy.
     ///
-    /// - Returns: false when it threw, and the copy does not count.
+    /// - Returns: false when it threw; then the copy is dropped.
     func change(_ pending: inout PendingState) -> Bool { true }
 
-    /// Tells the caller. Called once.
+    /// Calls the caller back, once.
     ///
-    /// - Parameter refusal: nil when the result of ``change(_:)`` holds, or the caller has the turn.
+    /// - Parameter refusal: `nil` when the result of ``change(_:)`` is valid, or the caller has the turn.
     func conclude(_ refusal: SessionError?) {}
 
     /// Runs the unit of work.
     ///
-    /// - Returns: nil when there is nothing to store.
+    /// - Returns: `nil` when there is nothing to store.
     final func run(on start: consuming PendingState) -> SessionCommit? {
         isFinished = false
         failure = nil
@@ -48,10 +48,10 @@ class QueuedWork: @unchecked Sendable {
     }
 }
 
-/// What a unit of work has made of a session's state. An object, because the state is large to copy.
+/// The next state of a session after a unit of work. A class, because the state is expensive to copy.
 final class WorkResult: Sendable {
     let pending: PendingState
-    /// The record to store; nil when there is nothing to store.
+    /// The record to store; `nil` when there is nothing to store.
     let record: SessionRecord?
     let newFlows: [UsedFlow]
 
@@ -62,9 +62,9 @@ final class WorkResult: Sendable {
     }
 }
 
-/// A unit of work, and the caller that waits for its result.
+/// A unit of work and the caller that waits for its result.
 ///
-/// `@unchecked Sendable`: `value` is touched by the thread that has the session's turn, and read after the unit has ended.
+/// `@unchecked Sendable`: the thread that has the session's turn writes `value`; it is read after the unit has ended.
 final class Transaction<Value: Sendable>: QueuedWork, @unchecked Sendable {
     private let body: @Sendable (inout PendingState) throws -> Value
     private let done: @Sendable (Result<Value, any Error>) -> Void
@@ -95,13 +95,13 @@ final class Transaction<Value: Sendable>: QueuedWork, @unchecked Sendable {
     }
 }
 
-/// A caller that needs the session to itself.
+/// A caller that needs the session exclusively.
 ///
-/// `@unchecked Sendable`: it adds nothing that changes.
+/// `@unchecked Sendable`: it adds no mutable state.
 final class ExclusiveTurn: QueuedWork, @unchecked Sendable {
     private let begin: @Sendable (SessionError?) -> Void
 
-    /// - Parameter begin: called once, with nil when the caller has the turn.
+    /// - Parameter begin: called once; with `nil` the caller has the turn.
     init(in session: Session, _ begin: @escaping @Sendable (SessionError?) -> Void) {
         self.begin = begin
         super.init(in: session)
@@ -112,7 +112,7 @@ final class ExclusiveTurn: QueuedWork, @unchecked Sendable {
 }
 
 extension SessionEnvironment {
-    /// Nil when there is nothing to store.
+    /// `nil` when there is nothing to store.
     fileprivate func commit(of pending: borrowing PendingState) -> SessionCommit? {
         guard pending.isRecordChanged else { return nil }
         var commit = pending.commit()
@@ -121,7 +121,7 @@ extension SessionEnvironment {
     }
 }
 
-/// A queue, linked through its elements.
+/// A queue that is linked through its elements.
 struct WorkList {
     private(set) var first: QueuedWork?
     private var last: QueuedWork?
@@ -129,7 +129,7 @@ struct WorkList {
 
     var isEmpty: Bool { first == nil }
 
-    // Inlined: the compiler then proves that accesses do not overlap, and the program need not check.
+    // Inlined, so that the compiler proves exclusive access and no run-time check is needed.
     @inline(__always)
     mutating func append(_ work: QueuedWork) {
         if let last { last.next = work } else { first = work }
@@ -137,7 +137,7 @@ struct WorkList {
         count += 1
     }
 
-    /// Puts it before the others.
+    /// Inserts the element at the front.
     mutating func prepend(_ work: QueuedWork) {
         var list = WorkList()
         list.append(work)
