@@ -1,19 +1,20 @@
-// One answer: its fields and body go to the library in one block of memory.
+// One response: its fields and body go to the library in one block of memory.
 //
-// `MHD_add_response_header` takes three allocations and half a dozen scans for each field. But all that the
-// library does with a field in the end is to copy its name, a colon, a blank, its value and a line end into the
-// answer's head. So the whole text of the fields is given to it as one field: the name is the first name, the
-// value is everything behind, further lines included. This one node lies in our block; it is linked into the
-// response's list and taken out again before the library frees the list.
+// `MHD_add_response_header` makes three allocations and scans each field several times. In the end the library only
+// copies the field's name, a colon, a blank, its value and a line end into the response's head. So this file passes the
+// text of all fields as one field: its name is the first name, and its value is everything behind, further lines
+// included. This one node lies in our block. It is linked into the response's list and taken out again before the
+// library frees the list.
 //
-// This rests on the insides of the library: `cmhd_can_link_fields` shows when a server starts that they are so.
+// This depends on the internals of the library. `cmhd_can_link_fields` checks them when a server starts. If they
+// differ, fields are added one by one, with the same bytes on the wire.
 // Where they are not, the fields are added one by one, and nothing looks different from outside.
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
 
-/// Everything that an answer needs, in one allocation. Freed by `release`.
+/// Everything that a response needs, in one allocation. `release` frees it.
 typedef struct {
     cmhd_field_node fields;
     cmhd_response_start *response;
@@ -69,7 +70,7 @@ static char *append_bytes(char *end, const void *bytes, size_t length) {
     return end + length;
 }
 
-/// What an entity tag takes at most: its name, the quotes, twenty digits, the end of the line.
+/// The most bytes of an entity tag: its name, the quotes, twenty digits, the line end.
 enum { entity_tag_room = 32 };
 
 static char *append_entity_tag(char *end, uint64_t tag) {
@@ -82,7 +83,7 @@ static char *append_entity_tag(char *end, uint64_t tag) {
     return append_bytes(end, "\"\r\n", 3);
 }
 
-/// Puts the fields together; returns where they end.
+/// Writes the fields; returns their end.
 static char *write_fields(char *end, const cmhd_answer *answer, const char *date) {
     end = append_bytes(end, date, CMHD_DATE_LINE);
     end = append_bytes(end, answer->first_fields, answer->first_fields_length);
@@ -94,7 +95,7 @@ static char *write_fields(char *end, const cmhd_answer *answer, const char *date
     return append_bytes(end, "\r\n", 2);
 }
 
-/// Bytes that its fields take at most.
+/// The most bytes of the fields.
 static size_t room_for_fields(const cmhd_answer *answer) {
     return CMHD_DATE_LINE + answer->first_fields_length + answer->fields_length + entity_tag_room +
            answer->last_fields_length + answer->last_value_length + 2;
@@ -121,14 +122,14 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *da
 }
 
 struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
-    // For clients of HTTP/1.0, which know no chunks; others get what there is room for in the connection's memory.
+    // For clients of HTTP/1.0, which does not have chunks. Other clients get what fits the connection's memory.
     enum { unchunked_bytes = 16384 };
     char *text = malloc(room_for_fields(answer));
     if (text == NULL) return NULL;
     char *end = write_fields(text, answer, date);
     struct MHD_Response *response =
         MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked_bytes, cmhd_on_room, c, NULL);
-    // Such answers are few: what adding fields one by one costs does not matter, and nothing has to be kept for them.
+    // Such responses are rare, so adding their fields one by one costs little.
     if (response != NULL && !add_one_by_one(response, text, (size_t)(end - text))) {
         MHD_destroy_response(response);
         response = NULL;
@@ -139,7 +140,7 @@ struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *
 
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
-    // Whoever made the answer may have taken long over it.
+    // The handler may have taken long.
     cmhd_note_time(w, answer->made_at);
     // The kernel takes so much at once. Larger responses are those of handlers that did not want the body of a request:
     // the library sends them and closes the connection, without asking for the body.

@@ -13,16 +13,16 @@ typedef struct cmhd_field_node {
     enum MHD_ValueKind kind;
 } cmhd_field_node;
 
-/// How the library's `struct MHD_Response` begins.
+/// The beginning of the library's `struct MHD_Response`.
 typedef struct {
     cmhd_field_node *first, *last;
 } cmhd_response_start;
 
-/// The library's response for an answer; NULL when memory is short or the fields are malformed. `date`: see
+/// Makes the library's response for an answer; NULL when memory is short or the fields are malformed. For `date` see
 /// `cmhd_date_line`.
 struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields);
 
-/// The same for an answer whose body the connection's stream gives.
+/// The same for a body that the connection's stream produces.
 struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *connection);
 
 #endif

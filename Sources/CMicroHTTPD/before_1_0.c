@@ -1,13 +1,13 @@
-// What libmicrohttpd before 1.0 lets through, and must not reach anybody: to be deleted with the support of 0.9.
+// Checks that libmicrohttpd before 1.0 does not make. Delete this file with the support of 0.9.
 //
-// From 1.0 on the library refuses it by itself, as its discipline level asks for (see `cmhd_daemon_start`). Before, it
-// splits the head in place: it writes zeros over the blanks of the request line, the colons and the line ends, and keeps
-// pointers into its receive buffer. So the distances between those pointers show what was there: a name starts two bytes
-// (CR LF) behind the value before it, and a value behind its name, one colon and blanks. A folded line, a bare LF or a NUL
-// makes any one of these distances another, and the request is refused. This rests on the insides of the library:
-// `cmhd_self_test` shows at start that they are so.
+// From 1.0 on the library refuses all of this itself, at its discipline level (see `cmhd_daemon_start`). Before, it
+// splits the head in place: it writes zeros over the blanks of the request line, the colons and the line ends, and
+// keeps pointers into its receive buffer. So the distances between those pointers show what was there: a name starts
+// two bytes (CR LF) after the previous value, and a value starts after its name, one colon and blanks. A folded line, a
+// bare LF or a NUL changes one of these distances, and the request is refused. This depends on the internals of the
+// library, which `cmhd_self_test` checks at start.
 //
-// 0.9.76 and 0.9.77 put blanks in the place of a folded line's end, which RFC 9112, 5.2, allows.
+// 0.9.76 and 0.9.77 replace the end of a folded line by blanks, which RFC 9112, 5.2, allows.
 #include "internal.h"
 
 bool cmhd_is_before_1_0(void) { return MHD_get_version()[0] == '0'; }

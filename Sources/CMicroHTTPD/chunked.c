@@ -1,14 +1,14 @@
-// Where a request lies among the bytes of its connection, so that a chunked body can be read as it stands on the wire.
+// Finds where a request is among the bytes of its connection, so that a chunked body can be read as it is on the wire.
 //
-// The bytes behind a head that came with it are in the library's memory already. How many there are is seen from where
-// the last read ended; or, when an earlier request's read brought them, from how many bytes have been read in all and
-// where that request ended.
+// Bytes that arrived with a head are in the library's memory already. Their number follows from where the last read
+// ended. If an earlier request's read brought them, it follows from how many bytes have been read in all and where that
+// request ended.
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/// Blank lines before a request line, beyond which nobody looks for more.
+/// The most bytes of blank lines before a request line.
 enum { blank_bytes = 256 };
 
 static const uint64_t unknown = UINT64_MAX;
@@ -20,7 +20,7 @@ void cmhd_note_connection(cmhd_connection *c) {
         size_t count = w->by_descriptor_count == 0 ? 64 : w->by_descriptor_count;
         while (count <= (size_t)c->fd) count *= 2;
         cmhd_connection **table = realloc(w->by_descriptor, count * sizeof *table);
-        // Without it the connection is one whose bytes are not seen.
+        // Without the table the connection's bytes are not watched.
         if (table == NULL) return;
         for (size_t i = w->by_descriptor_count; i < count; i++) table[i] = NULL;
         w->by_descriptor = table;
@@ -57,12 +57,12 @@ static bool are_blank_lines(const char *start, const char *end) {
     return start == end;
 }
 
-/// How many bytes of the connection there are up to the end of this head; unknown when that cannot be said.
+/// The number of the connection's bytes up to the end of this head; `unknown` when it cannot be found out.
 static uint64_t head_position(cmhd_connection *c, const char *head) {
     const char *head_end = head + c->head_length;
     if (c->read_end != NULL && head_end > c->read_start && head_end <= c->read_end) {
         uint64_t end = c->received - (uint64_t)(c->read_end - head_end), start = end - c->head_length;
-        // What is left behind a request is moved to where the first one was read to.
+        // The library moves the rest after a request to where it read the first request.
         c->buffer = start < c->request_end ? NULL : head - (start - c->request_end);
         return end;
     }
@@ -71,8 +71,9 @@ static uint64_t head_position(cmhd_connection *c, const char *head) {
     return end > c->received ? unknown : end;
 }
 
-/// Where the bytes are that follow the head. From 1.0 on the library moves them over the end of the last field's line when
-/// its memory is nearly used up (`get_req_headers`). There it finds the body's first byte, a digit, or refuses the body.
+/// Where the bytes after the head are. From 1.0 on the library moves them over the end of the last field's line when
+/// its memory is nearly used up (`get_req_headers`). There it finds the body's first byte, a digit, or refuses the
+/// body.
 static char *behind_head(cmhd_connection *c, char *head) {
     const cmhd_field *last = &c->worker->fields[c->worker->field_count - 1];
     char *line_end = head + last->value + last->value_length + 1;
@@ -85,7 +86,7 @@ cmhd_refusal cmhd_place_request(cmhd_connection *c, char *head) {
     c->request_end = end == unknown ? unknown : end + c->content_length;
     if (!c->is_chunked) return CMHD_REFUSAL_NONE;
     c->request_end = unknown;
-    // Where a body ends that nobody checked, others may see another end: what follows it must not be a request.
+    // When nobody checked where a body ends, a proxy may see another end: what follows must not be taken for a request.
     c->closes = end == unknown;
     if (c->closes) return CMHD_REFUSAL_NONE;
     c->chunks = (cmhd_chunks){.step = CHUNKS_SIZE};

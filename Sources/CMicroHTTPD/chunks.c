@@ -1,12 +1,12 @@
-// Chunked bodies as they stand on the wire: RFC 9112, section 7.1, to the letter.
+// Chunked bodies as they are on the wire, by the exact grammar of RFC 9112, section 7.1.
 //
-// The library takes a bare LF for a line end here, too. Whoever stands in front of this server may not, or may pass over
-// the line ends inside of a chunk's extension, and then the two would not agree about where the body ends.
+// The library also takes a bare LF for a line end here. A proxy may not, or may skip line ends inside a chunk's
+// extension. Then the two would disagree about the end of the body.
 #include <string.h>
 
 #include "internal.h"
 
-/// A chunk's size and extension, beyond which the library would wait for the end of the line for ever.
+/// The longest chunk size with its extension. Beyond it the library would wait for the end of the line for ever.
 enum { line_bytes = 256 };
 
 static int hexadecimal(char c) {
@@ -26,7 +26,7 @@ static cmhd_refusal next(cmhd_chunks *chunks, chunks_step step) {
 
 static cmhd_refusal end_line(cmhd_chunks *chunks) { return next(chunks, CHUNKS_SIZE_END); }
 
-/// What may follow a whole extension: another one, or, with no blank in between, the end of the line.
+/// A complete extension is followed by another one or, without a blank, by the end of the line.
 static cmhd_refusal after_extension(cmhd_chunks *chunks, char c) {
     if (c == ';') return next(chunks, CHUNKS_EXTENSION_NAME_START);
     if (is_blank(c)) return next(chunks, CHUNKS_EXTENSION);
@@ -64,7 +64,7 @@ static cmhd_refusal read_extension(cmhd_chunks *chunks, char c) {
     }
 }
 
-/// The size is whole when something other than a digit comes.
+/// The size ends at the first byte that is not a digit.
 static cmhd_refusal end_size(cmhd_chunks *chunks, char c, size_t limit) {
     if (chunks->line == 0) return CMHD_REFUSAL_CHUNKS;
     if (chunks->left > limit - chunks->total) return CMHD_REFUSAL_BODY_TOO_LARGE;
@@ -76,7 +76,7 @@ static cmhd_refusal end_size(cmhd_chunks *chunks, char c, size_t limit) {
 static cmhd_refusal read_size(cmhd_chunks *chunks, char c, size_t limit) {
     int digit = hexadecimal(c);
     if (digit < 0) return end_size(chunks, c, limit);
-    // What does not fit is too large, however much it is.
+    // A size that does not fit is too large, whatever its value.
     chunks->left = chunks->left > UINT64_MAX >> 5 ? UINT64_MAX >> 1 : chunks->left << 4 | (uint64_t)digit;
     return ++chunks->line > line_bytes ? CMHD_REFUSAL_CHUNKS : CMHD_REFUSAL_NONE;
 }
@@ -86,7 +86,7 @@ static cmhd_refusal expect(cmhd_chunks *chunks, char c, char expected, chunks_st
     return c == expected ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_CHUNKS;
 }
 
-/// One byte that is not a chunk's data.
+/// Reads one byte outside a chunk's data.
 static cmhd_refusal read_frame(cmhd_chunks *chunks, char c, size_t limit) {
     switch (chunks->step) {
     case CHUNKS_SIZE: return read_size(chunks, c, limit);
@@ -96,7 +96,7 @@ static cmhd_refusal read_frame(cmhd_chunks *chunks, char c, size_t limit) {
     case CHUNKS_DATA_CR: return expect(chunks, c, '\r', CHUNKS_DATA_END);
     case CHUNKS_DATA_END: chunks->line = 0; return expect(chunks, c, '\n', CHUNKS_SIZE);
     case CHUNKS_TRAILERS:
-        // A blank would fold this line onto the one before it.
+        // A blank would fold this line onto the previous one.
         if (c == ' ' || c == '\t') return CMHD_REFUSAL_CHUNKS;
         if (c == '\r') chunks->step = CHUNKS_LAST;
         else chunks->step = CHUNKS_TRAILER;
@@ -134,7 +134,7 @@ cmhd_refusal cmhd_read_chunks(cmhd_chunks *chunks, char *bytes, size_t length, s
         if (chunks->step == CHUNKS_SIZE && chunks->line == 0) line = bytes + i;
         cmhd_refusal refusal = read_frame(chunks, bytes[i++], limit);
         if (refusal != CMHD_REFUSAL_NONE) return refusal;
-        // A blank before the semicolon would be part of the size to the library.
+        // To the library, a blank before the semicolon would be part of the size.
         if (chunks->step == CHUNKS_EXTENSION) bytes[i - 1] = ';';
         if (chunks->step == CHUNKS_SIZE_END && line != NULL) hide_extension(line, (size_t)(bytes + i - 1 - line));
     }

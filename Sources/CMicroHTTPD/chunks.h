@@ -3,7 +3,7 @@
 
 #include "CMicroHTTPD.h"
 
-/// Which byte of a chunked body may come next.
+/// The bytes that may come next in a chunked body.
 typedef enum {
     CHUNKS_UNWATCHED,
     CHUNKS_SIZE,
@@ -27,7 +27,7 @@ typedef enum {
     CHUNKS_END,  ///< what follows is another request
 } chunks_step;
 
-/// How far a chunked body has come, as it stands on the wire.
+/// The state of reading a chunked body as it is on the wire.
 typedef struct {
     chunks_step step;
     uint32_t line;   ///< bytes of the chunk's size and extension
@@ -35,9 +35,9 @@ typedef struct {
     uint64_t total;  ///< of all chunks so far, bytes
 } cmhd_chunks;
 
-/// Reads on, up to the end of the body; NONE while it is as RFC 9112 wants it, and not larger than that. `done` is how
-/// many of the bytes belong to it. Where a whole line is among the bytes, its extension is replaced by zeros in front
-/// of the size: the libraries do not agree on extensions with blanks in them, and 1.0.1 reads none of them right.
+/// Reads on, up to the end of the body. Returns NONE while the body follows RFC 9112 and is not larger than `limit`;
+/// `done` is how many of the bytes belong to it. When a whole line is among the bytes, zeros in front of the size
+/// replace its extension: the libraries disagree on extensions with blanks, and 1.0.1 reads no extension correctly.
 cmhd_refusal cmhd_read_chunks(cmhd_chunks *chunks, char *bytes, size_t length, size_t limit, size_t *done);
 
 #endif

@@ -1,4 +1,4 @@
-// One request: collected, handed over, answered.
+// One request: collecting it, handing it over, responding.
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 
 /// Called when the request line is there, before the library looks at the query.
 ///
-/// It would split the query into arguments in the connection's memory, and hang or close without an answer
-/// when there are many. So it is shown an empty query: the byte behind the `?` is kept and replaced by a zero,
-/// and put back when the head has been read.
+/// The library would split the query into arguments in the connection's memory, and with many of them hang or close
+/// without a response. So it is shown an empty query: the byte after the `?` is saved, replaced by a zero, and restored
+/// when the head has been read.
 void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *mhd) {
     (void)context;
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -26,7 +26,7 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
         c->hidden = c->query[0];
         c->query[0] = '\0';
     }
-    // The first request's time runs from the accept on: its request line gives it no more.
+    // The first request's time limit begins at the accept. Its request line must not extend it.
     if (c->phase != PHASE_HEADER) cmhd_enter(c, PHASE_HEADER);
     return c;
 }
@@ -57,7 +57,7 @@ void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
     worker *w = c->worker;
     request->connection = c;
     request->worker = w->index;
-    // Each worker counts its own: one count for all would travel between processors.
+    // Each worker counts its own requests: one count for all would travel between processors.
     request->number = w->handed_over++ * w->server->worker_count + w->index;
     request->refusal = c->refusal;
     request->body = c->body;
@@ -68,7 +68,7 @@ void cmhd_prepare(cmhd_connection *c, cmhd_request *request) {
 
 void cmhd_wait(cmhd_connection *c) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
-    // Its handler may have taken long before it waited.
+    // The handler may have taken long before it waited.
     cmhd_note_time(c->worker, cmhd_clock());
     cmhd_enter(c, PHASE_HANDLER);
     // Manual, MHD_suspend_connection: to be called from within the access handler.
@@ -76,16 +76,17 @@ void cmhd_wait(cmhd_connection *c) {
     if (callbacks->suspended(callbacks->context, c->exchange)) cmhd_resume(c);
 }
 
-/// So many connections of a worker wait without being suspended: each is looked at in every turn of the loop.
+/// The most connections of a worker that wait parked: each is looked at in every turn of the loop.
 enum { held_limit = 512 };
 
-/// Waits like `cmhd_wait`, in a way that costs half as much: the library asks for the answer again in each of its turns
-/// until there is one (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time"). To suspend and resume a
-/// connection takes it out of epoll's set and puts it in again, tries to read what cannot be there yet, and goes through
-/// all that are suspended as well. And a client that hangs up is noticed at once.
+/// Parks the connection. It waits like `cmhd_wait`, at half the cost: the library asks for the response again in each
+/// of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time"). Suspending and resuming would
+/// take the connection out of epoll's set and put it back, try to read what cannot be there yet, and walk all suspended
+/// connections. A parked connection also notices at once that its client has hung up.
 ///
-/// Only when the whole request was read: before, it would read on. This rests on the insides of the library:
-/// `cmhd_can_hold` shows when a server starts that they are so, and where they are not, connections are suspended.
+/// Only a request that was read to its end can be parked, because the library would read on otherwise. This depends on
+/// the internals of the library: `cmhd_can_hold` checks them when a server starts. If they differ, connections are
+/// suspended.
 static void hold(cmhd_connection *c) {
     worker *w = c->worker;
     if (!w->server->holds || w->held >= held_limit) {
@@ -118,7 +119,7 @@ static enum MHD_Result after_asking(cmhd_connection *c) {
     return MHD_NO;
 }
 
-/// Hands over a request whose client sends the body only when it is asked for it, see `cmhd_continue`.
+/// Hands over a request whose client waits to be asked for the body, see `cmhd_continue`.
 static enum MHD_Result ask_first(cmhd_connection *c, cmhd_request *request) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_prepare(c, request);
@@ -138,7 +139,7 @@ void cmhd_continue(cmhd_connection *c) {
     cmhd_enter(c, PHASE_BODY);
 }
 
-/// Hands the request over. The exchange that comes back, if any, is answered later.
+/// Hands the request over. If an exchange is returned, it responds later.
 static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     cmhd_prepare(c, request);
@@ -169,7 +170,7 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
             cmhd_write_refusal(c, &request);
             return MHD_NO;
         }
-        // Nothing may be queued in this call: it would close the connection. Without a body the next comes at once.
+        // Queueing a response in this call would close the connection. Without a body the next call comes at once.
         if (c->awaits_continue) return ask_first(c, &request);
         if (c->expects_body) cmhd_enter(c, PHASE_BODY);
         return MHD_YES;
@@ -190,7 +191,7 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
         if (*data_size > 0) {
             cmhd_refusal refusal = collect(c, data, *data_size);
             *data_size = 0;
-            // The client may send on for long, or not at all: it is told at once.
+            // The client may send for a long time, or not at all, so it gets the response at once.
             if (refusal != CMHD_REFUSAL_NONE) cmhd_refuse_now(c, refusal);
             return refusal == CMHD_REFUSAL_NONE ? MHD_YES : MHD_NO;
         }
@@ -224,12 +225,12 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
         c->exchange = NULL;
         cmhd_callbacks *callbacks = &c->worker->server->callbacks;
         callbacks->abandoned(callbacks->context, exchange);
-        // Not before: somebody may have been resuming it.
+        // Not earlier: another thread may have been resuming it.
         cmhd_let_go(c);
     }
     forget_body(c);
     cmhd_forget_pieces(c);
-    // What is left of what was read belongs to the next request, and the library moves it.
+    // The library moves the rest of what was read, which belongs to the next request.
     c->chunks.step = CHUNKS_UNWATCHED;
     c->read_end = NULL;
     if (c->worker->fields_owner == c) c->worker->fields_owner = NULL;
@@ -239,13 +240,13 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
 }
 
 void cmhd_resume(cmhd_connection *connection) {
-    // The library marks the connection, and from then on its worker may answer, close and come to its end. It
-    // stops its daemon only when nobody is in here any more.
+    // The library marks the connection, and from then on its worker may respond, close it and end. The worker stops its
+    // daemon only when no thread is in this function.
     worker *w = connection->worker;
     atomic_fetch_add(&w->resuming, 1);
     if (connection->held) atomic_store_explicit(&connection->is_released, true, memory_order_release);
     else MHD_resume_connection(connection->mhd);
-    // Marking is all that the library does: with an external loop it has no channel to wake it by.
+    // The library only marks the connection: with an external loop it has no channel to wake the loop.
     cmhd_wake(w);
     atomic_fetch_sub(&w->resuming, 1);
 }

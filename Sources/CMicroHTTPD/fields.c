@@ -1,4 +1,4 @@
-// What header fields are made of: the well-known names, and what a value may hold.
+// Header fields: the well-known names, and which values are valid.
 #include <string.h>
 
 #include "internal.h"
@@ -45,15 +45,15 @@ static uint32_t four_bytes(const void *text) {
     return word;
 }
 
-/// Not zero when a byte of the name is neither that of the text nor, where that is a letter, the same letter in upper
-/// case. The text has letters in lower case, which have bit 6, and hyphens, which do not: so bit 5, the case, counts
+/// Not zero when a byte of the name is neither that of the text nor, if that is a letter, the same letter in upper
+/// case. The text has letters in lower case, which have bit 6, and hyphens, which do not. So bit 5, the case, counts
 /// where bit 6 is not set.
 static uint64_t difference_of(uint64_t name, uint64_t text) {
     return (name | (text >> 1 & 0x2020202020202020)) ^ text;
 }
 
-/// The same for the whole of a name. Eight bytes at a time, or four, the last of them perhaps for a second time: byte
-/// by byte this took as long as everything else that is checked of a field.
+/// The same for a whole name. It compares eight or four bytes at a time; the last ones may overlap the ones before.
+/// Comparing byte by byte took as long as all other checks of a field.
 static uint64_t difference(const uint8_t *name, const char *text, size_t length) {
     if (length < 8)
         return difference_of(four_bytes(name), four_bytes(text)) |
@@ -63,7 +63,7 @@ static uint64_t difference(const uint8_t *name, const char *text, size_t length)
     return found;
 }
 
-/// The names of one length, four at least, follow one another.
+/// The names of one length are adjacent, and have at least four bytes.
 static cmhd_field_name one_of(cmhd_field_name first, cmhd_field_name last, const uint8_t *name, size_t length) {
     for (cmhd_field_name known = first; known <= last; known++)
         if (difference(name, names[known], length) == 0) return known;
@@ -97,7 +97,7 @@ static bool has_control_character(const uint8_t *text, size_t length) {
     return false;
 }
 
-/// Sets all bits of each byte that is a control character, but the tab.
+/// Sets all bits of each control character except tab.
 static bytes16 control_characters(bytes16 text) {
     return (bytes16)(((text < 0x20) & (text != '\t')) | (text == 0x7f));
 }
@@ -105,7 +105,7 @@ static bytes16 control_characters(bytes16 text) {
 bool cmhd_is_field_value(const uint8_t *text, size_t length) {
     if (length < 8) return !has_control_character(text, length);
     if (length < 16) {
-        // Twice eight, some of them perhaps for a second time.
+        // Twice eight bytes, which may overlap.
         words2 both = {eight_bytes(text), eight_bytes(text + length - 8)};
         return has_no_bit(control_characters((bytes16)both));
     }

@@ -1,12 +1,12 @@
-// What libmicrohttpd lets through, and must not reach anybody: the framing rules of RFC 9112 over the bytes as
-// they stood on the wire. What only its versions before 1.0 let through is in before_1_0.c.
+// The framing rules of RFC 9112 that libmicrohttpd does not check, over the bytes as they were on the wire. Rules that
+// only its versions before 1.0 do not check are in before_1_0.c.
 #include <string.h>
 #include <strings.h>
 
 #include "internal.h"
 #include "vector.h"
 
-// RFC 3986, appendix A: every character that a URI may have, and the percent sign.
+// RFC 3986, appendix A: every character of a URI, and the percent sign.
 static const bool uri_character[256] = {
     ['!'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['('] = 1, [')'] = 1, ['*'] = 1, ['+'] = 1,
     [','] = 1, ['-'] = 1, ['.'] = 1, ['/'] = 1, [':'] = 1, [';'] = 1, ['='] = 1, ['?'] = 1, ['@'] = 1,
@@ -21,15 +21,15 @@ static const bool host_character[256] = {
     ['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1,
 };
 
-/// Sets all bits of each byte that is a letter, a digit, or one of `-./`: all that most targets have.
+/// Sets all bits of each byte that is a letter, a digit, or one of `-./`. Most targets have no others.
 static bytes16 plain_characters(const char *text) {
     bytes16 bytes = sixteen_bytes(text);
     bytes16 lowered = bytes | 0x20;
     return (bytes16)(((lowered >= 'a') & (lowered <= 'z')) | ((bytes >= '-') & (bytes <= '9')));
 }
 
-/// Whether the text has only those: sixteen bytes at a time, the last of them perhaps for a second time, which is five
-/// times as fast as a table.
+/// Whether the text has only those. It compares sixteen bytes at a time; the last ones may overlap the ones before.
+/// This is five times as fast as a table.
 static bool is_plain(const char *text, size_t length) {
     if (length < 16) return false;
     bytes16 plain = plain_characters(text + length - 16);
@@ -37,7 +37,7 @@ static bool is_plain(const char *text, size_t length) {
     return has_all_bits(plain);
 }
 
-/// Whether the text has characters of that class only.
+/// Whether the text has only characters of that class.
 static bool is_all(const bool class[256], const char *text, size_t length) {
     bool all = true;
     for (size_t i = 0; i < length; i++) all &= class[(unsigned char)text[i]];
@@ -159,7 +159,7 @@ static void add_codings(codings *codings, const char *text, const char *end) {
         const char *last = comma;
         while (text < last && (*text == ' ' || *text == '\t')) text++;
         while (text < last && (last[-1] == ' ' || last[-1] == '\t')) last--;
-        // RFC 9110, 5.6.1: empty elements of a list do not count.
+        // RFC 9110, 5.6.1: empty elements of a list are ignored.
         if (text == last) continue;
         codings->last_is_chunked = equals(text, (size_t)(last - text), "chunked");
         *(codings->last_is_chunked ? &codings->chunked : &codings->others) += 1;
@@ -172,12 +172,12 @@ static enum MHD_Result note_coding(void *context, enum MHD_ValueKind kind, const
     codings *codings = context;
     if (!equals(name, name_length, MHD_HTTP_HEADER_TRANSFER_ENCODING)) return MHD_YES;
     add_codings(codings, value, value + value_length);
-    // The library sees the chunks only if there is one field with exactly this value, and no blank behind it.
+    // The library reads chunks only if there is one field with exactly this value and no blank after it.
     codings->is_seen = codings->fields++ == 0 && equals(value, value_length, "chunked");
     return MHD_YES;
 }
 
-/// RFC 9112, 6.1 and 6.3: `chunked` is the last coding, and applied once; no other is known here.
+/// RFC 9112, 6.1 and 6.3: `chunked` must be the last coding, applied once. This server supports no other.
 cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd) {
     codings codings = {0};
     MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, note_coding, &codings);
@@ -185,14 +185,14 @@ cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd) {
     return codings.others == 0 && codings.is_seen ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_TRANSFER_CODING;
 }
 
-/// As the library understands it: it compares the first field of that name.
+/// As the library decides it: by the first field of that name.
 static bool awaits_continue(const worker *w, const char *head) {
     if (w->places[CMHD_FIELD_EXPECT].count == 0) return false;
     const cmhd_field *field = &w->fields[w->places[CMHD_FIELD_EXPECT].first];
     return equals(head + field->value, field->value_length, "100-continue");
 }
 
-/// RFC 9112, 6: how long the body is must have one answer only, since everybody in between reads it too.
+/// RFC 9112, 6: the length of the body must be unambiguous, because every proxy on the way reads it too.
 static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http_1_0) {
     worker *w = c->worker;
     memset(w->places, 0, sizeof w->places);
@@ -204,7 +204,7 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
         const cmhd_field *field = &w->fields[i];
         const char *name = head + field->name, *value = head + field->value;
         cmhd_field_name known = cmhd_field_name_of((const uint8_t *)name, field->name_length);
-        // What is well-known is a token: only others have to be looked at.
+        // A well-known name is a token, so only others are checked.
         if (known == CMHD_FIELD_OTHER && !is_token(name, field->name_length)) return CMHD_REFUSAL_FIELD_NAME;
         if (!cmhd_is_field_value((const uint8_t *)value, field->value_length)) return CMHD_REFUSAL_FIELD_VALUE;
         note_place(w, known, i);
@@ -217,11 +217,11 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
             cookie_bytes += field->value_length;
             break;
         case CMHD_FIELD_CONTENT_LENGTH:
-            // Zeros in front of so many digits are there to be misread by somebody.
+            // Leading zeros in so long a number are there to be misread.
             if (field->value_length == 0 || (field->value_length > 18 && value[0] == '0')) return CMHD_REFUSAL_FRAMING;
             for (uint32_t k = 0; k < field->value_length; k++) {
                 if (value[k] < '0' || value[k] > '9') return CMHD_REFUSAL_FRAMING;
-                // What does not fit is too large, however much it is.
+                // A length that does not fit is too large, whatever its value.
                 length = length > UINT64_MAX / 100 ? UINT64_MAX / 100 : length * 10 + (uint64_t)(value[k] - '0');
             }
             break;
@@ -236,7 +236,7 @@ static cmhd_refusal check_fields(cmhd_connection *c, const char *head, bool http
     cmhd_refusal refusal = codings == 0 ? CMHD_REFUSAL_NONE : cmhd_check_codings(c->mhd);
     if (refusal != CMHD_REFUSAL_NONE) return refusal;
     if (cookies > w->server->options.cookies) return CMHD_REFUSAL_TOO_MANY_COOKIES;
-    // The library has copied the cookies, and a response's head must still find room.
+    // The library has copied the cookies, and the response's head still needs memory.
     size_t used = c->head_length + (w->field_count + cookies) * CMHD_FIELD_BYTES + cookie_bytes;
     if (cookies > 0 && used + CMHD_RESPONSE_HEAD_BYTES > w->server->options.connection_memory)
         return CMHD_REFUSAL_FIELDS_TOO_LARGE;
@@ -252,7 +252,7 @@ size_t cmhd_header_size(struct MHD_Connection *mhd) {
     return info == NULL ? 0 : info->header_size;
 }
 
-/// Notes the fields in the worker's room; NONE when they lie as they were sent.
+/// Notes the fields in the worker's memory; NONE when they are where they were sent.
 static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const char *version) {
     worker *w = c->worker;
     w->field_count = 0;
@@ -260,17 +260,17 @@ static cmhd_refusal walk_fields(cmhd_connection *c, const char *method, const ch
     walk walk = {.worker = w, .head = method, .expected = version + 8 + 2, .refusal = CMHD_REFUSAL_NONE};
     MHD_get_connection_values_n(c->mhd, MHD_HEADER_KIND, note_field, &walk);
     if (walk.refusal != CMHD_REFUSAL_NONE || !w->server->checks_layout) return walk.refusal;
-    // Behind the last field, its line end and the blank line.
+    // After the last field come its line end and the blank line.
     return walk.expected + 2 == method + c->head_length ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_LAYOUT;
 }
 
-/// Notes the fields and where the well-known ones are.
+/// Notes the fields, and where the well-known ones are.
 static cmhd_refusal read_fields(cmhd_connection *c, const char *method, const char *version) {
     cmhd_refusal refusal = walk_fields(c, method, version);
     return refusal == CMHD_REFUSAL_NONE ? check_fields(c, method, version[7] == '0') : refusal;
 }
 
-/// How large the body may be, which is for the caller to say where it takes it piece by piece.
+/// The most bytes of the body. For a body in pieces the caller sets the limit.
 static cmhd_refusal limit_body(cmhd_connection *c, cmhd_request *request) {
     const cmhd_server *server = c->worker->server;
     c->body_limit = server->options.body_bytes;
@@ -313,14 +313,14 @@ cmhd_refusal cmhd_check_head(cmhd_connection *c, const char *url, const char *me
     cmhd_refusal refusal = check_target(c, method);
     if (refusal == CMHD_REFUSAL_NONE) refusal = read_fields(c, method, version);
     if (refusal != CMHD_REFUSAL_NONE) return refusal;
-    // What is refused from here on is told with its head.
+    // A refusal from here on carries its head.
     fill(c, method, version, request);
     refusal = limit_body(c, request);
     return refusal == CMHD_REFUSAL_NONE ? cmhd_place_request(c, (char *)method) : refusal;
 }
 
 void cmhd_describe(cmhd_connection *c, const char *method, const char *version, cmhd_request *request) {
-    // Between the first call and this one the worker may have looked at another connection's request.
+    // Between the first call and this one the worker may have handled another connection's request.
     if (c->worker->fields_owner != c) read_fields(c, method, version);
     fill(c, method, version, request);
 }

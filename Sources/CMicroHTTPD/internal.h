@@ -13,8 +13,8 @@
 #error "libmicrohttpd 0.9.74 or later is needed"
 #endif
 
-/// What a connection is waiting for. Each has a constant time limit, so that a list in order of arrival is in
-/// order of deadline too: the loop looks at heads of lists only.
+/// The phase of a connection. Each phase has a constant time limit, so a list in order of arrival is also in order of
+/// deadline, and the loop looks only at the first of each list.
 typedef enum {
     PHASE_HEADER,
     PHASE_BODY,
@@ -31,7 +31,7 @@ typedef enum { STEP_HEAD, STEP_ASKING, STEP_BODY, STEP_PIECES, STEP_WAITING, STE
 
 typedef cmhd_worker worker;
 
-/// One client connection, from accept to close. Touched on its worker's thread only.
+/// One client connection, from accept to close. Used on its worker's thread only.
 struct cmhd_connection {
     worker *worker;
     struct MHD_Connection *mhd;
@@ -48,7 +48,7 @@ struct cmhd_connection {
     bool client_has_ended;          ///< it has sent the end of its stream
     uint64_t received, request_end; ///< how many there were, and up to the end of the last request
 
-    // The request under way.
+    // The current request.
     char *target;                   ///< in the receive buffer, from the request line
     uint32_t target_length;         ///< with the query
     uint32_t method_length, head_length;
@@ -68,7 +68,7 @@ struct cmhd_connection {
     bool held;                      ///< it waits for its exchange without being suspended, see `hold`
     atomic_bool is_released;        ///< and need not any longer
 
-    // Bodies that are not whole, see stream.c.
+    // Bodies in pieces, see stream.c.
     bool takes_pieces;
     size_t unreturned;              ///< bytes of the piece that the caller has and the library was not told of
     uint64_t streamed;              ///< bytes of all pieces so far
@@ -82,8 +82,8 @@ typedef struct {
     int64_t limit;                  ///< milliseconds
 } phase_list;
 
-/// A socket that was answered while its client was still sending: read to its end before it is closed, since
-/// closing with bytes unread sends a reset that may overtake the answer.
+/// A socket that got its response while its client was still sending. It is read to its end before it is closed,
+/// because closing with unread bytes sends a reset that may overtake the response.
 typedef struct lingering {
     struct lingering *next;
     int fd;
@@ -91,9 +91,10 @@ typedef struct lingering {
     size_t left;
 } lingering;
 
-/// What the library takes of a connection's memory for a field or a cookie, beside its text; and for a response's head.
+/// The memory of a connection that the library uses for a field or a cookie, in addition to its text; and for a
+/// response's head.
 enum { CMHD_FIELD_BYTES = 64, CMHD_RESPONSE_HEAD_BYTES = 1024 };
-/// Bytes of a Date field, with the end of its line.
+/// Bytes of a Date field, with its line end.
 enum { CMHD_DATE_LINE = 37 };
 
 struct cmhd_worker {
@@ -110,9 +111,9 @@ struct cmhd_worker {
     atomic_uint connections;
     atomic_uint resuming;           ///< threads inside `cmhd_resume`
     int epoll;                      ///< the daemon's
-    /// An eventfd that wakes the loop: when the server begins to drain, and when there is something to do while the
-    /// loop sleeps. The loop says `sleeping` before it looks at `awaited`, and whoever wants something of it says
-    /// `awaited` before looking at `sleeping`: one of them sees the other.
+    /// An eventfd that wakes the loop when the server begins to drain, and when there is something to do while the loop
+    /// sleeps. The loop sets `sleeping` before it reads `awaited`; the other thread sets `awaited` before it reads
+    /// `sleeping`. So at least one of them sees the other.
     int wake;
     atomic_bool sleeping, awaited;
     atomic_bool called;             ///< see `cmhd_call_worker`
@@ -143,7 +144,7 @@ struct cmhd_server {
     bool checks_layout;             ///< the library does not, see before_1_0.c
     bool holds;                     ///< requests that wait are held, see exchange.c
     atomic_bool draining;
-    /// Set before `draining`, read after it.
+    /// Written before `draining`, read after it.
     int64_t quiesce_at, idle_close_at, end_at;
     unsigned worker_count;
     worker workers[];
@@ -152,22 +153,22 @@ struct cmhd_server {
 /// RFC 9110, 5.6.2: the characters of a token.
 extern const bool cmhd_token[256];
 
-/// The Date field of an answer that is made now, with the end of its line. Until the next call.
+/// The Date field of a response that is made now, with its line end. Valid until the next call.
 const char *cmhd_date_line(worker *w);
 
 /// Monotonic nanoseconds.
 uint64_t cmhd_clock(void);
-/// That is the time for the worker: nearly all that a request needs to know of it was read at the end of the one before.
+/// Sets the worker's time. Most requests use the time that was read at the end of the previous one.
 void cmhd_note_time(worker *w, uint64_t clock);
 /// Monotonic milliseconds.
 int64_t cmhd_now(void);
 
-/// Starts a daemon over a descriptor that is listening, or over none (-1), with the callbacks of this bridge.
+/// Starts a daemon on a listening descriptor, or on none (-1), with the callbacks of this bridge.
 struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener);
 
 /// The body of a worker's thread: runs until the server has drained, then stops its daemon.
 void *cmhd_worker_run(void *context);
-/// Sees to it that the worker's loop takes a turn.
+/// Makes the worker's loop take a turn.
 void cmhd_wake(worker *w);
 
 void cmhd_enter(cmhd_connection *connection, phase next);
@@ -175,7 +176,7 @@ void cmhd_close_socket(cmhd_connection *connection);
 void cmhd_linger(cmhd_connection *connection);
 void cmhd_drop_lingering(worker *w);
 
-// The callbacks given to libmicrohttpd, see its manual, "Starting and stopping the server".
+// The callbacks for libmicrohttpd, see its manual, "Starting and stopping the server".
 enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const char *url, const char *method,
                                const char *version, const char *data, size_t *data_size, void **request);
 void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *mhd);
@@ -187,62 +188,62 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **connec
 /// Checks the head of a request and fills in `request`; see framing.c.
 cmhd_refusal cmhd_check_head(cmhd_connection *connection, const char *url, const char *method, const char *version,
                              cmhd_request *request);
-/// Fills in `request` again when the body has come in.
+/// Fills in `request` again when the body has arrived.
 void cmhd_describe(cmhd_connection *connection, const char *method, const char *version, cmhd_request *request);
 
-/// The size of a request's head, once it has come in whole; 0 before.
+/// The size of a request's head when it has arrived; 0 before.
 size_t cmhd_header_size(struct MHD_Connection *mhd);
 
-/// Says what the connection has collected, beside what its head says.
+/// Fills in what the connection has collected besides the head.
 void cmhd_prepare(cmhd_connection *connection, cmhd_request *request);
-/// Hands a refusal over and writes its answer to the socket at once; the connection can only be closed then.
+/// Hands a refusal over and writes its response to the socket at once. After that the connection can only be closed.
 void cmhd_refuse_now(cmhd_connection *connection, cmhd_refusal refusal);
-/// The same where `refusal` is noted already, and `request` holds what may be told.
+/// The same when `refusal` is noted already and `request` holds what may be shown.
 void cmhd_write_refusal(cmhd_connection *connection, cmhd_request *request);
-/// For `cmhd_respond`, while `writes_directly`.
+/// For `cmhd_respond` while `writes_directly`.
 bool cmhd_write_answer(cmhd_connection *connection, const cmhd_answer *answer);
 void cmhd_close_writing(cmhd_connection *connection);
 
 void cmhd_note_connection(cmhd_connection *connection);
 void cmhd_forget_connection(const cmhd_connection *connection);
-/// Suspends the connection until its exchange has something to say.
+/// Suspends the connection until its exchange resumes it.
 void cmhd_wait(cmhd_connection *connection);
-/// It is not held any more.
+/// Ends the parking of the connection.
 void cmhd_let_go(cmhd_connection *connection);
-/// The access handler, for a body that is wanted piece by piece; see stream.c.
+/// The access handler for a body in pieces; see stream.c.
 enum MHD_Result cmhd_on_first_piece(cmhd_connection *connection, cmhd_request *request, const char *data, size_t size);
 enum MHD_Result cmhd_on_pieces(cmhd_connection *connection, const char *data, size_t *size);
-/// What the library calls for the next bytes of an answer that is a stream.
+/// The library calls it for the next bytes of a streamed response.
 ssize_t cmhd_on_room(void *connection, uint64_t position, char *buffer, size_t room);
-/// The request is over.
+/// The request has ended.
 void cmhd_forget_pieces(cmhd_connection *connection);
 
-/// Looks at what has just been read from the connection's socket.
+/// Looks at bytes that have just been read from the connection's socket.
 cmhd_refusal cmhd_note_read(cmhd_connection *connection, char *bytes, size_t length);
-/// Finds out where a request is whose head is good; watches its body from here on when that has chunks, and sets
-/// `closes` when that cannot be done.
+/// Finds out where a request with a good head is. Watches its body from here on when it is chunked, and sets `closes`
+/// when it cannot.
 cmhd_refusal cmhd_place_request(cmhd_connection *connection, char *head);
 
-/// Says that the calling thread is that worker's, see watching.c.
+/// Records that the calling thread is the worker's, see watching.c.
 void cmhd_begin_worker(worker *w);
 typedef enum MHD_Result cmhd_queue_function(struct MHD_Connection *, unsigned, struct MHD_Response *);
 /// The library's own `MHD_queue_response`.
 extern cmhd_queue_function *cmhd_queue;
-// What the functions of CMicroHTTPDHooks tell, when they have done what they are asked to, or before.
+// The functions of CMicroHTTPDHooks call these before or after their work.
 void cmhd_note_sent(ssize_t sent);
-/// Returns what `recv` is to return.
+/// Returns the result for `recv`.
 ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got);
 void cmhd_note_closing(int fd);
 void cmhd_note_queued(struct MHD_Connection *mhd, unsigned status);
 
-/// Whether the library that is loaded checks less than it does from 1.0 on.
+/// Whether the loaded library checks less than version 1.0.
 bool cmhd_is_before_1_0(void);
-/// Whether a field is where it must be if nothing is between it and what was `expected` to be its start.
+/// Whether a field begins where it must if nothing is between it and the `expected` start.
 bool cmhd_is_field_in_place(const char *expected, const char *name, size_t name_length, const char *value);
-/// Whether there is one transfer coding, `chunked`.
+/// Whether `chunked` is the only transfer coding.
 cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd);
 
-/// Whether a request may be answered without closing the connection.
+/// Whether responses must close their connections because the server drains.
 bool cmhd_is_draining(const worker *w);
 
 #endif

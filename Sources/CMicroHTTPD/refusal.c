@@ -42,7 +42,7 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
 
 void cmhd_refuse_now(cmhd_connection *c, cmhd_refusal refusal) {
     cmhd_request request = {0};
-    // Of what was refused before its head was whole, nothing is told.
+    // A request that was refused before its head was complete has nothing to show.
     if (c->step == STEP_BODY || c->step == STEP_PIECES)
         cmhd_describe(c, method_of(c), c->target + c->target_length + 1, &request);
     c->refusal = refusal;
@@ -56,9 +56,9 @@ void cmhd_write_refusal(cmhd_connection *c, cmhd_request *request) {
     c->writes_directly = true;
     void *exchange = callbacks->request(callbacks->context, request);
     c->writes_directly = false;
-    // A refusal waits for nothing; should it, there is nobody to answer any more.
+    // A refusal does not wait. If it does, no response can follow.
     if (exchange != NULL) callbacks->abandoned(callbacks->context, exchange);
     c->step = STEP_ANSWERED;
-    // What the library may still want to send goes nowhere.
+    // Whatever the library still sends is discarded.
     cmhd_close_writing(c);
 }

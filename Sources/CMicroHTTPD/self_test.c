@@ -1,6 +1,6 @@
-// Shows at start that the library lays a request's head out as framing.c reads it, that a query can be hidden
-// from it, that it keeps an answer's fields as answer.c links them, and that it can be made to ask again as exchange.c
-// holds connections: a few requests through a real daemon over a socket pair, no port, well under a millisecond.
+// Checks at start that the library lays a request's head out as framing.c reads it, that a query can be hidden from it,
+// that it keeps a response's fields as answer.c links them, and that it asks again as exchange.c parks connections. A
+// few requests go through a real daemon over a socket pair, without a port, in well under a millisecond.
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ typedef struct {
     cmhd_connection *held;          ///< the connection that waits for that
 } outcome;
 
-/// Which way is tried.
+/// The variant that is tested.
 typedef struct {
     bool links_fields, holds;
 } manner;
@@ -115,16 +115,16 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
         if (more > 0) got += (size_t)more;
         answer[got] = '\0';
         if (turn != 3 || outcome->held == NULL) continue;
-        // It has been asked for again by now, and neither answered nor closed.
+        // The library has asked again by now. It must have neither responded nor closed.
         if (got > 0) failure = "a connection that is held is answered";
         cmhd_resume(outcome->held);
     }
     close(pair[1]);
     for (int turn = 0; turn < 20 && atomic_load(&w->connections) > 0; turn++) MHD_run_wait(w->daemon, 10);
     if (failure != NULL) return failure;
-    // What the library refuses by itself is not handed over.
+    // A request that the library refuses itself is not handed over.
     if (!outcome->called && sample->expected != CMHD_REFUSAL_NONE && !w->server->checks_layout) return NULL;
-    // The line's end may have been replaced by blanks, see before_1_0.c.
+    // Blanks may have replaced the line's end, see before_1_0.c.
     if (sample->failure == folded_line && outcome->is_unfolded) return NULL;
     if (!outcome->called || outcome->refusal != sample->expected) return sample->failure;
     if (sample == &samples[0] && !outcome->query_whole) return "a query cannot be hidden from the library";
@@ -132,7 +132,7 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
     return NULL;
 }
 
-/// Runs the samples through a daemon. NULL, or the sentence of the first that fails.
+/// Runs the samples through a daemon. Returns NULL, or the sentence of the first that fails.
 static const char *try_samples(manner manner) {
     static const cmhd_options options = {
         .workers = 1, .connections = 8, .connection_memory = 8192, .target_bytes = 1024, .head_bytes = 4096,
@@ -179,8 +179,8 @@ static bool is_field(const cmhd_field_node *node, const char *name, const char *
            memcmp(node->value, value, node->value_length + 1) == 0;
 }
 
-/// Fields that were added by the manual lie where answer.c puts its own. No pointer is followed before it has
-/// turned up where, and when, it must.
+/// Whether fields that were added by the manual are where answer.c puts its own. Each pointer is followed only after it
+/// was found where and when it must be.
 static bool fields_lie_as_expected(struct MHD_Response *response) {
     const cmhd_response_start *start = (cmhd_response_start *)response;
     if (start->first != NULL || start->last != NULL) return false;

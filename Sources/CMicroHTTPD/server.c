@@ -15,15 +15,15 @@
 
 #include "internal.h"
 
-/// How long clients get, once nothing new is accepted, to send one more request on a connection they hold.
+/// After the listener has closed, clients get this long to send one more request on an open connection.
 enum { idle_grace_ms = 300 };
 enum { backlog = 4096 };
-/// How long after an answer a connection is looked at for its end, see `settle`.
+/// How long after a response a connection is looked at for its end, see `settle`.
 enum { settling_ms = 100 };
 
 const char *cmhd_library_version(void) { return MHD_get_version(); }
 
-/// Targets are decoded by whoever routes them, once a segment, and not by the library.
+/// The router decodes targets, segment by segment; the library must not.
 static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text) {
     (void)context;
     (void)mhd;
@@ -32,15 +32,15 @@ static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text
 
 struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
     const cmhd_options *options = &w->server->options;
-    // The Date is ours, see date.c.
+    // The bridge writes Date, see date.c.
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK |
                      (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
-    // RFC 9112 to the letter, but for one empty line before a request. The number is MHD_OPTION_CLIENT_DISCIPLINE_LVL,
-    // which the headers of 0.9 do not have; before 1.0 there is no such option.
+    // RFC 9112 to the letter, except for one empty line before a request. The number is
+    // MHD_OPTION_CLIENT_DISCIPLINE_LVL, which the headers of 0.9 do not have; before 1.0 there is no such option.
     enum { discipline_option = 38, discipline = 1 };
     unsigned limit = (options->connections + options->workers - 1) / options->workers;
-    // MHD_OPTION_STRICT_FOR_CLIENT stays off: what it checks is checked here, and with it the library would
-    // answer by itself, in HTML, with its header written twice.
+    // MHD_OPTION_STRICT_FOR_CLIENT stays off: the bridge checks the same, and with it the library would respond in
+    // HTML, with its header written twice.
     struct MHD_OptionItem given[] = {
         {w->server->checks_layout ? MHD_OPTION_CONNECTION_TIMEOUT : (enum MHD_OPTION)discipline_option,
          w->server->checks_layout ? 0 : discipline, NULL},
@@ -115,7 +115,7 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
         snprintf(message, message_size, "no descriptor for a worker");
         return false;
     }
-    // Signals are for the thread that waits for them.
+    // Another thread waits for signals.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -139,13 +139,13 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     server->options = *options;
     server->options.workers = count;
     server->options.host = NULL;  // the caller's, not needed any more
-    // What `cmhd_field_place` can count.
+    // The most that `cmhd_field_place` can count.
     if (options->fields > UINT16_MAX) server->options.fields = UINT16_MAX;
     server->callbacks = *callbacks;
     server->checks_layout = cmhd_is_before_1_0();
     server->listener = -1;
     server->worker_count = count;
-    // The head, its index and the answer's head have to fit, or there would be no answer at all.
+    // The head, its index and the response's head must fit, or there would be no response at all.
     size_t memory = (size_t)options->head_bytes + (size_t)options->fields * CMHD_FIELD_BYTES + CMHD_RESPONSE_HEAD_BYTES;
     if (server->options.connection_memory < memory) server->options.connection_memory = memory;
     const uint32_t settling = options->idle_timeout < settling_ms ? options->idle_timeout : settling_ms;
@@ -172,7 +172,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
 
 cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
                                size_t message_size) {
-    // The library writes with MSG_NOSIGNAL where it can; this is for where it cannot.
+    // The library writes with MSG_NOSIGNAL where it can. This is for other systems.
     signal(SIGPIPE, SIG_IGN);
     int listener = open_listener(options, message, message_size);
     if (listener < 0) return NULL;

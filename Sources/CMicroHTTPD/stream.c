@@ -1,19 +1,20 @@
-// Bodies that are not whole: a request's that is handed over piece by piece, an answer's that is asked for so.
+// Bodies in pieces: a request's body that is handed over piece by piece, and a response's body that is produced piece
+// by piece.
 //
-// In both directions at most one piece is under way, and the connection is suspended while the caller is busy with it.
-// Then the library neither reads nor writes, the kernel's buffers fill up, and the other end is held back by TCP. What
-// lies in memory is one piece, which is no larger than the connection's own memory.
+// In both directions there is at most one piece, and the connection is suspended while the caller works on it. Then the
+// library neither reads nor writes, the kernel's buffers fill up, and TCP slows the client down. A piece is no larger
+// than the connection's memory.
 //
-// A piece of a request stays in the library's buffer, as if it had not been looked at, until the caller wants the next
-// one. So the library calls again as soon as the connection is resumed, also when nothing more has come, and what the
-// caller has to say is heard on the worker's thread: that it wants more, or has an answer already.
+// A piece of a request stays in the library's buffer as unread until the caller wants the next one. So the library
+// calls again as soon as the connection is resumed, even if no more bytes have arrived, and the worker's thread learns
+// whether the caller wants more or has a response.
 #include "internal.h"
 
-/// A client has `body_timeout` for so many bytes, so that a byte now and then does not hold a connection for ever.
+/// A client has `body_timeout` for so many bytes, so that a byte now and then does not keep a connection open for ever.
 enum { progress_bytes = 4096 };
 
-/// The answer is there, and the body is not. The library takes no answer now: it is written to the socket, and the
-/// connection ends, since where the next request would begin is not known.
+/// The response came before the end of the body. The library accepts no response now, so it is written to the socket.
+/// The connection ends, because the start of the next request is unknown.
 static enum MHD_Result answer_early(cmhd_connection *c) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     void *exchange = c->exchange;
@@ -32,13 +33,13 @@ static enum MHD_Result refuse(cmhd_connection *c) {
     return MHD_NO;
 }
 
-/// False when there are more than there may be: chunks that nobody watched.
+/// Returns false when there are more bytes than allowed: chunks that nothing watched.
 static bool count(cmhd_connection *c, size_t size) {
     c->streamed += size;
     return c->streamed <= c->body_limit;
 }
 
-/// False when the client is too slow.
+/// Returns false when the client is too slow.
 static bool is_fast_enough(cmhd_connection *c, size_t size) {
     int64_t limit = c->worker->phases[PHASE_BODY].limit;
     if (c->phase == PHASE_BODY) c->waited += c->worker->now - (c->deadline - limit);
@@ -62,7 +63,7 @@ enum MHD_Result cmhd_on_first_piece(cmhd_connection *c, cmhd_request *request, c
     void *exchange = callbacks->request(callbacks->context, request);
     c->writes_directly = false;
     if (exchange == NULL) {
-        // It was answered.
+        // The response has been written.
         cmhd_linger(c);
         c->step = STEP_ANSWERED;
         cmhd_close_writing(c);
@@ -89,7 +90,7 @@ enum MHD_Result cmhd_on_pieces(cmhd_connection *c, const char *data, size_t *siz
     if (*size > 0 && !count(c, *size)) return refuse(c);
     if (*size > 0 && !is_fast_enough(c, *size)) return MHD_NO;
     callbacks->piece(callbacks->context, c->exchange, (const uint8_t *)data, *size);
-    // At the end of the body an answer is given like any other.
+    // At the end of the body the response is queued like any other.
     if (*size == 0) c->step = STEP_WAITING;
     c->unreturned = *size;
     cmhd_wait(c);
@@ -104,7 +105,7 @@ ssize_t cmhd_on_room(void *context, uint64_t position, char *buffer, size_t room
     if (c->stream == NULL || c->phase == PHASE_ENDED) return MHD_CONTENT_READER_END_WITH_ERROR;
     ptrdiff_t got = callbacks->produce(callbacks->context, c->stream, buffer, room);
     if (got > 0) {
-        // The client has taken what came before, and has its time for this.
+        // The client has taken the previous piece, and its time for this one begins.
         cmhd_enter(c, PHASE_WRITE);
         return got;
     }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/// Sixteen bytes that the processor looks at together, with what GCC and Clang have for that on every processor. A
+/// Sixteen bytes that the processor compares together, by extensions of GCC and Clang that exist for every processor. A
 /// comparison sets all bits of the bytes for which it holds.
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 typedef uint64_t words2 __attribute__((vector_size(16)));

@@ -1,15 +1,15 @@
-// What the functions of CMicroHTTPDHooks, which the library calls instead of those that are meant, tell this bridge: the
-// bytes as they come from the socket, that something went out, and what the library is about to do by itself.
+// The functions of CMicroHTTPDHooks, which the library calls in place of the originals, report here: bytes that arrive
+// at the socket, bytes that were sent, and responses that the library makes itself.
 //
-// Nothing depends on their being called, since a program that only uses the library product `HTTPServer` has none of
-// them. It sees the library's own pages, in HTML, and no answer to what is no request line; its connections close after
-// each chunked body, since what follows a body that nobody checked must not be taken for a request; and what comes in one
-// piece behind a request may wait some milliseconds while connections are held.
+// Nothing depends on these reports, because a program that uses only the library product `HTTPServer` does not have the
+// hooks. Its clients see the library's HTML pages, and no response to an invalid request line. Its connections close
+// after each chunked body, since what follows an unchecked body must not be taken for a request. A request that arrives
+// together with the previous one may wait some milliseconds while connections are parked.
 #include <errno.h>
 
 #include "internal.h"
 
-/// The worker whose thread this is; other threads call the functions as well.
+/// The worker of this thread. Other threads call the functions as well.
 static _Thread_local worker *here;
 
 void cmhd_begin_worker(worker *w) { here = w->server->options.ignores_hooks ? NULL : w; }
@@ -36,7 +36,7 @@ ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got) {
     cmhd_refusal refusal = cmhd_note_read(c, buffer, (size_t)got);
     if (refusal == CMHD_REFUSAL_NONE) return got;
     cmhd_refuse_now(c, refusal);
-    // To the library it is a connection that broke.
+    // To the library the connection is broken.
     errno = ECONNRESET;
     return -1;
 }
@@ -44,8 +44,8 @@ ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got) {
 void cmhd_note_closing(int fd) {
     cmhd_connection *c = connection_of(fd);
     if (c == NULL || c->target != NULL || c->client_has_ended) return;
-    // Between two requests, and bytes of another one have come: the library closes without a word where they do not begin
-    // with a request line.
+    // Bytes of another request have arrived. If they do not begin with a request line, the library closes without a
+    // response.
     bool is_between = c->phase == PHASE_HEADER || c->phase == PHASE_SETTLING || c->phase == PHASE_IDLE;
     if (is_between && c->received > c->request_end) cmhd_refuse_now(c, CMHD_REFUSAL_REQUEST_LINE);
 }
@@ -54,7 +54,7 @@ static bool has_field(struct MHD_Connection *mhd, const char *name) {
     return MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, name) != NULL;
 }
 
-/// What the library refuses, by the status that it gives and how far it has come.
+/// The refusal for a page of the library, by its status and the phase of the request.
 static cmhd_refusal refusal_of(const cmhd_connection *c, unsigned status) {
     switch (status) {
     case 400: break;
@@ -68,7 +68,7 @@ static cmhd_refusal refusal_of(const cmhd_connection *c, unsigned status) {
     if (c->step == STEP_BODY || c->step == STEP_PIECES) return CMHD_REFUSAL_CHUNKS;
     if (c->target == NULL) return CMHD_REFUSAL_REQUEST_LINE;
     if (cmhd_header_size(c->mhd) == 0) return CMHD_REFUSAL_LAYOUT;
-    // The head was read to its end: what is refused then is Host or how long the body is.
+    // The head was read to its end, so the library refuses Host or the body's length.
     if (!has_field(c->mhd, MHD_HTTP_HEADER_HOST)) return CMHD_REFUSAL_HOST;
     if (has_field(c->mhd, MHD_HTTP_HEADER_CONTENT_LENGTH)) return CMHD_REFUSAL_FRAMING;
     return cmhd_check_codings(c->mhd);
@@ -79,6 +79,6 @@ void cmhd_note_queued(struct MHD_Connection *mhd, unsigned status) {
         here == NULL ? NULL : MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     cmhd_connection *c = info == NULL ? NULL : info->socket_context;
     cmhd_refusal refusal = c == NULL ? CMHD_REFUSAL_NONE : refusal_of(c, status);
-    // The library queues its page all the same, or it would not free what it needs no more. It goes nowhere.
+    // The library queues its page all the same, to free its memory. The page is discarded.
     if (refusal != CMHD_REFUSAL_NONE) cmhd_refuse_now(c, refusal);
 }

@@ -1,4 +1,4 @@
-// A worker: the loop around one daemon, the deadlines of its connections, and how it drains.
+// A worker: the loop around a daemon, the deadlines of its connections, and draining.
 #include <errno.h>
 #include <linux/filter.h>
 #include <poll.h>
@@ -11,16 +11,16 @@
 
 #include "internal.h"
 
-/// How long a loop sleeps at most.
+/// The longest sleep of a loop.
 enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20 };
-/// A client that leaves while its request waits is looked for this often.
+/// How often it looks for clients that left while their request waits.
 enum { gone_check_ms = 1000 };
 enum { linger_ms = 5000, linger_bytes = 64 << 20 };
-/// Sockets that linger count for no connection limit, so they have one of their own, for each worker.
+/// Lingering sockets do not count for the connection limit, so each worker has a limit for them.
 enum { lingering_limit = 256 };
-/// How long a server that stops waits for clients to read refusals, and, beyond its timeout, last answers.
+/// How long a stopping server waits for clients to read refusals and, beyond its timeout, last responses.
 enum { draining_linger_ms = 500, last_write_ms = 500 };
-/// How long a worker rests that cannot accept, for want of descriptors.
+/// How long a worker sleeps when it cannot accept because descriptors are used up.
 enum { exhausted_sleep_ms = 50 };
 
 uint64_t cmhd_clock(void) {
@@ -63,7 +63,7 @@ void cmhd_enter(cmhd_connection *c, phase next) {
 
 /// The library notices at its next turn, closes the connection and calls `cmhd_on_completed`.
 void cmhd_close_socket(cmhd_connection *c) {
-    // What the client did not take in time would wait for it in the kernel, behind a zero window, for minutes.
+    // Otherwise the kernel would keep unread bytes for minutes, behind a zero window.
     struct linger reset = {.l_onoff = 1};
     if (c->phase == PHASE_WRITE) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     cmhd_enter(c, PHASE_ENDED);
@@ -121,7 +121,7 @@ void cmhd_drop_lingering(worker *w) {
     w->lingering_count = 0;
 }
 
-/// No socket may hold up a server that stops for long.
+/// Lingering sockets must not delay a stopping server for long.
 static void hurry_lingering(worker *w, int64_t now) {
     for (lingering *entry = w->lingering; entry != NULL; entry = entry->next)
         if (entry->deadline > now + draining_linger_ms) entry->deadline = now + draining_linger_ms;
@@ -152,8 +152,8 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
     } else {
         cmhd_connection *c = *socket_context;
         if (c == NULL) return;
-        // What the library refuses by itself, such as a request line that never ends, is answered before it was
-        // read; the same goes for a body whose chunks are broken.
+        // The library may have refused the request, such as an endless request line, or its body, before reading it to
+        // its end.
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
         w->closed = w->moved = true;
@@ -172,9 +172,9 @@ static void end_waiting(cmhd_connection *c, cmhd_end reason) {
     else if (c->exchange != NULL) callbacks->end(callbacks->context, c->exchange, reason);
 }
 
-/// The library reads until it gets less than it has room for, and waits for the next edge: when the client's
-/// last bytes and the end of its stream came together, that edge is over. So a connection on which nothing
-/// follows its answer is looked at once; a busy one never is.
+/// The library reads until it gets less than it has room for, and waits for the next edge. When the client's last bytes
+/// and the end of its stream arrived together, that edge is over. So a connection on which nothing follows its response
+/// is looked at once; a busy one never is.
 static void settle(cmhd_connection *c) {
     char next;
     ssize_t got = recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -182,7 +182,7 @@ static void settle(cmhd_connection *c) {
     else cmhd_enter(c, PHASE_IDLE);
 }
 
-/// Ends what is over its time. Returns the milliseconds until the next one is.
+/// Ends the phases that are over their time. Returns the milliseconds until the next deadline.
 static int64_t check_deadlines(worker *w, int64_t now) {
     int64_t next = sleep_ms;
     for (phase phase = 0; phase < PHASE_ENDED; phase++) {
@@ -197,23 +197,23 @@ static int64_t check_deadlines(worker *w, int64_t now) {
     return next;
 }
 
-/// A suspended connection is not watched by the library: a client that hangs up is noticed here.
+/// The library does not watch a suspended connection: a client that hangs up is noticed here.
 static void look_for_gone(worker *w) {
     for (cmhd_connection *c = w->phases[PHASE_HANDLER].first, *next; c != NULL; c = next) {
         next = c->next;
-        // No event asked for: errors and hang-ups are always told. A client that only closed its own half may
-        // still want the answer.
+        // No event is requested: errors and hang-ups are always reported. A client that closed only its own half may
+        // still want the response.
         struct pollfd look = {.fd = c->fd};
         if (poll(&look, 1, 0) == 1 && (look.revents & (POLLERR | POLLHUP)) != 0) end_waiting(c, CMHD_END_CLIENT_GONE);
     }
 }
 
-/// Lets no further client connect. To close the socket resets whoever waits in its queue; so between the last look there
-/// and the closing nobody may come in who believes to be connected.
+/// Stops further clients from connecting. Closing the socket resets the clients in its queue, so no client may join the
+/// queue between the last look at it and the closing.
 ///
-/// Manual, socket(7), SO_ATTACH_FILTER: a program looks at each segment, from the TCP header on. It drops those that open
-/// a connection (RFC 9293, 3.1: SYN and no ACK). Their clients try again a second later, and are refused then. Who was
-/// half way in, his last ACK still on its way, is reset: that can only be waited for, before it (`cmhd_server_stop`).
+/// Manual, socket(7), SO_ATTACH_FILTER: a program inspects each segment, from the TCP header on. It drops segments that
+/// open a connection (RFC 9293, 3.1: SYN without ACK). Their clients try again a second later, and are refused then. A
+/// client whose last ACK is still on its way is reset; waiting before the call prevents that (`cmhd_server_stop`).
 static void let_nobody_in(int listener) {
     enum { flags_offset = 13, syn = 0x02, ack = 0x10 };
     struct sock_filter drop_openings[] = {
@@ -227,26 +227,26 @@ static void let_nobody_in(int listener) {
     setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-/// Clients that are connected, and wait to be accepted, may have sent their request: it is not lost.
+/// Clients that are connected and wait to be accepted may have sent their request, which must not be lost.
 static void accept_the_rest(worker *w) {
     enum { turns = 1000 };  // ten connections each: more than the backlog holds
     struct pollfd look = {.fd = w->server->listener, .events = POLLIN};
     for (int turn = 0; turn < turns; turn++) {
         cmhd_note_time(w, cmhd_clock());
         MHD_run_wait(w->daemon, 0);
-        // Nobody waits, or another worker has closed it.
+        // The queue is empty, or another worker has closed it.
         if (poll(&look, 1, 0) != 1 || (look.revents & POLLHUP) != 0) break;
     }
 }
 
-/// One look at how the draining goes; false when the worker is done.
+/// Looks once at the state of draining; returns false when the worker is done.
 static bool drain(worker *w, int64_t now) {
     cmhd_server *server = w->server;
     if (!w->quiesced && now >= server->quiesce_at) {
         let_nobody_in(server->listener);
         accept_the_rest(w);
         w->listener = MHD_quiesce_daemon(w->daemon);
-        // All workers' descriptors are one socket: from here on clients are refused, not left waiting.
+        // All workers share one socket: from here on clients are refused instead of left waiting.
         if (w->listener >= 0) shutdown(w->listener, SHUT_RD);
         w->quiesced = true;
     }
@@ -266,14 +266,14 @@ static bool drain(worker *w, int64_t now) {
         }
     }
     if (now >= server->end_at) {
-        // At every turn: a request may have come in whole only after the last one.
+        // At every turn, because a request may have arrived after the last one.
         while (w->phases[PHASE_HANDLER].first != NULL) end_waiting(w->phases[PHASE_HANDLER].first, CMHD_END_STOPPING);
         static const phase rest[] = {PHASE_HEADER, PHASE_BODY, PHASE_SETTLING, PHASE_IDLE};
         for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++)
             while (w->phases[rest[i]].first != NULL) cmhd_close_socket(w->phases[rest[i]].first);
     }
-    // An exchange that was told to end resumes soon, but on its own thread. One that never did would make
-    // stopping the daemon abort the process, so there is no way around waiting for it.
+    // An exchange that was told to end resumes soon, but on its own thread. Stopping the daemon without it would abort
+    // the process, so the worker must wait for it.
     if (now >= server->end_at + last_write_ms)
         while (w->phases[PHASE_WRITE].first != NULL) cmhd_close_socket(w->phases[PHASE_WRITE].first);
     return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL;
@@ -297,17 +297,17 @@ void cmhd_call_worker(worker *w) {
 
 /// Waits for something to do, and does it.
 ///
-/// The library's own waiting (MHD_run_wait with a time) asks epoll again whenever it got exactly as many events
-/// as it has room for, 128, and waits anew with those in its hands. So the waiting is done here.
+/// The library's own wait (MHD_run_wait with a time) asks epoll again whenever it got exactly as many events as it has
+/// room for, 128, and waits with those unhandled. So the wait is done here.
 static void turn(worker *w, int64_t sleep) {
     cmhd_callbacks *callbacks = &w->server->callbacks;
     MHD_UNSIGNED_LONG_LONG pending = 0;
-    // While connections are held the library always says that there is something to do. That it is only that, shows a
-    // turn in which nothing moved.
+    // While connections are parked the library always reports work. A turn in which nothing moved shows that there is
+    // no other work.
     if (w->held > 0 && !w->moved) sleep = sleep < holding_sleep_ms ? sleep : holding_sleep_ms;
     else if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
     w->moved = false;
-    // At the limit of connections the library looks at its listening socket again only when it is run.
+    // At the connection limit the library looks at its listening socket again only when it is run.
     if (w->closed) sleep = 0;
     w->closed = false;
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
@@ -318,17 +318,17 @@ static void turn(worker *w, int64_t sleep) {
         eventfd_t count;
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
     }
-    // An exchange, not a store: what was done before somebody said `awaited` has to be seen from here on.
+    // An exchange, not a store: what another thread did before it set `awaited` must be visible from here on.
     atomic_exchange(&w->awaited, false);
     cmhd_note_time(w, cmhd_clock());
     if (atomic_exchange(&w->called, false)) {
         callbacks->worker_called(callbacks->context, w->index);
-        // Handlers went on, and may have taken long.
+        // Handlers ran, and may have taken long.
         cmhd_note_time(w, cmhd_clock());
     }
     bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
     MHD_run_wait(w->daemon, 0);
-    // With no connection of its own the library goes on trying to accept when there are no descriptors.
+    // Without a connection the library tries to accept again and again when descriptors are used up.
     if (alone && (ready[0].revents & POLLIN) != 0 &&
         atomic_load_explicit(&w->connections, memory_order_relaxed) == 0 && has_no_descriptor_left())
         poll(NULL, 0, exhausted_sleep_ms);
@@ -362,7 +362,7 @@ void *cmhd_worker_run(void *context) {
     while (atomic_load_explicit(&w->resuming, memory_order_acquire) > 0) sched_yield();
     MHD_stop_daemon(w->daemon);
     w->daemon = NULL;
-    // Manual, MHD_quiesce_daemon: the socket is the caller's to close, once the daemon is stopped.
+    // Manual, MHD_quiesce_daemon: the caller closes the socket when the daemon is stopped.
     if (w->listener >= 0) close(w->listener);
     return NULL;
 }

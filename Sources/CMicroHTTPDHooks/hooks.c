@@ -1,9 +1,9 @@
 // Functions of the C library and of libmicrohttpd, replaced in the whole process: the dynamic linker prefers the
-// program's. That is for a program to decide, so this target is no part of the library product `HTTPServer`. What the
-// calls are good for is said in CMicroHTTPD/watching.c; those of other threads go through as they are.
+// program's. Only a program may decide that, so this target is not part of the library product `HTTPServer`.
+// CMicroHTTPD/watching.c says what the calls are for. Calls of other threads pass through unchanged.
 //
-// The system calls are made by syscall(2): around each of its own functions for them the C library makes the thread
-// cancellable for that time, two exchanges in memory, and nobody cancels a worker.
+// The system calls are made by syscall(2): the C library makes a thread cancellable around its own functions for them,
+// which costs two atomic exchanges, and nothing cancels a worker.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/socket.h>
@@ -17,7 +17,7 @@ __attribute__((constructor)) static void find_library(void) {
     if (found != NULL) cmhd_queue = (cmhd_queue_function *)found;
 }
 
-/// Called by the library only: the bridge calls `cmhd_queue`.
+/// Only the library calls it: the bridge calls `cmhd_queue`.
 enum MHD_Result MHD_queue_response(struct MHD_Connection *mhd, unsigned status, struct MHD_Response *response) {
     cmhd_note_queued(mhd, status);
     return cmhd_queue(mhd, status, response);
@@ -37,7 +37,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
 
 ssize_t recv(int fd, void *buffer, size_t size, int flags) {
     ssize_t got = syscall(SYS_recvfrom, fd, buffer, size, flags, NULL, NULL);
-    // With flags it is the bridge that reads.
+    // With flags the caller is the bridge.
     return flags == 0 ? cmhd_note_received(fd, buffer, got) : got;
 }
 

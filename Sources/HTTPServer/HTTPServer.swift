@@ -13,13 +13,13 @@ import Threads
 /// await server.stop(timeout: .seconds(10))
 /// ```
 ///
-/// A handler that never has to wait runs to its end on the thread that read its request, and its answer is
-/// queued there and then. While one waits, its connection is suspended and no thread is taken.
+/// A handler that never waits runs to its end on the thread that read its request, and its response is queued at once.
+/// While a handler waits, its connection is suspended and occupies no thread.
 ///
-/// `@unchecked Sendable`: `server` is a C pointer whose functions may be called from any thread, and it is
-/// freed by the one call of `stop` that `stopping` lets through.
+/// `@unchecked Sendable`: any thread may call the functions of the C pointer `server`, and only the one call of `stop`
+/// that `stopping` lets through frees it.
 public final class HTTPServer: @unchecked Sendable {
-    /// Where it listens, also when port 0 was asked for.
+    /// The port of the listener, also when 0 was requested.
     public let port: UInt16
     private let server: OpaquePointer
     private let core: Unmanaged<ServerCore>
@@ -32,8 +32,8 @@ public final class HTTPServer: @unchecked Sendable {
     }
 
     /// Binds, listens and serves.
-    /// - Throws: `HTTPServerError` when the library's insides are not what the framing checks rest on, or when
-    ///   the address cannot be had.
+    /// - Throws: `HTTPServerError` when the address cannot be bound, or when the framing checks do not fit this version
+    ///   of libmicrohttpd.
     public init(
         router: Router, configuration: HTTPServerConfiguration = .init(),
         errors: any HTTPErrorRenderer = PlainErrorRenderer(), observer: (any HTTPServerObserver)? = nil
@@ -64,7 +64,7 @@ public final class HTTPServer: @unchecked Sendable {
         port = cmhd_server_port(started)
     }
 
-    /// Connections open now.
+    /// Open connections.
     public var connections: Int {
         stopping.withLock { state in
             if case .done = state { return 0 }
@@ -72,12 +72,12 @@ public final class HTTPServer: @unchecked Sendable {
         }
     }
 
-    /// Drains, then stops: requests under way finish, answers carry `Connection: close`, idle connections are
-    /// closed. Returns when the last connection is gone; later calls wait for the first.
+    /// Drains, then stops: requests in progress finish, responses carry `Connection: close`, idle connections are
+    /// closed. Returns when the last connection has closed; later calls wait for the first.
     ///
     /// - Parameters:
-    ///   - delay: how long to go on accepting, for load balancers that have to notice first.
-    ///   - timeout: after this long, delay included, what still waits is answered 503, and the rest is cut.
+    ///   - delay: how long to continue accepting, so that load balancers can notice.
+    ///   - timeout: after this time, including the delay, waiting requests get 503 and the other connections are cut.
     public func stop(delay: Duration = .zero, timeout: Duration) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isFirst = stopping.withLock { state in
@@ -93,8 +93,8 @@ public final class HTTPServer: @unchecked Sendable {
                     return false
                 }
             }
-            // Waiting for the workers blocks, which no thread of the concurrency pool may do: handlers that
-            // still run need those.
+            // Waiting for the workers blocks. A thread of the concurrency pool must not block, because handlers that
+            // still run need it.
             if isFirst {
                 DetachedThread.run("server stopper") { self.stopBlocking(delay: delay, timeout: timeout) }
             }
@@ -113,13 +113,13 @@ public final class HTTPServer: @unchecked Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// The version of libmicrohttpd that is loaded.
+    /// The version of the loaded libmicrohttpd.
     public static var libraryVersion: String { String(cString: cmhd_library_version()) }
 
-    /// No error and no trap crosses into C: what these call does not throw.
+    /// No error and no trap crosses into C: the functions that these closures call do not throw.
     ///
-    /// `request` is called for each request on each worker, and borrows the core, which the server holds until its
-    /// workers have ended: a count that all of them touch would travel between processors all the time.
+    /// Each worker calls `request` for each request. It borrows the core, which the server keeps until its workers have
+    /// ended: a reference count that all workers change would travel between processors.
     private static var callbacks: cmhd_callbacks {
         cmhd_callbacks(
             context: nil,

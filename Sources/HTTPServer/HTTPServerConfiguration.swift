@@ -1,24 +1,23 @@
-/// Where a server listens, and everything it will not put up with. Every limit has a default that is sane on the
-/// open internet.
+/// The address of a server and its limits. Every default is safe on the open internet.
 public struct HTTPServerConfiguration: Sendable {
-    /// An address or a name; empty for every address of the machine.
+    /// An address or a name; empty for all addresses of the machine.
     public var host = "127.0.0.1"
-    /// 0 takes a free one, see `HTTPServer.port`.
+    /// 0 takes a free port, see `HTTPServer.port`.
     public var port: UInt16 = 0
     /// Threads that serve connections.
     public var workers = 2
-    /// How large requests may be, and how many connections there may be.
+    /// The most bytes of a request, and the most connections.
     public var limits = Limits()
     /// How long each phase of a request may take.
     public var timeouts = Timeouts()
-    /// Fields that every answer carries.
+    /// Fields of every response.
     public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
 
-    /// Gives an answer's fields to libmicrohttpd one by one, as is done with a version of it whose insides are not
-    /// known: for tests, since it is slower and nothing else.
+    /// Adds a response's fields to libmicrohttpd one by one, as for a version with unknown internals. For tests: it is
+    /// slower and otherwise the same.
     var addsFieldsSingly = false
 
-    /// Serves as a program does that is not linked with CMicroHTTPDHooks: for tests.
+    /// Works like a program without CMicroHTTPDHooks. For tests.
     var ignoresHooks = false
 
     /// Starts with every default.
@@ -38,32 +37,32 @@ public struct HTTPServerConfiguration: Sendable {
         public var cookies = 32
         /// The body; beyond it 413.
         public var bodyBytes = 1 << 20
-        /// A body that its route takes piece by piece; beyond it 413. It is never in memory as a whole.
+        /// A body that its route reads piece by piece; beyond it 413. It is never in memory as a whole.
         public var streamedBodyBytes = 1 << 40
-        /// Connections at a time; more wait in the kernel's backlog.
+        /// Open connections; more wait in the kernel's backlog.
         public var connections = 16_384
-        /// What libmicrohttpd keeps for a connection, in which a request's head, the index of its fields (64 bytes
-        /// each), a copy of its cookies and the answer's head (1024 bytes) must find room. Less than what these
-        /// limits need, cookies aside, is rounded up. When cookies of many kB find no room the answer is 431.
+        /// Memory of a connection in libmicrohttpd. It must hold a request's head, the index of its fields (64 bytes
+        /// each), a copy of its cookies, and the response's head (1024 bytes). A value that is too small for the limits
+        /// above, except cookies, is rounded up. When many kB of cookies do not fit, the response is 431.
         public var connectionMemory = 8192
 
         /// Starts with every default.
         public init() {}
     }
 
-    /// Each is a hard limit on the whole of its phase: a byte now and then does not hold it off.
+    /// Each limits the whole of its phase: a byte now and then does not extend it.
     public struct Timeouts: Sendable {
         /// From accepting the connection, or from the request line of a later request, to the end of the head.
         public var header = Duration.seconds(10)
-        /// From the end of the head to the end of the body; for each 4 KiB of one that is taken piece by piece.
+        /// From the end of the head to the end of the body; for a body in pieces, for each 4 KiB.
         public var body = Duration.seconds(30)
-        /// From the whole request to its answer, for handlers that wait; beyond it 504. With bodies that come or go
-        /// piece by piece it is for each piece.
+        /// From the whole request to its response, for handlers that wait; beyond it 504. For bodies in pieces, for
+        /// each piece.
         public var handler = Duration.seconds(30)
-        /// From the answer until the client has taken its last byte; for each few kilobytes of one that is made while it
-        /// is sent.
+        /// From the response until the client has received its last byte; for a streamed response, for each few
+        /// kilobytes.
         public var write = Duration.seconds(30)
-        /// From an answer to the next request line on the same connection.
+        /// From a response to the next request line on the same connection.
         public var idle = Duration.seconds(60)
 
         /// Starts with every default.
@@ -72,7 +71,7 @@ public struct HTTPServerConfiguration: Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least 0, as C takes them.
+    /// Whole milliseconds, at least 0.
     var milliseconds32: UInt32 {
         let (seconds, attoseconds) = components
         return UInt32(clamping: seconds &* 1000 + attoseconds / 1_000_000_000_000_000)

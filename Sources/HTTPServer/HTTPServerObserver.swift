@@ -1,28 +1,28 @@
-/// Told of every answer, also of those that no handler gave: refusals, deadlines, paths that do not exist.
+/// Observes every response, including those without a handler: refusals, deadlines, unknown paths.
 ///
-/// An object, so that asking one costs no copy of a box for each answer.
+/// A class, so that calling it copies nothing.
 public protocol HTTPServerObserver: AnyObject, Sendable {
-    /// Called on the thread of the request's worker (``HTTPRequest/worker``), before the answer is on its way: quick, and
-    /// never blocking.
+    /// Called on the thread of the request's worker (``HTTPRequest/worker``) before the response is sent. It must be
+    /// quick and must not block.
     ///
     /// - Parameters:
-    ///   - response: without what every answer has, such as its `Request-Id`.
+    ///   - response: without the fields that every response has, such as `Request-Id`.
     ///   - nanoseconds: since `HTTPRequest.receivedAt`.
     func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64)
 
-    /// Something went wrong that no client is told: what a handler threw, a field that cannot be sent.
+    /// An internal error that the client does not see: an error that a handler threw, or a malformed field.
     func failed(_ request: HTTPRequest, _ problem: any Error)
 }
 
-/// The part of a server that is about errors: how one looks on the wire.
+/// Turns errors into responses.
 public protocol HTTPErrorRenderer: Sendable {
-    /// The answer to what a handler threw, or to what the server itself refuses with an `HTTPError`.
+    /// The response to an error that a handler threw, or to an `HTTPError` of the server itself.
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse
 }
 
-/// Errors as one line of text: what a server shows that was given nothing better.
+/// Renders errors as one line of text: the default of a server.
 public struct PlainErrorRenderer: HTTPErrorRenderer {
-    /// Has nothing to be configured.
+    /// Has no options.
     public init() {}
 
     /// The status of an `HTTPError` with its detail and fields; any other error is a 500 without a detail.

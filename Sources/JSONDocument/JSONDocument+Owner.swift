@@ -6,10 +6,9 @@ extension JSONDocument {
         /// Any thread reads it and none writes it: see `JSONDocument.value`.
         nonisolated(unsafe) let root: OpaquePointer
 
-        /// Takes ownership of a value from a `cjson_` function. NULL means that memory ran out, which ends the process, as
-        /// it does in Swift's own allocations.
+        /// Takes ownership of a value from a `cjson_` function.
         init(adopting root: OpaquePointer?) {
-            guard let root else { fatalError("Out of memory for a JSON document.") }
+            guard let root else { outOfMemory() }
             self.root = root
         }
 

@@ -27,7 +27,7 @@ extension JSONDocument {
     public init(_ elements: [JSONDocument]) {
         let owner = Owner(adopting: cjson_new_array())
         for element in elements where !cjson_array_append(owner.root, element.value) {
-            fatalError("Out of memory for a JSON array.")
+            outOfMemory()
         }
         self.init(owner)
     }
@@ -38,7 +38,7 @@ extension JSONDocument {
         for (name, member) in members {
             var name = name
             let set = name.withUTF8 { cjson_object_set(owner.root, $0.baseAddress, $0.count, member.value) }
-            guard set else { fatalError("Out of memory for a JSON object.") }
+            guard set else { outOfMemory() }
         }
         self.init(owner)
     }

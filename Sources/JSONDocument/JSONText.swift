@@ -1,6 +1,10 @@
 import CJSON
 
-/// Reads the texts that `cjson_` functions give.
+/// Ends the process, as Swift's own allocations do: a `cjson_` function that makes a value or a text fails only when
+/// memory runs out.
+func outOfMemory() -> Never { fatalError("Out of memory for JSON.") }
+
+/// Reads the texts of `cjson_` functions.
 enum JSONText {
     /// A copy of bytes that a C callback was given.
     static func string(_ start: UnsafePointer<UInt8>?, _ length: Int) -> String {
@@ -9,7 +13,7 @@ enum JSONText {
 
     /// Text that a `cjson_` function has serialised. Copy it before this thread calls another one.
     static func serialized(_ text: UnsafePointer<UInt8>?, _ length: Int) -> UnsafeBufferPointer<UInt8> {
-        guard let text else { fatalError("Out of memory for JSON text.") }
+        guard let text else { outOfMemory() }
         return UnsafeBufferPointer(start: text, count: length)
     }
 

@@ -1,8 +1,8 @@
 #if PLANTED_BUGS
     import Glibc
 
-    /// Mistakes that a store could make, to show that the tests of durability find them: `scripts/prove-durability`. They
-    /// are in no other build.
+    /// Deliberate bugs of a store, to show that the durability tests find them: `scripts/prove-durability`. No other
+    /// build has them.
     package enum PlantedBug: String {
         case answerBeforeCommit = "answer-before-commit"
         case skippedSync = "skipped-sync"

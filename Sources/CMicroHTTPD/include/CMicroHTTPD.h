@@ -1,16 +1,15 @@
-/// The bridge to libmicrohttpd: what the server needs of it, and the checks that it does not do itself.
+/// The bridge to libmicrohttpd: what the server needs of it, and the checks that it does not make itself.
 ///
 /// A `cmhd_server` owns one listening socket and a few workers. A worker is a thread, a libmicrohttpd daemon in
-/// external epoll mode, and that daemon's connections: everything about a connection happens on its worker's
-/// thread, except `cmhd_resume`. The daemon is never run with one internal epoll thread (it stalls beyond
-/// about 128 connections) nor with its own pool, so that deadlines and draining can live in the loop.
+/// external epoll mode, and that daemon's connections: everything about a connection happens on its worker's thread,
+/// except `cmhd_resume`. The daemon never runs with one internal epoll thread (it stalls beyond about 128 connections)
+/// or its own pool, so that deadlines and draining can be part of the loop.
 ///
-/// A request is collected whole, under the limits, then handed over once. What breaks the framing rules of
-/// RFC 9112 is handed over as a refusal and its connection closed after the answer.
+/// A request is collected as a whole, under the limits, then handed over once. A request that violates the framing
+/// rules of RFC 9112 is handed over as a refusal, and its connection closes after the response.
 ///
-/// Where the caller wants that, a body is handed over piece by piece instead, each when the one before was taken: in
-/// between the connection is suspended, so that the client is held back by TCP. An answer's body can be asked for
-/// piece by piece in the same way. See stream.c.
+/// A caller can also take a body piece by piece. The connection is suspended between the pieces, so that TCP slows the
+/// client down. A response's body can be produced piece by piece in the same way. See stream.c.
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
@@ -23,7 +22,7 @@ typedef struct cmhd_server cmhd_server;
 typedef struct cmhd_connection cmhd_connection;
 typedef struct cmhd_worker cmhd_worker;
 
-/// Why a request is refused before anybody looks at what it wants.
+/// Why a request is refused before its handler is called.
 typedef enum {
     CMHD_REFUSAL_NONE = 0,
     CMHD_REFUSAL_REQUEST_LINE,        ///< blanks, NUL or odd characters in the request line
@@ -46,8 +45,8 @@ typedef enum {
     CMHD_REFUSAL_OUT_OF_MEMORY,
 } cmhd_refusal;
 
-/// The names that nearly every request is asked for, in order of their length: where such fields are is noted while
-/// they are checked, so that nobody has to search for them. The table of their texts is in fields.c.
+/// The names that nearly every request is asked for, in order of their length. Their places are noted while fields are
+/// checked, so that no search is needed. fields.c has the table of their texts.
 typedef enum {
     CMHD_FIELD_OTHER = 0,
     CMHD_FIELD_HOST,
@@ -72,27 +71,27 @@ typedef enum {
     CMHD_FIELD_NAMES,           ///< how many there are
 } cmhd_field_name;
 
-/// Which of the well-known names this token is, whatever its case.
+/// The well-known name that equals this token, in any case.
 cmhd_field_name cmhd_field_name_of(const uint8_t *name, size_t length);
 
 /// The text of a well-known name, in lower case; NULL for others.
 const char *cmhd_field_name_text(cmhd_field_name name);
 
-/// Where the fields of one name are.
+/// Where the fields of a name are.
 typedef struct {
     uint16_t first;             ///< its index, when there is one
     uint16_t count;
 } cmhd_field_place;
 
-/// A header field as it stood on the wire: offsets into `cmhd_request.head`, lengths in bytes.
+/// A header field as it was on the wire: offsets into `cmhd_request.head`, lengths in bytes.
 typedef struct {
     uint32_t name, name_length, value, value_length;
 } cmhd_field;
 
-/// RFC 9110, 5.5: whether there is no control character but the tab.
+/// RFC 9110, 5.5: whether there is no control character except tab.
 bool cmhd_is_field_value(const uint8_t *text, size_t length);
 
-/// One whole request, or one that is refused. Every pointer is valid during the call that hands it over, only.
+/// One whole request, or a refused one. Every pointer is valid only during the call that hands it over.
 typedef struct {
     cmhd_connection *connection;
     cmhd_refusal refusal;
@@ -115,8 +114,8 @@ typedef struct {
     uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_request;
 
-/// One whole answer. Everything is copied. `Date`, `Content-Length`, `Connection` and `Transfer-Encoding` are the
-/// library's to write.
+/// One response. Everything is copied. The library writes `Date`, `Content-Length`, `Connection` and
+/// `Transfer-Encoding`.
 typedef struct {
     unsigned status;
     const void *first_fields;   ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
@@ -135,58 +134,59 @@ typedef struct {
     uint64_t made_at;           ///< just now, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_answer;
 
-/// What `cmhd_callbacks.produce` returns when it has no bytes.
+/// What `cmhd_callbacks.produce` returns instead of a number of bytes.
 enum { CMHD_PRODUCE_LATER = 0, CMHD_PRODUCE_END = -1, CMHD_PRODUCE_BROKEN = -2 };
 
-/// Why a waiting request is called to its end.
+/// Why a waiting request must end.
 typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
 
-/// What the server calls, always on the thread of the connection's worker. No call may throw or block.
+/// The functions that the server calls, always on the thread of the connection's worker. They must not throw or block.
 typedef struct {
     void *context;
-    /// Answer with `cmhd_respond` before returning, and return NULL; or return the exchange that will: the
-    /// connection then waits, suspended or held, and `suspended` is called. A request that `awaits_continue` is handed
-    /// over before its body, and a second time with it when `cmhd_continue` was called instead of `cmhd_respond`.
+    /// Either calls `cmhd_respond` and returns NULL, or returns the exchange that will respond. The connection then
+    /// waits, suspended or parked, and `suspended` is called. A request that `awaits_continue` is handed over before
+    /// its body; if `cmhd_continue` was called instead of `cmhd_respond`, it is handed over again with its body.
     void *(*request)(void *context, const cmhd_request *request);
-    /// The connection is suspended now, so that `cmhd_resume` may be called. Returns true when the answer came
-    /// in between: it is then resumed at once.
+    /// The connection is suspended now, so `cmhd_resume` may be called. Returns true when the response came in the
+    /// meantime: the connection is then resumed at once.
     bool (*suspended)(void *context, void *exchange);
-    /// The connection runs again: answer with `cmhd_respond`. Consumes the exchange.
+    /// The connection runs again: call `cmhd_respond`. Consumes the exchange.
     void (*resumed)(void *context, void *exchange, cmhd_connection *connection);
-    /// The request ends without an answer, since its connection broke. Consumes the exchange.
+    /// The request ends without a response, because its connection broke. Consumes the exchange.
     void (*abandoned)(void *context, void *exchange);
-    /// The waiting request has to come to an end: it must see to it that it is resumed soon.
+    /// The waiting request must end: the exchange must resume it soon.
     void (*end)(void *context, void *exchange, cmhd_end reason);
 
-    // Of bodies that are not whole.
+    // Bodies in pieces.
 
-    /// Whether the body of this request is wanted piece by piece. Only its head is there. Asked when
-    /// `cmhd_options.streams_bodies`, of requests with a body.
+    /// Whether the caller takes the body of this request piece by piece. Only the head is there. Called when
+    /// `cmhd_options.streams_bodies`, for requests with a body.
     bool (*takes_pieces)(void *context, const cmhd_request *request);
-    /// The connection, which was suspended, runs again. True: the next piece is wanted; false: the answer is there,
-    /// before the body has come to its end, and `resumed` is called for it.
+    /// The connection, which was suspended, runs again. Returns true when the next piece is wanted; false when the
+    /// response came before the end of the body, and `resumed` is called for it.
     bool (*wants_piece)(void *context, void *exchange);
-    /// One more piece; or none any more, when `length` is 0. The connection is suspended then, and `suspended` called.
+    /// The next piece, or the end of the body when `length` is 0. Then the connection is suspended and `suspended` is
+    /// called.
     void (*piece)(void *context, void *exchange, const uint8_t *bytes, size_t length);
-    /// Writes at most `room` bytes of an answer's body and returns how many, or CMHD_PRODUCE_…. After
-    /// CMHD_PRODUCE_LATER the connection is suspended and `stream_suspended` called, which is for a stream what
+    /// Writes at most `room` bytes of a response's body and returns how many, or CMHD_PRODUCE_…. After
+    /// CMHD_PRODUCE_LATER the connection is suspended and `stream_suspended` is called, which is for a stream what
     /// `suspended` is for an exchange.
     ptrdiff_t (*produce)(void *context, void *stream, void *buffer, size_t room);
     bool (*stream_suspended)(void *context, void *stream);
-    /// The stream, which waits, has to come to an end: it must see to it that its connection is resumed soon.
+    /// The waiting stream must end: it must resume its connection soon.
     void (*stream_end)(void *context, void *stream);
-    /// The answer is over, or its connection broke. Consumes the stream.
+    /// The response is complete, or its connection broke. Consumes the stream.
     void (*stream_released)(void *context, void *stream);
 
-    /// A worker's loop begins: from now on it may be called.
+    /// A worker's loop begins. From now on the worker may be called.
     void (*worker_began)(void *context, unsigned index, cmhd_worker *worker);
     /// The worker was called, see `cmhd_call_worker`.
     void (*worker_called)(void *context, unsigned index);
-    /// The loop is over, all its connections are closed. When this returns the worker may not be called any more.
+    /// The loop has ended and all its connections are closed. After this returns, the worker must not be called.
     void (*worker_ended)(void *context, unsigned index);
 } cmhd_callbacks;
 
-/// Limits and deadlines. Milliseconds and bytes.
+/// Limits and deadlines, in bytes and milliseconds.
 typedef struct {
     const char *host;           ///< an address or a name; "" for every address
     uint16_t port;              ///< 0: a free one
@@ -206,51 +206,52 @@ typedef struct {
     bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
 
-/// Checks that the library keeps a request's head laid out as the framing checks need it. Returns NULL, or a
-/// static sentence that says what is different: do not serve then.
+/// Checks that the library keeps a request's head as the framing checks need it. Returns NULL, or a static sentence
+/// that says what differs; then the server must not start.
 const char *cmhd_self_test(void);
 
-/// Checks that the library asks again for an answer that was not given, so that requests can wait without their
-/// connections being suspended. When it does not a server suspends them.
+/// Checks that the library asks again for a response that was not given, so that connections can be parked. Otherwise a
+/// server suspends them.
 bool cmhd_can_hold(void);
 
-/// Checks that the library keeps an answer's fields so that they can be given to it as one text, which is much
-/// cheaper than one by one. When it does not a server adds them one by one.
+/// Checks that the library keeps a response's fields so that they can be passed as one text, which is much cheaper.
+/// Otherwise a server adds them one by one.
 bool cmhd_can_link_fields(void);
 
-/// The version of the library that is loaded, such as "0.9.75".
+/// The version of the loaded library, such as "0.9.75".
 const char *cmhd_library_version(void);
 
-/// Binds, listens, starts the workers. Returns NULL and a message for a person in `message` when that fails.
+/// Binds, listens, starts the workers. On failure returns NULL and a message for people in `message`.
 cmhd_server *cmhd_server_start(const cmhd_options *options, const cmhd_callbacks *callbacks, char *message,
                                size_t message_size);
 
-/// The port that it listens on, also when 0 was asked for.
+/// The port of the listener, also when 0 was requested.
 uint16_t cmhd_server_port(const cmhd_server *server);
 
-/// Connections open now, over all workers.
+/// Open connections of all workers.
 unsigned cmhd_server_connections(const cmhd_server *server);
 
-/// Drains and stops: goes on accepting for `delay`, with `Connection: close` on every answer; then stops
-/// listening, lets what is under way finish, and closes what is idle; after `timeout` (which includes the
-/// delay) ends what is left. Returns when every connection is closed. To be called once.
+/// Drains and stops. It accepts for `delay`, with `Connection: close` on every response; then it stops listening, lets
+/// requests in progress finish, and closes idle connections; after `timeout`, which includes the delay, it ends the
+/// rest. Returns when every connection is closed. Call it once.
 void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
 
 /// Frees a stopped server.
 void cmhd_server_free(cmhd_server *server);
 
-/// Queues the answer. False when that cannot be done, for want of memory: the connection then breaks, and a stream
-/// stays the caller's.
+/// Queues the response. Returns false when memory is short: the connection then breaks, and the caller keeps its
+/// stream.
 bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
-/// Asks the client for the body of a request that `awaits_continue`, which is handed over again when it is there.
+/// Asks the client for the body of a request that `awaits_continue`. The request is handed over again with its body.
 void cmhd_continue(cmhd_connection *connection);
 
-/// Wakes a waiting connection, from any thread, exactly once each time that it waits. One that is held may break: it is
-/// not to be woken after `abandoned` has returned, and that is to return only when nobody is in here.
+/// Wakes a waiting connection, from any thread, exactly once for each time that it waits. A parked connection may
+/// break: it must not be woken after `abandoned` has returned, and `abandoned` must return only when no thread is in
+/// this function.
 void cmhd_resume(cmhd_connection *connection);
 
-/// Has the worker call `worker_called` soon, once for any number of calls, from any thread.
+/// Makes the worker call `worker_called` soon, once for any number of calls, from any thread.
 void cmhd_call_worker(cmhd_worker *worker);
 
 #endif

@@ -1,2 +1,2 @@
-/// Has nothing to call: a program that is linked with it lets the HTTP server see what libmicrohttpd reads and sends, see
+/// Has no function to call. A program that links it lets the HTTP server see what libmicrohttpd reads and sends, see
 /// hooks.c.

@@ -3,7 +3,7 @@ import JSONDocument
 import Sessions
 
 extension HTTPResponse {
-    /// JSON that no cache may keep: everything about a session.
+    /// JSON about a session, which no cache may keep.
     static func json(_ status: HTTPStatus = .ok, bytes: [UInt8]) -> HTTPResponse {
         var response = HTTPResponse(status, body: bytes)
         response.fields.add(.contentType, "application/json")
@@ -33,8 +33,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// A service's state, or a journey as it is shown, with its version as the entity tag.
-    /// - Parameter bytes: also of a 304, which says how long the state is (RFC 9110, section 8.6).
+    /// The state of a service, or the view of a journey, with its version as the entity tag.
+    /// - Parameter bytes: also for a 304, whose header has their length (RFC 9110, section 8.6).
     static func state(_ status: HTTPStatus, _ bytes: consuming [UInt8], _ etag: ServiceETag) -> HTTPResponse {
         var response = HTTPResponse(
             status, fields: HTTPFields(status == .notModified ? .unmodifiedState : .state), body: bytes)
@@ -44,19 +44,19 @@ extension HTTPResponse {
 }
 
 extension HTTPFixedFields {
-    /// What every state is sent with.
+    /// The fields of every state.
     static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
-    /// The same where the client prefers no body.
+    /// The fields of a write whose client prefers no body.
     static let minimizedState = HTTPFixedFields([.cacheControl: "no-store", .preferenceApplied: "return=minimal"])
     fileprivate static let unmodifiedState = HTTPFixedFields([.cacheControl: "no-store"])
 }
 
 extension HTTPResponse {
-    /// Puts another request's id into a problem that is replayed, so that `request_id` is the same as the response's
+    /// Replaces the id in a replayed problem by that of the current request, so that `request_id` equals the response's
     /// `Request-Id`. Other responses stay as they are.
     mutating func nameInProblem(_ requestID: String) {
         guard fields[.contentType] == Problem.mediaType else { return }
-        // No text of a problem holds these bytes: a quotation mark within one has a backslash before it.
+        // Strings of a problem cannot contain these bytes: a quotation mark in a string follows a backslash.
         let member = Array("\"request_id\":\"".utf8)
         let quote = UInt8(ascii: "\"")
         for place in body.indices where body[place] == quote && body[place...].starts(with: member) {
@@ -90,7 +90,7 @@ extension HTTPRequest {
         }
     }
 
-    /// The response, without its body where the client prefers that.
+    /// The response, without its body if the client prefers that.
     func minimized(_ response: consuming HTTPResponse) -> HTTPResponse {
         guard response.status == .ok, prefersMinimal else { return response }
         response.status = .noContent

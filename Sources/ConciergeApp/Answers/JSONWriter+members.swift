@@ -1,7 +1,7 @@
 import JSONDocument
 import Sessions
 
-/// Members of the object that was begun, each in one call.
+/// Writes members of the current object, one in each call.
 extension JSONWriter {
     mutating func member(_ name: String, _ value: String) {
         self.name(name)
@@ -29,7 +29,7 @@ extension JSONWriter {
 }
 
 extension JSONWriter {
-    /// A session as clients see it: API, section 3.
+    /// A session as clients see it.
     mutating func session(_ session: SessionSummary) {
         let isPlain = session.userID == nil && session.labels.isEmpty
         SessionText.template.withCopy(for: session, isPlain: isPlain) { raw($0) }
@@ -49,13 +49,13 @@ extension JSONWriter {
         endObject()
     }
 
-    /// The member that hands a token out.
+    /// The member with a new token.
     mutating func token(_ token: SessionToken) {
         name("token")
         plain(length: SessionToken.length) { token.write(into: $0) }
     }
 
-    /// One line of a session's list of services.
+    /// An item of a session's list of services.
     mutating func service(_ service: ServiceStatus) {
         beginObject()
         name("name")
@@ -85,7 +85,7 @@ extension JSONWriter {
         plain(length: Timestamp.length) { time.write(into: $0) }
     }
 
-    /// A string of which it is known that nothing in it needs escaping.
+    /// A string that needs no escaping.
     private mutating func plain(length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
         withUnsafeTemporaryAllocation(byteCount: length + 2, alignment: 1) { quoted in
             quoted[0] = UInt8(ascii: "\"")

@@ -9,7 +9,7 @@ extension Problem {
         switch error {
         case .notFound: self.init(.journeyNotFound, error.description)
         case .preconditionFailed(let current):
-            // A journey that is not there has no entity tag.
+            // A journey that does not exist has no entity tag.
             self.init(
                 .preconditionFailed, error.description,
                 fields: current == 0 ? [:] : [.etag: ServiceETag(revision: current).description])
@@ -21,12 +21,12 @@ extension Problem {
         }
     }
 
-    /// The problem for a request that the journey's flow does not allow. Nothing was changed.
+    /// The problem for a request that the journey's flow does not allow. The journey is unchanged.
     ///
     /// - Parameters:
-    ///   - path: the journey's, where there is one to start over.
-    ///   - bringsInput: whether an input was a part of the request; else it was for a child flow, by the flow itself.
-    ///   - neededInput: the schema of what has to be given to start the journey over; nil when nothing has to be.
+    ///   - path: the journey's, if it exists and can be started over.
+    ///   - bringsInput: whether the input was a part of the request; otherwise the flow passed it to a child flow.
+    ///   - neededInput: the schema of the input that starting the journey over needs; `nil` when it needs none.
     init(
         _ refusal: JourneyRefusal, ofJourneyAt path: String?, bringsInput: Bool = true,
         neededInput: JSONDocument? = nil
@@ -97,7 +97,7 @@ extension Problem {
             + (neededInput == nil ? "" : " The flow needs an input: start_again has its schema.")
     }
 
-    /// The request that starts the journey over, as data, and the schema of what has to be added to its body.
+    /// The request that starts the journey over, as data, and the schema of the input that its body needs.
     private static func startAgain(
         _ path: String?, _ neededInput: JSONDocument?
     ) -> [(name: String, value: JSONDocument)] {
@@ -114,18 +114,18 @@ extension Problem {
         places.map { InvalidInput(pointer: pointer + $0.pointer, detail: $0.detail) }
     }
 
-    /// What the client sent, as it can stand in a sentence.
+    /// The client's text, quoted for a sentence.
     private static func quoted(_ text: String) -> String { WrittenValue.quoted(text) }
 }
 
 extension HTTPRequest {
-    /// Whether it is one that starts a journey, and may bring an input for it.
+    /// Whether the request starts a journey and may carry its input.
     var startsJourney: Bool {
         guard let pattern = match.route?.pattern.text else { return false }
         return !pattern.hasSuffix("/events") && !pattern.hasSuffix("/navigation")
     }
 
-    /// The path of the journey that the request is about, as the client wrote it, so that it is one that works for it.
+    /// The path of the journey as the client wrote it, so that it works for the client.
     var journeyPath: String? {
         guard let names = match.route?.pattern.parameterNames, names.starts(with: ["session", "id"]) else { return nil }
         let session = String(decoding: parameterBytes(0), as: UTF8.self)

@@ -9,7 +9,7 @@ extension Problem {
         case .tooManySessions: self.init(.tooManySessions, fields: [.retryAfter: "60"])
         case .notRegistered: self.init(.serviceNotFound, error.description)
         case .readOnly:
-            // The path is known and this method is not possible on it.
+            // The path exists, but not for this method.
             self.init(.methodNotAllowed, error.description, fields: [.allow: "GET, HEAD, OPTIONS"])
         case .preconditionFailed(_, let current):
             self.init(.preconditionFailed, error.description, fields: [.etag: current.description])
@@ -29,7 +29,7 @@ extension Problem {
         }
     }
 
-    /// The same for every way in which a token can be bad.
+    /// The same for every bad token.
     static let unauthenticated = Problem(.unauthenticated, fields: [.wwwAuthenticate: "Bearer"])
 
     /// The error of one operation of a transaction, with pointers into the transaction.

@@ -12,7 +12,7 @@ package struct Problem: Error, Sendable {
     package let errors: [InvalidInput]
     /// Members that only problems of this kind have (RFC 9457, section 3.2).
     package let members: [(name: String, value: JSONDocument)]
-    /// Fields of the answer that belong to it.
+    /// Header fields of the response.
     package let fields: HTTPFields
 
     package init(
@@ -71,8 +71,8 @@ package struct Problem: Error, Sendable {
     }
 }
 
-/// Turns every error into a problem. What nobody expected becomes a 500 that says nothing but the request's id, and
-/// its story goes to the log alone.
+/// Turns every error into a problem. An unexpected error becomes a 500 that contains only the request's id; its
+/// description goes to the log.
 struct ProblemRenderer: HTTPErrorRenderer {
     let log: Log
 

@@ -1,8 +1,8 @@
 import HTTPServer
 
-/// A kind of error: what `type` of a problem names, and `GET /problems/{code}` explains.
+/// A kind of error: the `type` of a problem, which `GET /problems/{code}` explains.
 package struct ProblemKind: Sendable {
-    /// Stable, for programs.
+    /// A stable name for programs.
     package let code: String
     package let status: HTTPStatus
     package let title: String
@@ -21,7 +21,7 @@ package struct ProblemKind: Sendable {
     private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
 }
 
-// The table. A new kind is a constant and its place in `all`.
+// A new kind is a constant here and its place in `all`.
 extension ProblemKind {
     static let invalidJSON = ProblemKind(
         .badRequest, "invalid_json", "Not JSON",
@@ -77,19 +77,19 @@ extension ProblemKind {
     static let methodNotAllowed = ProblemKind(
         .methodNotAllowed, "method_not_allowed", "Method not allowed", "Allow lists what is possible here.")
     static let notAcceptable = ProblemKind(
-        .notAcceptable, "not_acceptable", "Not to be had in that form",
+        .notAcceptable, "not_acceptable", "Not available in that form",
         "None of the media types in Accept is available: the detail lists those that are.")
     static let patchConflict = ProblemKind(
         .conflict, "patch_conflict", "Patch does not fit the state",
-        "A test of the JSON Patch failed, or a path of it is not there. Nothing was applied.")
+        "A test of the JSON Patch failed, or one of its paths does not exist. Nothing was applied.")
     static let requestInProgress = ProblemKind(
-        .conflict, "request_in_progress", "Still being worked on",
+        .conflict, "request_in_progress", "Request in progress",
         "The first request with this Idempotency-Key is still in progress: try again.")
     static let eventNotAccepted = ProblemKind(
         .conflict, "event_not_accepted", "Event not accepted here",
         "The journey's screen does not accept this event: accepted lists those that it does.")
     static let guardNotMet = ProblemKind(
-        .conflict, "guard_not_met", "Not possible as things are",
+        .conflict, "guard_not_met", "Condition not met",
         "The screen has this event, but its condition does not hold: errors says which data it depends on.")
     static let unreachable = ProblemKind(
         .conflict, "unreachable", "Screen cannot be reached",
@@ -99,10 +99,10 @@ extension ProblemKind {
         "An action of the flow on the session's data failed: errors says where. Nothing was changed.")
     static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
-        "The session has the most journeys that are allowed: delete one that is no longer needed.")
+        "The session has reached its limit of journeys: delete one that is no longer needed.")
     static let stackFull = ProblemKind(
         .conflict, "stack_full", "Too many screens",
-        "The journey's stack has the most screens that are allowed: go back first.")
+        "The journey's stack has reached its limit of screens: go back first.")
     static let journeyOrphaned = ProblemKind(
         .conflict, "journey_orphaned", "Flow version gone",
         "The journey's version of its flow is no longer loaded: start it over with PUT.")
@@ -147,7 +147,7 @@ extension ProblemKind {
         .badRequest, "invalid_host", "Malformed Host", "Exactly one well-formed Host field is needed.")
     static let ambiguousLength = ProblemKind(
         .badRequest, "ambiguous_length", "Ambiguous length",
-        "Where the body ends is not said, or said in more than one way.")
+        "The length of the body is missing or ambiguous.")
     static let unknownTransferCoding = ProblemKind(
         .notImplemented, "unknown_transfer_coding", "Unknown transfer coding",
         "Only the transfer coding \"chunked\" is supported.")
@@ -155,14 +155,14 @@ extension ProblemKind {
         .internalServerError, "internal_error", "Internal error",
         "The server failed. The log has the details under the request id.")
     static let endlessFlow = ProblemKind(
-        .internalServerError, "endless_flow", "Flow goes round in circles",
+        .internalServerError, "endless_flow", "Flow runs in circles",
         "With the current data the flow never reaches a screen. Its definition must be corrected; nothing was changed.")
     static let drawingFailed = ProblemKind(
-        .serviceUnavailable, "drawing_failed", "Could not be drawn",
+        .serviceUnavailable, "drawing_failed", "Drawing failed",
         "The picture could not be drawn now; the graph is always available as Mermaid and Graphviz text.")
     static let tooManySessions = ProblemKind(
         .serviceUnavailable, "too_many_sessions", "Too many sessions",
-        "The server has the most sessions that are allowed: try again later.")
+        "The server has reached its limit of sessions: try again later.")
     static let contention = ProblemKind(
         .serviceUnavailable, "contention", "Too many writers",
         "Other requests changed this session at the same time: try again.")
@@ -174,7 +174,7 @@ extension ProblemKind {
     static let stopping = ProblemKind(
         .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try again, or another server.")
     static let handlerTimeout = ProblemKind(
-        .gatewayTimeout, "handler_timeout", "Took too long",
+        .gatewayTimeout, "handler_timeout", "Response not ready in time",
         "The response was not ready in time. A write may have been done: read before you try again.")
     static let unknownVersion = ProblemKind(
         .httpVersionNotSupported, "http_version_not_supported", "Unknown version of HTTP",

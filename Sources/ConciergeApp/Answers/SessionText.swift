@@ -1,19 +1,19 @@
 import JSONDocument
 import Sessions
 
-/// How the text of every session begins: written once, and each session's own values are put into a copy of it.
-/// Sessions are made and shown so often that writing the same names again and again would be most of the work.
+/// The beginning of every session's text. It is written once, and each session's own values are put into a copy.
+/// Sessions are created and shown so often that writing the member names again would be most of the work.
 struct SessionText: Sendable {
     static let template = SessionText()
 
     private var text: [UInt8] = Array("{".utf8)
-    /// Where the values stand.
+    /// The places of the values.
     private var id = 0
     private var createdAt = 0
     private var lastUsedAt = 0
     private var idleExpiresAt = 0
     private var expiresAt = 0
-    /// How much of it is the same for a session that has a user or labels.
+    /// How much of the text applies to a session with a user or labels.
     private var commonCount = 0
 
     private init() {
@@ -26,7 +26,7 @@ struct SessionText: Sendable {
         text += Array(#","user_id":null,"labels":{}"#.utf8)
     }
 
-    /// Adds a member whose value is a string without anything to escape; says where that begins.
+    /// Adds a member whose value is a string that needs no escaping. Returns where the value begins.
     private mutating func add(_ name: String, length: Int) -> Int {
         if text.count > 1 { text.append(UInt8(ascii: ",")) }
         text += Array("\"\(name)\":\"".utf8)
@@ -34,7 +34,7 @@ struct SessionText: Sendable {
         return text.count
     }
 
-    /// Passes the text of that session up to its expiry, and with `isPlain` to its labels, of which it has none.
+    /// Passes the text of the session up to its expiry; with `isPlain`, also its labels, of which it has none.
     func withCopy<Result>(
         for session: SessionSummary, isPlain: Bool, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {

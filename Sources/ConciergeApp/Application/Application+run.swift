@@ -2,7 +2,7 @@ import Glibc
 import Sessions
 
 extension Application {
-    /// Serves until SIGTERM or SIGINT, and gives the exit status of the process.
+    /// Serves until SIGTERM or SIGINT, and returns the exit status of the process.
     package static func run(_ loaded: LoadedConfiguration, output: ProgramOutput = .standard) async -> Int32 {
         let configuration = loaded.configuration
         let log = Log(settings: configuration.log)
@@ -22,19 +22,19 @@ extension Application {
             return ExitStatus.failure
         }
         await TerminationSignals.first { signal in
-            log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) does nothing here.") }
+            log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
         }
         await application.stop()
         return ExitStatus.success
     }
 }
 
-/// How many descriptors the process may have: each connection is one.
+/// The limit of the process's descriptors. Each connection needs one.
 enum DescriptorLimit {
-    /// Raises the soft limit as far as `connections` need it and the hard limit lets it.
-    /// - Returns: a sentence when that is not far enough.
+    /// Raises the soft limit for `connections`, as far as the hard limit allows.
+    /// - Returns: a sentence when that is not enough.
     static func raise(for connections: Int) -> String? {
-        // Besides connections: listeners, epoll sets, the log, what libraries open.
+        // Connections, and listeners, epoll sets, the log and files of libraries.
         let wanted = rlim_t(connections + 128)
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < wanted else {
@@ -42,7 +42,7 @@ enum DescriptorLimit {
         }
         limit.rlim_cur = min(wanted, limit.rlim_max)
         guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur == wanted else {
-            return "limits.connections is \(connections), but the process may have \(limit.rlim_cur) descriptors only:"
+            return "limits.connections is \(connections), but the process may have \(limit.rlim_cur) descriptors:"
                 + " raise the limit (ulimit -n)"
         }
         return nil

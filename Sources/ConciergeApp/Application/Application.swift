@@ -4,8 +4,8 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// The whole program as a value: made from a configuration, started, stopped. This is the one composition root: no part
-/// looks up another one by itself.
+/// The program as a value: made from a configuration, started, stopped. It is the only composition root: no part looks
+/// up another one.
 ///
 /// ```swift
 /// let application = try Application(configuration, services: [])
@@ -14,7 +14,7 @@ import Sessions
 /// await application.stop()
 /// ```
 package actor Application {
-    /// Where it listens, also when free ports were asked for.
+    /// The ports of the listeners, also when free ports were requested.
     package struct Addresses: Sendable {
         package let publicPort: UInt16
         package let adminPort: UInt16
@@ -38,11 +38,11 @@ package actor Application {
     private var running: Running?
 
     /// - Parameters:
-    ///   - services: the document services that were declared.
-    ///   - flows: what journeys run.
-    ///   - log: nil for the standard error of this process.
-    ///   - store: nil for the one that the configuration names.
-    ///   - clock: what sessions expire by.
+    ///   - services: the declared document services.
+    ///   - flows: the flows of journeys.
+    ///   - log: `nil` for the standard error of this process.
+    ///   - store: `nil` for the configured store.
+    ///   - clock: the time by which sessions expire.
     /// - Throws: `ServiceCatalogError` with every problem of the services, `StoreOpeningError`.
     package init(
         _ configuration: Configuration, services: [ServiceFile] = [], flows: FlowCatalog = .empty, log: Log? = nil,
@@ -66,8 +66,8 @@ package actor Application {
     }
 
     /// Binds both listeners and serves. Returns when both accept connections.
-    /// - Throws: `HTTPServerError` when an address cannot be had, ``OrphanedJourneysError`` when journeys in the store
-    ///   need flows that are not loaded; then nothing is left running.
+    /// - Throws: `HTTPServerError` when an address cannot be bound, ``OrphanedJourneysError`` when journeys in the
+    ///   store need flows that are not loaded. Then nothing is left running.
     @discardableResult
     package func start() async throws -> Addresses {
         precondition(running == nil, "an application starts once")
@@ -120,7 +120,7 @@ package actor Application {
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
-        // An export may be under way there.
+        // An export may be in progress there.
         await running.adminServer.stop(timeout: max(min(.seconds(1), timeout), timeout - (.now - begin)))
         for sweeper in running.sweepers {
             sweeper.cancel()
@@ -175,7 +175,7 @@ package actor Application {
     func adminRoutes(
         publicRoutes: Router, connections: ConnectionCounts
     ) throws -> (router: Router, metrics: Metrics) {
-        // The metrics of a listener need its routes, and one of those routes shows the metrics.
+        // The metrics of a listener need its routes, one of which shows the metrics.
         let late = LateMetrics()
         var routes = RouterBuilder()
         routes.group(QueryMiddleware(.admin)) { routes in
@@ -210,13 +210,13 @@ package actor Application {
         return (router, metrics)
     }
 
-    /// Nil if Graphviz is not installed.
+    /// `nil` if Graphviz is not installed.
     private static var drawing: FlowGraphs.Drawing? {
         guard let path = getenv("PATH"), let tool = GraphvizTool(searching: String(cString: path)) else { return nil }
         return { try await tool.svg(of: $0) }
     }
 
-    /// As a client on this machine writes it.
+    /// The address as a client on this machine writes it.
     private static func address(_ host: String, _ port: UInt16) -> String {
         "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }

@@ -4,7 +4,7 @@ import Navigation
 import Sessions
 import Storage
 
-// How the operator's settings become those of the modules, which know nothing of files and flags.
+// Converts the operator's settings to those of the modules, which do not know files and flags.
 
 extension SessionSettings {
     init(_ configuration: Configuration) {
@@ -40,7 +40,7 @@ extension ServiceDeclaration {
 }
 
 extension Configuration {
-    /// - Parameter report: is told of trouble with what was stored, and how the upgrade of an older file goes on.
+    /// - Parameter report: gets problems of stored data, and the progress of upgrading an older file.
     /// - Throws: `StoreOpeningError`.
     func openStore(
         for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ isTrouble: Bool) -> Void
@@ -92,7 +92,7 @@ extension HTTPServerConfiguration {
         var result = publicListener(configuration)
         result.host = configuration.admin.host
         result.port = UInt16(clamping: configuration.admin.port)
-        // Few call it, and it must not take what the public listener's connections need.
+        // The admin listener has few callers, and must not use up the public listener's connections.
         result.workers = 1
         result.limits.connections = min(result.limits.connections, 256)
         return result

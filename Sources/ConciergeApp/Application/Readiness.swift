@@ -6,7 +6,7 @@ import Synchronization
 final class Readiness: Sendable {
     struct Check: Sendable {
         let name: String
-        /// Why the check failed, as a sentence; nil if it passed.
+        /// Why the check failed, as a sentence; `nil` if it passed.
         let failure: String?
     }
 
@@ -31,12 +31,12 @@ final class Readiness: Sendable {
     }
 }
 
-/// What the log and the statistics say about the store: its kind, and when a write is durable.
+/// The store in the log and in the statistics: its kind, and when a write is durable.
 struct StoreDescription: Sendable {
     let kind: String
-    /// The policy in force: sessions in memory end with the process, whatever is configured.
+    /// The policy in force. Sessions in memory end with the process, whatever is configured.
     let durability: Configuration.Durability
-    /// Nil where the policy has none.
+    /// `nil` if the policy has none.
     let syncInterval: Duration?
 
     init(_ configuration: Configuration) {
@@ -46,7 +46,7 @@ struct StoreDescription: Sendable {
     }
 }
 
-/// The metrics for the endpoint that shows them, which is itself one of the routes that they count.
+/// The metrics for their own endpoint, which is one of the routes that they count.
 final class LateMetrics: Sendable {
     private let storage = Mutex<Metrics?>(nil)
 
@@ -55,7 +55,7 @@ final class LateMetrics: Sendable {
     func set(_ metrics: Metrics) { storage.withLock { $0 = metrics } }
 }
 
-/// How many connections each listener has, for the metrics; 0 before it listens. Keeps no server alive.
+/// The connections of each listener, for the metrics; 0 before it listens. It keeps no server alive.
 final class ConnectionCounts: Sendable {
     private struct Servers {
         weak var publicServer: HTTPServer?

@@ -1,16 +1,16 @@
 import Glibc
 import Threads
 
-/// SIGTERM and SIGINT as an event to wait for; SIGHUP, SIGUSR1 and SIGUSR2 as nothing at all.
+/// Waits for SIGTERM and SIGINT, and ignores SIGHUP, SIGUSR1 and SIGUSR2.
 ///
 /// Every thread blocks all of them, and one thread waits for them. So no signal handler interrupts other code, and they
-/// also work for process 1 of a container, for which they have no default action.
+/// also work in process 1 of a container, which has no default actions.
 package enum TerminationSignals {
     private static let ending = [SIGTERM, SIGINT]
-    /// Tools send them to any service, to have it reload or rotate a log. By default they would end the process.
+    /// Tools send them to make a service reload or rotate its log. By default they would end the process.
     private static let ignored = [SIGHUP, SIGUSR1, SIGUSR2]
 
-    /// Call it first in the program: a thread inherits the blocked signals of the one that starts it.
+    /// Call it first in the program: threads inherit the blocked signals of the thread that starts them.
     package static func block() {
         var signals = set(ending + ignored)
         pthread_sigmask(SIG_BLOCK, &signals, nil)
@@ -24,7 +24,7 @@ package enum TerminationSignals {
 
     /// Returns at the first signal that ends the program. A second one ends the process at once, with status 1.
     ///
-    /// - Parameter ignoring: called with the name of each of the other signals, the first time that it comes.
+    /// - Parameter ignoring: called with the name of each other signal, the first time that it arrives.
     static func first(ignoring: @escaping @Sendable (String) -> Void) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isStarted = DetachedThread.start("signal waiter") {
@@ -33,7 +33,7 @@ package enum TerminationSignals {
                     let signal = next(of: waiting)
                     if ending.contains(signal) { break }
                     ignoring(signal == SIGHUP ? "SIGHUP" : signal == SIGUSR1 ? "SIGUSR1" : "SIGUSR2")
-                    // Blocked and not waited for, it stays pending.
+                    // A signal that is blocked and not waited for stays pending.
                     waiting.removeAll { $0 == signal }
                 }
                 continuation.resume()

@@ -5,12 +5,12 @@ extension HTTPFieldName {
     fileprivate static let adminKey = HTTPFieldName("X-Admin-Key")
 }
 
-/// Lets through to the admin endpoints who shows the key.
+/// Lets callers with the key use the admin endpoints.
 ///
-/// Without a key the listener is on loopback only, and answers only to the names of loopback: a web page that had
-/// its own name resolve to 127.0.0.1 would otherwise reach it through the browser of whoever works on this machine.
+/// Without a key the listener is on loopback, and responds only to the names of loopback. Otherwise a web page whose
+/// name resolves to 127.0.0.1 could reach it through the browser of a user of this machine.
 struct AdminKeyMiddleware: HTTPMiddleware {
-    /// Digests have one length, and are compared in one time: nothing is told of the key.
+    /// Digests have one length and are compared in constant time, so nothing about the key leaks.
     private let digest: SHA256Digest?
 
     init(key: Secret?) {
@@ -44,8 +44,8 @@ struct AdminKeyMiddleware: HTTPMiddleware {
     }
 }
 
-/// On the admin listener a session that ends while something is done with it is one that is not there. To its own client
-/// that would be said of the token, which an admin has none of.
+/// On the admin listener, a session that ends during a request does not exist. Its own client would get a problem about
+/// its token, which an admin does not have.
 struct EndedSessionMiddleware: HTTPMiddleware {
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
         try .transforming(request, next) { result in

@@ -5,7 +5,7 @@ extension HTTPFieldName {
     fileprivate static let secFetchSite = HTTPFieldName("Sec-Fetch-Site")
 }
 
-/// Who calls the public listener: the session that a request's token opens.
+/// The caller on the public listener: the session of the request's token.
 struct SessionCaller: Sendable {
     let sessions: Sessions
     let cookie: SessionCookie
@@ -13,8 +13,8 @@ struct SessionCaller: Sendable {
 
     /// The caller's session.
     ///
-    /// Every way that a token can be bad gives the same answer, so that nobody learns which it was.
-    /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; what the store says.
+    /// Every bad token gives the same response, so that it reveals nothing.
+    /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; the store's error.
     func session(of request: HTTPRequest) async throws -> Session {
         if let session = try residentSession(of: request) { return session }
         let token = try presentedToken(of: request)
@@ -23,15 +23,15 @@ struct SessionCaller: Sendable {
         return session
     }
 
-    /// The session that the path names, which can only be the caller's own: `current`, or its id.
-    /// - Throws: as `session(of:)`; 404 for anybody else's id.
+    /// The session that the path names, which must be the caller's own: `current`, or its id.
+    /// - Throws: like `session(of:)`; 404 for another id.
     func sessionInPath(of request: HTTPRequest) async throws -> Session {
         let session = try await session(of: request)
         try checkPath(of: request, names: session)
         return session
     }
 
-    /// How handlers find the session that the path names.
+    /// Finds the session that the path names.
     var inPath: SessionFinder {
         SessionFinder(any: sessionInPath) { request in
             guard let session = try residentSession(of: request) else { return nil }
@@ -47,7 +47,7 @@ struct SessionCaller: Sendable {
         return session
     }
 
-    /// What the request names its session by, if it may be used from where the request comes.
+    /// The token of the request, if it may be used from the origin of the request.
     func presentedToken(of request: HTTPRequest) throws(Problem) -> PresentedToken {
         guard let credential = try SessionCredential.of(request, cookieName: cookie.name) else {
             throw Problem.unauthenticated
@@ -65,12 +65,12 @@ struct SessionCaller: Sendable {
         guard isSame else { throw Problem(.sessionNotFound) }
     }
 
-    /// Whose an `Idempotency-Key` is: the session's, or, where a session is only being made, the peer's.
+    /// The owner of an `Idempotency-Key`: the session, or the peer while a session is being created.
     @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
         Self.namesSession(request) ? .session(try await session(of: request).id) : .peer(Self.trace(of: request))
     }
 
-    /// The same without waiting; nil when the store has to be asked.
+    /// The same without waiting; `nil` when the store has to be asked.
     @Sendable func residentIdempotencyScope(of request: HTTPRequest) throws -> IdempotencyScope? {
         Self.namesSession(request)
             ? try residentSession(of: request).map { .session($0.id) } : .peer(Self.trace(of: request))
@@ -80,10 +80,10 @@ struct SessionCaller: Sendable {
         request.match.route?.pattern.parameterNames.isEmpty == false
     }
 
-    /// Everything that tells callers without a token apart: the address alone is a proxy's, or that of a whole office.
+    /// Distinguishes callers without a token. The address alone may be a proxy's, or that of a whole office.
     ///
-    /// What proxies and clients say of themselves proves nothing, and need not: with more of it there are more callers,
-    /// never fewer. Whoever makes some of it up is another caller than before, and nobody else.
+    /// What proxies and clients say of themselves proves nothing, and need not: more of it makes more callers, never
+    /// fewer. A client that invents some of it becomes a different caller, but never an existing one.
     private static func trace(of request: HTTPRequest) -> String {
         var lines = [request.peer.host]
         for name in traces { lines += request.fields.values(of: name).map { "\(name.text): \($0)" } }
@@ -94,11 +94,11 @@ struct SessionCaller: Sendable {
         "Forwarded", "X-Forwarded-For", "X-Real-IP", "User-Agent", "Accept-Language", "Origin",
     ].map { HTTPFieldName($0) }
 
-    /// Browsers send the cookie along with what other sites make them send, so that what changes something must
+    /// A browser also sends the cookie with requests that other sites cause. So a request that changes something must
     /// show where it comes from.
     private func checkSite(of request: HTTPRequest) throws(Problem) {
         if request.method.isSafe { return }
-        // Twice would be anybody's guess.
+        // A repeated field is ambiguous.
         if case .one(let site) = request.fields.only(.secFetchSite), site.equals("same-origin") || site.equals("none") {
             return
         }

@@ -1,14 +1,14 @@
 import HTTPServer
 import Sessions
 
-/// How a request names its session: a bearer token, or the session cookie.
+/// The credential of a request: a bearer token, or the session cookie.
 struct SessionCredential {
-    /// Nil when what was sent does not look like a token.
+    /// `nil` when the text does not have the form of a token.
     let token: PresentedToken?
     let isCookie: Bool
 
-    /// - Returns: nil when the request names none.
-    /// - Throws: `Problem` 400 `ambiguous_credentials` when it does so more than once.
+    /// - Returns: `nil` when the request has none.
+    /// - Throws: `Problem` 400 `ambiguous_credentials` when it has more than one.
     static func of(_ request: HTTPRequest, cookieName: String) throws(Problem) -> SessionCredential? {
         if request.fields.contains(.cookie), let credential = try ofCookie(request, named: cookieName) {
             return credential
@@ -23,7 +23,7 @@ struct SessionCredential {
         return SessionCredential(token: token, isCookie: false)
     }
 
-    /// - Returns: nil when there is no such cookie.
+    /// - Returns: `nil` when there is no such cookie.
     private static func ofCookie(
         _ request: HTTPRequest, named name: String
     ) throws(Problem) -> SessionCredential? {
@@ -47,7 +47,7 @@ struct SessionCredential {
         guard authorization.count > length else { return nil }
         for index in 0..<length where authorization[index] | 0x20 != scheme.utf8Start[index] { return nil }
         var offset = length
-        // One blank is the rule; more are let pass.
+        // The grammar has one blank; more are accepted.
         while offset < authorization.count, authorization[offset] == UInt8(ascii: " ") { offset += 1 }
         return offset
     }
@@ -61,7 +61,7 @@ struct SessionCredential {
         text.withUnsafeBytes { PresentedToken(bytes: $0) }
     }
 
-    /// RFC 6265, section 5.4: pairs behind semicolons, possibly on several lines.
+    /// RFC 6265, section 5.4: pairs separated by semicolons, possibly on several lines.
     private static func cookies(of request: HTTPRequest, named name: String) -> [ArraySlice<UInt8>] {
         request.fields.values(of: .cookie).flatMap { line in
             ArraySlice(line.utf8).split(separator: UInt8(ascii: ";")).compactMap { pair in
@@ -81,16 +81,16 @@ struct SessionCookie: Sendable {
     private let attributes: String
 
     init(_ settings: Configuration.Cookie) {
-        // The prefix makes browsers insist on Secure, on Path=/ and on no Domain.
+        // The prefix makes browsers require Secure and Path=/ and refuse Domain.
         name = settings.secure ? "__Host-concierge" : "concierge"
         attributes = (settings.secure ? "; Secure" : "") + "; HttpOnly; SameSite=Lax; Path=/"
     }
 
-    /// The value of `Set-Cookie` that hands the token out, until the session's absolute end.
+    /// The value of `Set-Cookie` for a new token, valid until the session's absolute end.
     func carrying(_ token: SessionToken, lifetimeMilliseconds: Int64) -> String {
         "\(name)=\(token.text)\(attributes); Max-Age=\(lifetimeMilliseconds / 1_000)"
     }
 
-    /// The value of `Set-Cookie` that makes the browser forget it.
+    /// The value of `Set-Cookie` that makes the browser delete it.
     var expired: String { "\(name)=\(attributes); Max-Age=0" }
 }

@@ -1,11 +1,11 @@
 import HTTPServer
 import Sessions
 
-/// Finds the session that a request is about, if the caller may use it.
+/// Finds the session of a request, if the caller may use it.
 struct SessionFinder: Sendable {
-    /// Loads it from the store if it has to.
+    /// Loads it from the store if necessary.
     let any: @Sendable (HTTPRequest) async throws -> Session
-    /// Looks into memory only; nil when the session may be in the store.
+    /// Looks only into memory; `nil` when the session may be in the store.
     let resident: @Sendable (HTTPRequest) throws -> Session?
 
     init(

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the program can be asked to do.
+/// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
     case serve, check, config, simulate, paths, store, health, version, help
 
@@ -18,13 +18,13 @@ package enum Command: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it looks at the configuration and so takes the flags that change it.
+    /// Whether it reads the configuration, and so takes the flags that change it.
     var takesConfiguration: Bool { self != .version && self != .help }
 
-    /// Whether it is about one flow, which is its argument.
+    /// Whether its argument is a flow.
     var takesFlow: Bool { self == .simulate || self == .paths }
 
-    /// Flags of its own with a value.
+    /// Its own flags with a value.
     var valueFlags: [String] {
         switch self {
         case .check: ["--against", "--admin-key-file"]
@@ -34,7 +34,7 @@ package enum Command: String, Sendable, CaseIterable {
         }
     }
 
-    /// Flags of its own without a value.
+    /// Its own flags without a value.
     var switches: [String] {
         switch self {
         case .config: ["--sources", "--reference"]
@@ -45,7 +45,7 @@ package enum Command: String, Sendable, CaseIterable {
     }
 }
 
-/// Where a command writes; tests collect the text instead.
+/// Where a command writes. Tests collect the text.
 package struct ProgramOutput: Sendable {
     private let writeResult: @Sendable (String) -> Void
     private let writeComplaint: @Sendable (String) -> Void
@@ -73,7 +73,7 @@ package struct ProgramOutput: Sendable {
             while let start = rest.baseAddress, !rest.isEmpty {
                 let count = Glibc.write(descriptor, start, rest.count)
                 if count < 0 && errno == EINTR { continue }
-                // The reader has gone: there is no place left to report it.
+                // The reader has gone, so the error cannot be reported.
                 guard count > 0 else { return }
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
@@ -81,7 +81,7 @@ package struct ProgramOutput: Sendable {
     }
 }
 
-/// A command line that is not valid, as one sentence.
+/// Why a command line is not valid, as one sentence.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -94,11 +94,11 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 package enum ExitStatus {
     package static let success: Int32 = 0
     package static let failure: Int32 = 1
-    /// Wrong usage or configuration: trying again without a change is of no use.
+    /// Wrong usage or configuration: trying again without a change does not help.
     package static let usage: Int32 = 2
 }
 
-/// What this program is, for `concierge version`, `GET /version` and logs.
+/// The name and version of this program, for `concierge version`, `GET /version` and logs.
 package enum BuildInformation {
     package static let name = "concierge"
     package static let version = "0.1.0"

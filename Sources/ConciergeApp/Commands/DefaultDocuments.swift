@@ -2,18 +2,18 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// The services of a new session, for commands that have none.
+/// The services of a new session, for commands without sessions.
 struct DefaultDocuments: ServiceDocuments {
     private struct Service {
         let schema: JSONSchema
         let state: JSONDocument
-        /// Whether members that a written state lacks are those of `state`.
+        /// Whether a written state gets the members of `state` that it lacks.
         let isCompleted: Bool
     }
 
     private let services: [String: Service]
 
-    /// - Throws: `JSONSchemaError` when a built-in schema is none.
+    /// - Throws: `JSONSchemaError` when a built-in schema is not valid.
     init(_ files: [ServiceFile]) throws(JSONSchemaError) {
         var services: [String: Service] = [:]
         for service in ServiceDefinition.builtIn {

@@ -1,4 +1,4 @@
-/// What `concierge help` prints. Flags come from the table of keys.
+/// The text of `concierge help`. The table of keys provides the flags.
 enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
@@ -86,7 +86,7 @@ enum HelpText {
         }
     }
 
-    /// What the flags alone do not say. Begins and ends with an empty line where there is something.
+    /// The text that flags alone do not tell. If there is any, it begins and ends with an empty line.
     private static func explanation(of topic: Command) -> String {
         switch topic {
         case .check:
@@ -137,7 +137,7 @@ enum HelpText {
         topic.summary.prefix(1).uppercased() + topic.summary.dropFirst() + "."
     }
 
-    /// Without the marks that the reference has around names.
+    /// The text without the reference's marks around names.
     private static func plain(_ meaning: String) -> String {
         meaning.filter { $0 != "`" }
     }

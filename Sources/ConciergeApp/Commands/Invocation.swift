@@ -1,7 +1,7 @@
 import JSONDocument
 
-/// A command line, understood. Values of keys are not looked at here: a bad one is a problem of the configuration and
-/// is reported with all the others.
+/// A parsed command line. Values of keys are not checked here: a bad value is a problem of the configuration, and is
+/// reported with all others.
 package struct Invocation: Sendable, Equatable {
     package var command: Command
     package var configurationFile: String?
@@ -10,29 +10,29 @@ package struct Invocation: Sendable, Equatable {
     package var showsSources = false
     /// `concierge config --reference`: the table of all keys for `config/README.md`.
     package var showsReference = false
-    /// The flow that `simulate` and `paths` are about.
+    /// The flow of `simulate` and `paths`.
     package var flow: String?
     /// `concierge simulate --script FILE`.
     package var script: String?
-    /// `concierge simulate --input JSON`: what the flow is started with.
+    /// `concierge simulate --input JSON`: the input of the flow.
     package var input: String?
     /// `concierge paths --curl`.
     package var showsCurl = false
     /// `concierge check --against URL`: the admin listener of a running server.
     package var against: String?
-    /// `concierge store check` and its like.
+    /// The action of `concierge store`.
     package var storeAction: StoreAction?
     /// `concierge store backup FILE`.
     package var backupFile: String?
-    /// `concierge store backup --force`: also a file that is there.
+    /// `concierge store backup --force`: replaces an existing file.
     package var replaces = false
     /// `concierge store stats --json`.
     package var showsJSON = false
-    /// What `help` is to explain; nil is the program as a whole.
+    /// The topic of `help`; `nil` for the whole program.
     package var topic: Command?
 
     /// - Parameter arguments: without the program's name.
-    /// - Throws: ``UsageError`` for the first thing that is not understood: what follows could not be told apart.
+    /// - Throws: ``UsageError`` for the first mistake, because what follows it cannot be interpreted.
     package init(_ arguments: [String]) throws(UsageError) {
         guard let first = arguments.first else {
             throw UsageError("no command is given; allowed is \(Self.commandList)")
@@ -117,12 +117,12 @@ package struct Invocation: Sendable, Equatable {
         case "--script": script = value
         case "--input": input = value
         case "--admin-key-file":
-            // The key of the server that is asked, in place of the one that the configuration has for its own.
+            // The key of the other server, in place of the configuration's own.
             flags.append(FlagValue(flag: flag, path: "admin.key_file", text: value))
         case "--set":
             let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else {
-                // The text may be a secret: it is not repeated.
+                // The text may be a secret, so it is not repeated.
                 throw UsageError("--set needs key=value, such as --set limits.body_bytes=64KiB")
             }
             flags.append(FlagValue(flag: flag, path: parts[0], text: parts[1]))
@@ -132,7 +132,7 @@ package struct Invocation: Sendable, Equatable {
         }
     }
 
-    /// A value that begins with two hyphens is taken for the next flag: that one was forgotten is far more likely.
+    /// A value that begins with two hyphens is taken for the next flag: a forgotten value is far more likely.
     private static func next(after flag: String, _ rest: inout ArraySlice<String>) throws(UsageError) -> String {
         guard let value = rest.first, !value.hasPrefix("--") else { throw UsageError("\(flag) needs a value") }
         rest = rest.dropFirst()
@@ -160,7 +160,7 @@ package struct Invocation: Sendable, Equatable {
         let known = (command.takesConfiguration ? valueFlags : []) + command.valueFlags + command.switches
         let sentence = "\(command.rawValue) has no flag \(WrittenValue.quoted(flag))"
         if let guess = NearestName.of(flag, among: known + ["--help"]) { return "\(sentence); did you mean \(guess)?" }
-        // A key without a flag of its own.
+        // A key without its own flag.
         let path = NearestName.of(flag, among: ConfigurationKey.all.map(\.path))
         guard command.takesConfiguration, let path else { return sentence }
         return "\(sentence); did you mean --set \(path)=…?"

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A minimal HTTP client for commands that talk to a running server: one request for each connection, whose end is the end
-/// of the response.
+/// A minimal HTTP client for commands that talk to a running server. Each request has its own connection, and the
+/// response ends with it.
 struct PlainHTTP {
     struct Answer {
         let status: Int
@@ -10,9 +10,9 @@ struct PlainHTTP {
 
     let host: String
     let port: Int
-    /// After this long without a response there is no server.
+    /// A server that does not respond in this time is taken for absent.
     var timeoutSeconds = 2
-    /// Far more than anything that is asked for.
+    /// Far more than any response.
     private static let longestAnswer = 64 << 20
 
     init(host: String, port: Int) {
@@ -20,7 +20,7 @@ struct PlainHTTP {
         self.port = port
     }
 
-    /// - Parameter url: `http://host:port`, with or without a slash behind it. Nil when it is anything else.
+    /// - Parameter url: `http://host:port`, optionally with a slash. `nil` for anything else.
     init?(url: String) {
         let scheme = "http://"
         guard url.hasPrefix(scheme) else { return nil }
@@ -38,13 +38,13 @@ struct PlainHTTP {
         self.init(host: String(authority), port: port)
     }
 
-    /// - Returns: nil when nothing answers, or not in HTTP.
+    /// - Returns: `nil` when nothing responds in HTTP.
     func get(_ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
         send("GET", path, fields: fields)
     }
 
     /// A request without a body.
-    /// - Returns: nil when nothing answers, or not in HTTP.
+    /// - Returns: `nil` when nothing responds in HTTP.
     func send(_ method: String, _ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
         guard let descriptor = connection() else { return nil }
         defer { close(descriptor) }
@@ -108,10 +108,10 @@ struct PlainHTTP {
     }
 }
 
-/// `concierge health`: asks the server that runs with this configuration whether it is ready. For containers, whose
-/// health check has no shell and no other program to ask with.
+/// `concierge health`: asks the server of this configuration whether it is ready. It is for the health check of a
+/// container that has neither a shell nor another client.
 enum HealthCheck {
-    /// - Returns: nil when it is ready, otherwise why not.
+    /// - Returns: `nil` when it is ready, otherwise why not.
     static func failure(of configuration: Configuration) -> String? {
         let host = loopback(for: configuration.host)
         guard let answer = PlainHTTP(host: host, port: configuration.port).get("/health/ready") else {
@@ -120,7 +120,7 @@ enum HealthCheck {
         return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
     }
 
-    /// Where this machine reaches a listener on that address.
+    /// The address at which this machine reaches the listener.
     static func loopback(for host: String) -> String {
         switch host {
         case "0.0.0.0", "localhost": "127.0.0.1"

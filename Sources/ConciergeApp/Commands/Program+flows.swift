@@ -3,7 +3,7 @@ import Navigation
 import Storage
 
 extension Program {
-    /// Problems on standard error, the closing lines on standard output.
+    /// Writes problems to standard error, and the summary to standard output.
     static func check(
         _ loaded: LoadedConfiguration, _ files: FileReader, against url: String?, _ output: ProgramOutput
     ) -> Int32 {
@@ -20,8 +20,8 @@ extension Program {
         return url.map { compare(loaded, with: $0, output) } ?? ExitStatus.success
     }
 
-    /// Why no server could keep its sessions where these are to be. Nothing is made to find out, and a server that runs on
-    /// the file is no problem: it may be this very one.
+    /// Why a server could not use the configured store. The check creates nothing. A server that already uses the file
+    /// is no problem, because it may be the one that is being checked.
     private static func storeProblem(of loaded: LoadedConfiguration, _ files: FileReader) -> ConfigurationProblem? {
         guard case .sqlite(let path) = loaded.configuration.store,
             let problem = StorePlace(files.path(of: path)).problem
@@ -30,7 +30,7 @@ extension Program {
             at: loaded.origin(of: "store"), pointer: "/store", code: "unusable_store", "\(problem)")
     }
 
-    /// What these flows would do to the journeys that run on a server.
+    /// Reports what these flows would do to the journeys of a running server.
     private static func compare(
         _ loaded: LoadedConfiguration, with url: String, _ output: ProgramOutput
     ) -> Int32 {
@@ -69,7 +69,7 @@ extension Program {
         }
     }
 
-    /// Where this machine reaches the public listener of that configuration.
+    /// The address at which this machine reaches the public listener of the configuration.
     private static func base(_ configuration: Configuration) -> String {
         let host =
             switch configuration.host {
@@ -82,7 +82,7 @@ extension Program {
 }
 
 extension Program {
-    /// Plays a script on a flow. What happens goes to standard output.
+    /// Plays a script on a flow, and writes each step to standard output.
     static func simulate(
         _ invocation: Invocation, _ loaded: LoadedConfiguration, _ files: FileReader, _ output: ProgramOutput
     ) async -> Int32 {
@@ -107,7 +107,7 @@ extension Program {
         }
     }
 
-    /// The flow that a command is about, in its highest version.
+    /// The flow of a command, in its highest version.
     static func flow(
         of invocation: Invocation, in loaded: LoadedConfiguration, _ output: ProgramOutput
     ) -> FlowDefinition? {

@@ -1,14 +1,14 @@
 import Glibc
 
-/// The program from its arguments to its exit status, with everything outside passed in.
+/// The program from its arguments to its exit status. Everything outside is passed in.
 package enum Program {
-    /// Runs the server with a configuration that is known to be good, and returns the exit status.
+    /// Runs the server with a valid configuration, and returns the exit status.
     package typealias Serve = @Sendable (LoadedConfiguration) async -> Int32
 
     /// - Parameters:
     ///   - arguments: without the program's name.
-    ///   - files: where relative paths start.
-    ///   - serve: what `concierge serve` does once the configuration is read.
+    ///   - files: reads files. It decides where relative paths start.
+    ///   - serve: what `concierge serve` does with the configuration.
     package static func run(
         arguments: [String], environment: [String: String], files: FileReader = FileReader(),
         output: ProgramOutput = .standard, serve: Serve
@@ -68,10 +68,11 @@ package enum Program {
 }
 
 extension Program {
-    /// The program on the arguments, environment and streams of this process, which ends with its exit status.
+    /// Runs the program with the arguments, environment and streams of this process, and ends the process with its exit
+    /// status.
     ///
-    /// It is not an asynchronous `main`: that would leave the main thread to the dispatch library, which lets all
-    /// signals through there, and then SIGTERM would end the process in the middle of its answers.
+    /// It is not an asynchronous `main`: that would leave the main thread to the dispatch library, which unblocks all
+    /// signals there, and SIGTERM would end the process in the middle of its responses.
     package static func main() -> Never {
         TerminationSignals.block()
         Task.detached {
@@ -81,13 +82,13 @@ extension Program {
             }
             exit(status)
         }
-        // Nothing is left for this thread to do; with the signals blocked this does not return.
+        // This thread has nothing left to do. With the signals blocked, `pause` does not return.
         while true { pause() }
     }
 
     private static func environmentOfProcess() -> [String: String] {
         var variables: [String: String] = [:]
-        // `environ` is NULL-terminated; nothing in this program changes it while it is read.
+        // `environ` is NULL-terminated, and nothing in this program changes it.
         var entry: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = environ
         while let text = entry.pointee {
             let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,25 +1,25 @@
 import Sessions
 
-/// Everything an operator can set, with the defaults as the initial values of its properties.
+/// All settings of an operator. The initial values of the properties are the defaults.
 ///
-/// Each property has one line in ``ConfigurationKey/all`` that gives it its name in the file, its range and its
-/// meaning; file, environment, flags, `concierge config` and `config/README.md` all follow from that table. A test
-/// starts from `Configuration()` and changes what it needs.
+/// Each property has a line in ``ConfigurationKey/all`` with its name in the file, its range and its meaning. File,
+/// environment, flags, `concierge config` and `config/README.md` follow from that table. A test starts from
+/// `Configuration()` and changes what it needs.
 package struct Configuration: Sendable, Equatable {
     package var host = "0.0.0.0"
     package var port = 8080
     package var workers = UsableCores.count()
-    /// Below the working directory: a server that is merely started keeps its sessions.
+    /// In the working directory, so that a server without configuration keeps its sessions.
     package var store = Store.sqlite("data/concierge.db")
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
-    /// The directory of service files, relative to the working directory; nil when there is none.
+    /// The directory of service files, relative to the working directory; `nil` for none.
     package var services: String?
-    /// The directory of flow files; nil when there is none.
+    /// The directory of flow files; `nil` for none.
     package var flows: String?
-    /// Whether flows can be looked at without a token.
+    /// Whether flows can be read without a token.
     package var flowsPublic = true
-    /// The flow of journey `main`, which is started when it is first asked for; nil when there is none.
+    /// The flow of journey `main`, which starts at the first request for it; `nil` for none.
     package var mainFlow: String?
     package var orphanedJourneys = OrphanedJourneys.refuse
     package var drainTimeout = Duration.seconds(10)
@@ -38,7 +38,7 @@ package struct Configuration: Sendable, Equatable {
     package var expiredRetention = Duration.seconds(3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000
-    /// So many stay in memory, where the store keeps all of them.
+    /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
     package var admin = Admin()
     package var cookie = Cookie()
@@ -50,13 +50,13 @@ package struct Configuration: Sendable, Equatable {
 
     package init() {}
 
-    /// When what was answered is on the disk, of stores that have one.
+    /// When a write is on the disk, for stores on a disk.
     package enum Durability: String, Sendable, CaseIterable {
-        /// Before the answer.
+        /// Before the response.
         case commit
         /// At most `syncInterval` later.
         case interval
-        /// When the operating system gets to it.
+        /// When the operating system writes it.
         case none
     }
 
@@ -64,7 +64,7 @@ package struct Configuration: Sendable, Equatable {
     package struct Admin: Sendable, Equatable {
         package var host = "127.0.0.1"
         package var port = 8081
-        /// What a caller must show; nil is only allowed on loopback. Filled from `keyFile` when that one is set.
+        /// The key that callers must send; `nil` is allowed only on loopback. Read from `keyFile` if that is set.
         package var key: Secret?
         package var keyFile: String?
     }
@@ -75,7 +75,7 @@ package struct Configuration: Sendable, Equatable {
         package var allowedOrigins: [String] = []
     }
 
-    /// What one client may cost; all are checked before a handler sees the request.
+    /// The limits of a request. All are checked before a handler is called.
     package struct Limits: Sendable, Equatable {
         package var targetBytes = 2048
         package var headerCount = 48
@@ -87,7 +87,7 @@ package struct Configuration: Sendable, Equatable {
         package var connectionMemory = 8192
     }
 
-    /// Deadlines of one request; none of them can be held off by sending a byte now and then.
+    /// The deadlines of a request. A byte now and then does not extend them.
     package struct Timeouts: Sendable, Equatable {
         package var header = Duration.seconds(10)
         package var body = Duration.seconds(30)
@@ -96,7 +96,7 @@ package struct Configuration: Sendable, Equatable {
         package var write = Duration.seconds(30)
     }
 
-    /// What goes to standard error.
+    /// The log on standard error.
     package struct Log: Sendable, Equatable {
         package var format = Format.auto
         package var level = Level.info
@@ -107,37 +107,37 @@ package struct Configuration: Sendable, Equatable {
             case auto, json, text
         }
 
-        /// Least severe first.
+        /// In ascending order of severity.
         package enum Level: String, Sendable, CaseIterable {
             case debug, info, warning, error
         }
     }
 
-    /// What becomes of journeys whose version of a flow is not loaded any more.
+    /// What happens to journeys whose version of a flow is not loaded.
     package enum OrphanedJourneys: String, Sendable, CaseIterable {
         /// The server does not start.
         case refuse
-        /// They start over on the version that is loaded.
+        /// They start over on the loaded version.
         case restart
     }
 
-    /// What the journeys of one session may cost.
+    /// The limits of a session's journeys.
     package struct Journeys: Sendable, Equatable {
         package var max = 16
     }
 
-    /// Remembered answers of `POST` requests with an `Idempotency-Key`.
+    /// The stored responses to `POST` requests with an `Idempotency-Key`.
     package struct Idempotency: Sendable, Equatable {
         package var retention = Duration.seconds(24 * 3600)
         package var maxEntries = 100_000
     }
 }
 
-/// A text that must not be printed: it shows itself as stars wherever it is described, interpolated or dumped.
+/// A text that must not be printed: it appears as stars when it is described, interpolated or dumped.
 package struct Secret: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package static let mask = "********"
 
-    /// The text itself. The caller must not log it or send it anywhere else.
+    /// The text itself. The caller must not log it or send it elsewhere.
     package let revealed: String
 
     package init(_ text: String) {

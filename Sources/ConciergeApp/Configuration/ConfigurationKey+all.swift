@@ -1,7 +1,7 @@
 extension ConfigurationKey {
-    /// Every key there is, in the order of the reference. A new key is one line here and its property, with its
-    /// default, in ``Configuration``; `concierge config --reference` then prints the table for
-    /// `config/README.md`, and a test checks that it is there.
+    /// All keys, in the order of the reference. A new key is a line here and a property with its default in
+    /// ``Configuration``. `concierge config --reference` then prints the table for `config/README.md`, and a test
+    /// checks that it is there.
     package static let all: [ConfigurationKey] = [
         .init("host", .address, \.host, flag: true, "Where the public listener listens."),
         .init("port", .integer(0...65_535), \.port, flag: true, "Port of the public listener; 0 takes a free one."),
@@ -133,7 +133,7 @@ extension ConfigurationKey {
 
     static func named(_ path: String) -> ConfigurationKey? { byPath[path] }
 
-    /// The names of the objects that keys are grouped in: `admin`, `limits`, …
+    /// The names of the objects that group keys: `admin`, `limits`, …
     static let groups: [String] = {
         var groups: [String] = []
         for group in all.compactMap(\.group) where !groups.contains(group) { groups.append(group) }
@@ -144,12 +144,12 @@ extension ConfigurationKey {
         path.firstIndex(of: ".").map { String(path[..<$0]) }
     }
 
-    /// Keys and groups: all that an operator can have meant.
+    /// Keys and groups: all names that an operator can have meant.
     static let names = all.map(\.path) + groups
 }
 
 extension SettingType where Self == DurationSetting {
-    /// What one step of a request may take. Below 10 ms no client could hold it; above an hour it protects nothing.
+    /// The deadline of a phase of a request. Below 10 ms no client could meet it; above an hour it protects nothing.
     fileprivate static var deadline: DurationSetting { .duration(.milliseconds(10) ... .hours(1)) }
 }
 

@@ -1,28 +1,28 @@
-/// One key of the configuration: its name, its values, what it is for and where it lands in ``Configuration``.
+/// A key of the configuration: its name, its values, its meaning and its place in ``Configuration``.
 package struct ConfigurationKey: Sendable {
-    /// The names on the way to it in the file, joined by dots: `admin.port`.
+    /// Its path in the file, joined by dots: `admin.port`.
     package let path: String
     package let typeName: String
-    /// What is allowed, to follow "allowed is".
+    /// The allowed values, to follow "allowed is".
     package let allowed: String
     private let examples: String?
-    /// The default as the reference shows it: JSON, or a few words where it depends on the machine.
+    /// The default in the reference: JSON, or a few words if it depends on the machine.
     package let defaultText: String
     package let meaning: String
     package let isSecret: Bool
-    /// Whether its text is a path that, written in a file, is relative to that file.
+    /// Whether its value is a path, which is relative to the file that contains it.
     let isPath: Bool
     private let hasFlag: Bool
 
-    /// Puts a written value into the configuration; false, and nothing changed, when it is not allowed.
+    /// Sets a written value; returns false and changes nothing when it is not allowed.
     let assign: @Sendable (WrittenValue, inout Configuration) -> Bool
-    /// The value as JSON text, masked when it is a secret.
+    /// The value as JSON text, masked when it is secret.
     package let show: @Sendable (Configuration) -> String
     let guess: @Sendable (WrittenValue) -> String?
 
     /// - Parameters:
-    ///   - flag: whether it has a flag of its own; every key can be given as `--set key=value`.
-    ///   - defaultText: in place of the initial value, where that differs from machine to machine.
+    ///   - flag: whether it has its own flag. Every key can be set by `--set key=value`.
+    ///   - defaultText: replaces the initial value if that depends on the machine.
     init<Setting: SettingType>(
         _ path: String, _ setting: Setting, _ place: any WritableKeyPath<Configuration, Setting.Value> & Sendable,
         flag: Bool = false, defaultText: String? = nil, _ meaning: String
@@ -50,19 +50,19 @@ package struct ConfigurationKey: Sendable {
         "CONCIERGE_" + path.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
     }
 
-    /// `--admin-port` for `admin.port`, where the key has a flag of its own.
+    /// `--admin-port` for `admin.port`, if the key has its own flag.
     package var flagName: String? {
         hasFlag ? "--" + path.map { $0 == "." || $0 == "_" ? "-" : String($0) }.joined() : nil
     }
 
-    /// JSON Pointer of the key in a configuration file.
+    /// The key's JSON Pointer in a configuration file.
     package var pointer: String { Self.pointer(of: path) }
 
     static func pointer(of path: String) -> String {
         "/" + path.map { $0 == "." ? "/" : String($0) }.joined()
     }
 
-    /// The sentence about a value that is not allowed. A secret's value is not in it.
+    /// The sentence about a value that is not allowed. It does not contain a secret value.
     func refusal(of written: WrittenValue) -> String {
         let given = isSecret ? "has a value that is not allowed (not shown)" : "is \(written.shown)"
         let guess = isSecret ? nil : guess(written)

@@ -1,11 +1,11 @@
 import JSONDocument
 import Navigation
 
-/// Puts the configuration together: default, then file, then environment, then flags, the later winning.
+/// Combines defaults, file, environment and flags; later sources win.
 ///
-/// It never stops at a problem: everything wrong in every source, in every service file and in every flow file is found at once.
+/// It does not stop at a problem: it reports every problem in every source, service file and flow file.
 package struct ConfigurationLoader: Sendable {
-    /// Read when nobody names a file, if it is there.
+    /// The file that is read if it exists and no file is named.
     package static let defaultFile = "config/concierge.json"
 
     private let environment: [String: String]
@@ -16,7 +16,7 @@ package struct ConfigurationLoader: Sendable {
         self.files = files
     }
 
-    /// - Parameter file: what `--config` says, nil without it.
+    /// - Parameter file: the value of `--config`; `nil` without it.
     package func load(file: String? = nil, flags: [FlagValue] = []) -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
         apply(fileLayer(named: file, &loaded), to: &loaded)
@@ -45,7 +45,7 @@ package struct ConfigurationLoader: Sendable {
         do {
             return FileLayer.read(try JSONFile(reading: path, with: files))
         } catch {
-            // A file that cannot be read is mended where it is named; one that is not JSON, in the file.
+            // A missing file is corrected where it is named, and invalid JSON in the file itself.
             guard let named, error.code != "invalid_json" else { return ConfigurationLayer(problems: [error]) }
             return ConfigurationLayer(problems: [
                 ConfigurationProblem(at: named.origin, code: error.code, error.message)
@@ -68,7 +68,7 @@ package struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// Of `admin.key` and `admin.key_file` the one from the later source counts; both in one source say two things.
+    /// Of `admin.key` and `admin.key_file`, the later source wins. Both in one source are ambiguous.
     private func readAdminKey(_ loaded: inout LoadedConfiguration) {
         guard let path = loaded.configuration.admin.keyFile else { return }
         let origin = loaded.origin(of: "admin.key_file")
@@ -84,7 +84,7 @@ package struct ConfigurationLoader: Sendable {
             }
         }
         do {
-            // Far more than a key may have: a longer file is the wrong one.
+            // Far more than a key has: a longer file is the wrong one.
             let bytes = try files.read(path, limit: 4096)
             var line = Substring(String(decoding: bytes, as: UTF8.self))
             while let last = line.last, last.isNewline { line.removeLast() }
@@ -104,7 +104,7 @@ package struct ConfigurationLoader: Sendable {
         }
     }
 
-    /// - Returns: what flows can be about: every service that is declared, also by a file with a mistake in it.
+    /// - Returns: all services that flows can refer to: every declared service, even if its file has mistakes.
     private func readServices(_ loaded: inout LoadedConfiguration) -> Navigation.ServiceDirectory {
         guard let directory = directory(\.services, "services", &loaded) else { return .declared(by: []) }
         let found = ServiceDirectory.read(directory, namedAt: loaded.origin(of: "services"), with: files)
@@ -115,7 +115,7 @@ package struct ConfigurationLoader: Sendable {
     }
 
     private func readFlows(_ loaded: inout LoadedConfiguration, _ services: Navigation.ServiceDirectory) {
-        // Flows are about services: those beside the file are about the services beside the file.
+        // Flows refer to services: flows beside the file refer to services beside the file.
         let hasOthers = loaded.origin(of: "services").isOutsideFile
         if let directory = hasOthers ? loaded.configuration.flows : directory(\.flows, "flows", &loaded) {
             let found = FlowDirectory.read(
@@ -128,7 +128,7 @@ package struct ConfigurationLoader: Sendable {
     }
 
     private func checkMainFlow(_ loaded: inout LoadedConfiguration) {
-        // Of flows with mistakes it is not known which there would be.
+        // If flow files have mistakes, the set of flows is unknown.
         guard let main = loaded.configuration.mainFlow, !loaded.hasErrors, loaded.flows.flow(main) == nil else {
             return
         }
@@ -144,14 +144,14 @@ package struct ConfigurationLoader: Sendable {
                 ConfigurationProblem(at: origin, pointer: "/main_flow", code: "unknown_flow", message))
             return
         }
-        // The file is about other flows, unless this looks like a mistake.
+        // The configured flows are others, unless this looks like a mistake.
         loaded.configuration.mainFlow = nil
         guard guess != nil else { return }
         loaded.problems.append(
             ConfigurationProblem(.warning, at: origin, pointer: "/main_flow", code: "without_effect", message))
     }
 
-    /// A directory that the configuration names, or the one of that name beside its file, if it is there.
+    /// The configured directory, or the one of that name beside the file, if it exists.
     private func directory(
         _ place: WritableKeyPath<Configuration, String?>, _ name: String, _ loaded: inout LoadedConfiguration
     ) -> String? {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One thing wrong with the configuration or a service file; all of them are found before the first is printed.
+/// A problem of the configuration or of a service file. All are found before the first is printed.
 package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Severity: String, Sendable {
         case error, warning
@@ -8,11 +8,11 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
 
     package let severity: Severity
     package let origin: ValueOrigin
-    /// JSON Pointer (RFC 6901) of the place in a file, or of the key that an environment variable or flag is for.
+    /// JSON Pointer (RFC 6901) to the place in a file, or of the key that an environment variable or flag sets.
     package let pointer: String
-    /// A stable name for the kind of problem, as `bad_value`.
+    /// A stable name of the kind of problem, such as `bad_value`.
     package let code: String
-    /// A sentence with what is wrong, what is allowed, and a guess where there is one.
+    /// A sentence with the problem, the allowed values, and a guess if there is one.
     package let message: String
 
     package init(
@@ -27,7 +27,7 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
 
     /// One line: `config/concierge.json:4:11: error: /port bad_value: port is 70000; …`.
     ///
-    /// Names and values come from outside, so everything that could start a line of its own is escaped.
+    /// Names and values come from outside, so all characters that could start a new line are escaped.
     package var description: String {
         let place = pointer.isEmpty ? code : "\(pointer) \(code)"
         let line = "\(origin): \(severity.rawValue): \(place): \(message)"
@@ -46,7 +46,7 @@ package struct ConfigurationProblem: Error, Sendable, Equatable, CustomStringCon
     }
 }
 
-/// Why a file could not be read, as a sentence in our own words.
+/// Why a file could not be read, as a sentence.
 package struct FileProblem: Error, Equatable, CustomStringConvertible {
     package enum Reason: Sendable, Equatable {
         case missing
@@ -78,7 +78,7 @@ package struct FileProblem: Error, Equatable, CustomStringConvertible {
         self.init(path: path, reason: reason)
     }
 
-    /// The stable name of the reason in a line of `concierge check`.
+    /// The stable name of the reason in the output of `concierge check`.
     package var code: String {
         switch reason {
         case .missing: "missing_file"
@@ -101,15 +101,15 @@ package struct FileProblem: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Paths as text: no file system is asked.
+/// Operations on paths as text, without the file system.
 enum PathText {
-    /// `name` as seen from `directory`; an absolute name stays as it is.
+    /// `name` relative to `directory`; an absolute name stays as it is.
     static func join(_ directory: String, _ name: String) -> String {
         if directory.isEmpty || name.utf8.first == UInt8(ascii: "/") { return name }
         return directory.utf8.last == UInt8(ascii: "/") ? directory + name : "\(directory)/\(name)"
     }
 
-    /// The directory part, empty when there is none: `config` of `config/concierge.json`.
+    /// The directory of a path, empty when there is none: `config` for `config/concierge.json`.
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "" }
         return slash == path.startIndex ? "/" : String(path[..<slash])

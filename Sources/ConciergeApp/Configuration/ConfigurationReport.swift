@@ -1,19 +1,19 @@
 import Navigation
 
-/// The effective configuration, where each value came from, the services and flows it declares, and everything wrong with it.
+/// The effective configuration, the sources of its values, its services and flows, and all problems.
 package struct LoadedConfiguration: Sendable {
-    /// Only to be used when ``hasErrors`` is false: keys with a bad value have their default here.
+    /// Only valid when ``hasErrors`` is false: keys with a bad value have their default.
     package var configuration = Configuration()
-    /// By the path of the key; keys that are not in it have their default.
+    /// The source of each value, by the path of the key. Missing keys have their default.
     package var origins: [String: ValueOrigin] = [:]
     /// The file that was read, if any.
     package var file: String?
     package var services: [ServiceFile] = []
-    /// How many service files were looked at, the bad ones too.
+    /// The number of service files, including bad ones.
     package var serviceFileCount = 0
     /// Empty when a flow file has an error.
     package var flows = FlowCatalog.empty
-    /// How many flow files were looked at, the bad ones too.
+    /// The number of flow files, including bad ones.
     package var flowFileCount = 0
     package var problems: [ConfigurationProblem] = []
 
@@ -22,7 +22,7 @@ package struct LoadedConfiguration: Sendable {
     func origin(of path: String) -> ValueOrigin { origins[path] ?? .builtIn }
 }
 
-/// The effective configuration as JSON, in the order of the reference, with stars in place of secrets.
+/// The effective configuration as JSON, in the order of the reference. Secrets are masked.
 package enum ConfigurationReport {
     package static func json(of loaded: LoadedConfiguration) -> String {
         object(indent: "") { $0.show(loaded.configuration) } + "\n"
@@ -37,7 +37,7 @@ package enum ConfigurationReport {
         return "{\n  \"configuration\": \(values),\n  \"sources\": {\n\(sources.joined(separator: ",\n"))\n  }\n}\n"
     }
 
-    /// Keys with a dot in their path stand in the object of their group.
+    /// Keys with a dot in their path are in the object of their group.
     private static func object(indent: String, value: (ConfigurationKey) -> String) -> String {
         var members: [String] = []
         var groups: [(name: String, members: [String])] = []
@@ -58,7 +58,7 @@ package enum ConfigurationReport {
     }
 }
 
-/// The table of all keys for `config/README.md`, made from the keys themselves so that it cannot fall behind.
+/// The table of all keys for `config/README.md`, generated from the keys.
 package enum ConfigurationReference {
     package static var markdown: String {
         let rows = ConfigurationKey.all.map { key in

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// What must hold between keys, each of which is fine by itself.
+/// The rules between keys.
 enum ConfigurationRules {
     static func problems(of loaded: LoadedConfiguration) -> [ConfigurationProblem] {
         rules.compactMap { $0(loaded) }
@@ -13,7 +13,7 @@ enum ConfigurationRules {
 
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
         let admin = loaded.configuration.admin
-        // A key that is there but not allowed, or a file that could not be read, has been reported already.
+        // A key with a bad value, or a key file that could not be read, has been reported already.
         guard admin.key == nil, !loaded.problems.contains(where: { $0.pointer.hasPrefix("/admin/key") }),
             !AddressSetting.isLoopback(admin.host)
         else { return nil }
@@ -62,7 +62,7 @@ enum ConfigurationRules {
                 + "(\(limits.headerBytes))")
     }
 
-    /// No request line is as long as that.
+    /// A request line cannot be so long.
     @Sendable private static func targetFitsHeader(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
         let limits = loaded.configuration.limits
         guard limits.targetBytes > limits.headerBytes else { return nil }
@@ -75,7 +75,7 @@ enum ConfigurationRules {
 
     @Sendable private static func intervalIsUsed(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
         let configuration = loaded.configuration
-        // The file that comes with Concierge says every default.
+        // The configuration file that comes with Concierge contains every default.
         guard configuration.durability != .interval, configuration.syncInterval != Configuration().syncInterval else {
             return nil
         }
@@ -88,7 +88,7 @@ enum ConfigurationRules {
 
     private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }
 
-    /// Where the operator last decided about one of the keys: that is where the clash is to be mended.
+    /// The latest source of one of the keys: the clash is to be corrected there.
     private static func later(_ loaded: LoadedConfiguration, _ paths: String...) -> ValueOrigin {
         paths.map { loaded.origin(of: $0) }.max { $0.precedence < $1.precedence } ?? .builtIn
     }

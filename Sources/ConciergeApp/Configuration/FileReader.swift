@@ -1,11 +1,11 @@
 import Glibc
 
-/// Reads the small files that configuration consists of, with an error that says what is wrong with which file.
+/// Reads the small files of a configuration. Its errors name the file and the problem.
 package struct FileReader: Sendable {
-    /// A configuration file that is larger than this is a mistake (a log, an image) and would only cost memory.
+    /// A larger file is not a configuration file (but a log or an image) and would only cost memory.
     package static let defaultLimit = 1_048_576
 
-    /// Relative paths start here; empty is the working directory of the process.
+    /// Where relative paths start; empty for the working directory of the process.
     private let directory: String
 
     package init(directory: String = "") {
@@ -14,7 +14,7 @@ package struct FileReader: Sendable {
 
     /// - Throws: ``FileProblem`` when it is missing, not readable, not a file, or larger than `limit` bytes.
     package func read(_ path: String, limit: Int = defaultLimit) throws(FileProblem) -> [UInt8] {
-        // Without O_NONBLOCK, opening a FIFO that nobody writes to would wait for ever.
+        // Without O_NONBLOCK, opening a FIFO without a writer would wait for ever.
         let descriptor = open(resolved(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileProblem(path: path, errno: errno) }
         defer { close(descriptor) }
@@ -47,7 +47,7 @@ package struct FileReader: Sendable {
         access(resolved(path), F_OK) == 0
     }
 
-    /// As the system knows it.
+    /// The path for the system.
     package func path(of path: String) -> String { resolved(path) }
 
     private func resolved(_ path: String) -> String {
@@ -58,21 +58,21 @@ package struct FileReader: Sendable {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while true {
-            // `Glibc.read`: the method of the same name would hide it.
+            // `Glibc.read`: the method of the same name hides it.
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0 {
                 if errno == EINTR { continue }
                 throw FileProblem(path: path, errno: errno)
             }
             if count == 0 { return bytes }
-            // Not by the size in `stat`: files below /proc and /sys say 0 there.
+            // `stat` does not help: the size of files below /proc and /sys is 0.
             guard bytes.count + count <= limit else { throw FileProblem(path: path, reason: .tooLarge(limit)) }
             bytes += chunk[..<count]
         }
     }
 }
 
-/// Writes the little JSON that the program prints about itself, in the order it is given.
+/// Writes the small JSON texts that the program prints, in the given order.
 enum JSONText {
     static func string(_ text: String) -> String {
         var written = "\""

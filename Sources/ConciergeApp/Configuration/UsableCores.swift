@@ -1,6 +1,6 @@
 import Glibc
 
-/// How many processor cores this process may really use: its affinity mask, and inside a container its CPU quota.
+/// How many processor cores this process may use: its affinity mask and, in a container, its CPU quota.
 package enum UsableCores {
     package static func count() -> Int {
         let allowed = allowedByAffinity() ?? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
@@ -8,7 +8,7 @@ package enum UsableCores {
         return max(1, min(allowed, quota))
     }
 
-    /// From `/proc`, because `sched_getaffinity` is not among the functions that Glibc shows to Swift.
+    /// From `/proc`, because Glibc does not show `sched_getaffinity` to Swift.
     private static func allowedByAffinity() -> Int? {
         guard let bytes = try? FileReader().read("/proc/self/status", limit: 65_536) else { return nil }
         let label = "Cpus_allowed_list:"
@@ -17,7 +17,7 @@ package enum UsableCores {
         return countOfList(line.dropFirst(label.count).filter { !$0.isWhitespace })
     }
 
-    /// The kernel's way to list processors: `0-3,8` are five.
+    /// Counts a list of processors in the kernel's form: `0-3,8` are five.
     static func countOfList(_ list: String) -> Int? {
         var count = 0
         for range in list.split(separator: ",") {
@@ -30,7 +30,7 @@ package enum UsableCores {
         return count > 0 ? count : nil
     }
 
-    /// cgroup v2 writes `<quota> <period>` in microseconds, or `max <period>` where there is no quota.
+    /// cgroup v2 writes `<quota> <period>` in microseconds, or `max <period>` without a quota.
     private static func quota() -> Int? {
         guard let bytes = try? FileReader().read("/sys/fs/cgroup/cpu.max", limit: 256) else { return nil }
         let numbers = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isWhitespace).map { Int($0) }

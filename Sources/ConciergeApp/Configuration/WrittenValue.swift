@@ -1,17 +1,17 @@
-/// A value as an operator wrote it, before anything is known about the key it is for.
+/// A value as an operator wrote it, before its key is known.
 package enum WrittenValue: Sendable, Equatable {
     /// A JSON string of a file.
     case text(String)
-    /// The text of an environment variable or a flag, which may mean a number, a list or a boolean too.
+    /// The text of an environment variable or a flag, which may also stand for a number, a list or a boolean.
     case plain(String)
     case integer(Int)
     case boolean(Bool)
     case list([WrittenValue])
     case null
-    /// Anything that no key takes, by what to call it in a sentence: `an object`.
+    /// A value that no key takes, as a part of a sentence: `an object`.
     case other(String)
 
-    /// The text, where the value is one.
+    /// The text, if the value is one.
     var string: String? {
         switch self {
         case .text(let text), .plain(let text): text
@@ -19,7 +19,7 @@ package enum WrittenValue: Sendable, Equatable {
         }
     }
 
-    /// The value as it can stand in a sentence: quoted, on one line, and not longer than a line.
+    /// The value for a sentence: quoted, on one line, and not longer than a line.
     var shown: String {
         switch self {
         case .text(let text), .plain(let text): Self.quoted(text)
@@ -36,7 +36,7 @@ package enum WrittenValue: Sendable, Equatable {
     }
 }
 
-/// Where a value was written, so that a sentence about it can say where to mend it.
+/// Where a value was written, for messages.
 package enum ValueOrigin: Sendable, Equatable, CustomStringConvertible {
     case builtIn
     case file(path: String, line: Int?, column: Int?)
@@ -57,7 +57,7 @@ package enum ValueOrigin: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether it stands in the environment or on the command line, which know nothing of what is beside a file.
+    /// Whether the source is the environment or the command line, which do not depend on the file's directory.
     var isOutsideFile: Bool {
         switch self {
         case .builtIn, .file: false
@@ -65,7 +65,7 @@ package enum ValueOrigin: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Which of two origins of the same kind of value wins: flag over environment over file over default.
+    /// Decides between two origins of a value: a flag wins over the environment, the file, and the default.
     var precedence: Int {
         switch self {
         case .builtIn: 0

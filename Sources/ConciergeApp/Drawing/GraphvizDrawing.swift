@@ -1,6 +1,6 @@
 import Glibc
 
-/// One run of the program: text in, drawing out. Blocks the thread it runs on.
+/// One run of the program: text in, drawing out. It blocks its thread.
 struct GraphvizDrawing {
     let path: String
     let arguments: [String]
@@ -8,7 +8,7 @@ struct GraphvizDrawing {
     let limits: GraphvizLimits
 
     func draw() throws(GraphvizError) -> [UInt8] {
-        // One socket is both its standard input and output; what is written there ends where this side is shut down.
+        // One socket is both its standard input and its output. The input ends when this side is shut down.
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw .cannotStart(code: errno)
@@ -26,7 +26,7 @@ struct GraphvizDrawing {
             guard status == 0 else { throw .failed(status: status) }
             return drawing
         } catch {
-            // It may be gone already, but is not waited for yet, so that its number is nobody else's.
+            // The process may have ended, but its number cannot be reused before it is waited for.
             if !Self.wasWaitedFor(error) {
                 kill(process, SIGKILL)
                 waitpid(process, nil, 0)
@@ -35,7 +35,7 @@ struct GraphvizDrawing {
         }
     }
 
-    /// Whether the process is gone for good: its number may be another's by now.
+    /// Whether the process was waited for, so that its number may be reused.
     private static func wasWaitedFor(_ error: GraphvizError) -> Bool {
         if case .failed = error { true } else { false }
     }
@@ -50,7 +50,7 @@ struct GraphvizDrawing {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Threads of the server have signals blocked, and the program ignores SIGPIPE: neither is to be handed on.
+        // The server's threads block signals and the program ignores SIGPIPE: the child must inherit neither.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -65,7 +65,7 @@ struct GraphvizDrawing {
         return process
     }
 
-    /// Writes the text and reads the drawing, both as they can be done, until the program has closed its output.
+    /// Writes the text and reads the drawing, as far as either is possible, until the program closes its output.
     private func converse(on socket: Int32, until deadline: Double) throws(GraphvizError) -> [UInt8] {
         var rest = input[...]
         var drawing: [UInt8] = []
@@ -83,7 +83,7 @@ struct GraphvizDrawing {
                     drawing += buffer[..<count]
                     guard drawing.count <= limits.bytes else { throw .tooLarge }
                 } else if errno == ECONNRESET {
-                    // It ended without having read everything: its status says more.
+                    // It ended before it had read everything: its status tells more.
                     return drawing
                 }
             }
@@ -100,7 +100,7 @@ struct GraphvizDrawing {
         }
     }
 
-    /// - Returns: the exit status, nil when a signal ended it.
+    /// - Returns: the exit status; `nil` when a signal ended it.
     private static func wait(for process: pid_t, until deadline: Double) throws(GraphvizError) -> Int32? {
         var status: Int32 = 0
         while waitpid(process, &status, WNOHANG) == 0 {

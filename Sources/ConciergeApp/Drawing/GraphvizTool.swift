@@ -1,19 +1,19 @@
 import Glibc
 import Threads
 
-/// Graphviz' `dot`, a program of its own, which lays out a graph and draws it.
+/// Graphviz' program `dot`, which lays out and draws a graph.
 ///
-/// It is started for each drawing and has nothing but the text: no file, no network address, no environment. What it
-/// says on standard error is thrown away, and what it takes too long for as well.
+/// A process is started for each drawing and gets nothing but the text: no file, no network address, no environment.
+/// Its standard error is discarded, and so is a drawing that takes too long.
 package struct GraphvizTool: Sendable {
-    /// Where the program is.
+    /// The path of the program.
     package let path: String
     private let arguments: [String]
     private let limits: GraphvizLimits
 
-    /// Looks for `dot` as a shell would. Nil when it is not installed: then there are no drawings.
+    /// Looks for `dot` as a shell does; `nil` when it is not installed. Then there are no drawings.
     ///
-    /// - Parameter searchPath: folders with colons between them, as in the variable `PATH`.
+    /// - Parameter searchPath: directories separated by colons, as in `PATH`.
     package init?(searching searchPath: String, limits: GraphvizLimits = GraphvizLimits()) {
         let folders = searchPath.split(separator: ":").filter { $0.hasPrefix("/") }
         guard let path = folders.map({ String($0) + "/dot" }).first(where: { access($0, X_OK) == 0 }) else {
@@ -28,7 +28,7 @@ package struct GraphvizTool: Sendable {
         self.limits = limits
     }
 
-    /// Draws a graph. May take a few hundred milliseconds, in which no thread of the caller's is taken: keep the result.
+    /// Draws a graph. It may take a few hundred milliseconds without occupying a thread of the caller: keep the result.
     ///
     /// - Parameter dot: the graph in Graphviz' language.
     /// - Throws: ``GraphvizError``.
@@ -41,9 +41,8 @@ package struct GraphvizTool: Sendable {
         }
     }
 
-    /// The element alone. Before it the program says that it was the one, and in which version, which is nobody's
-    /// business, and names a DOCTYPE, for which some readers would ask another machine. Option `svg_inline` leaves that
-    /// out, but is of later versions only.
+    /// Only the SVG element. What precedes it names the program and its version, which is not public, and a DOCTYPE,
+    /// which some readers would fetch. Only later versions have the option `svg_inline` for this.
     private static func withoutProlog(_ drawing: [UInt8]) -> [UInt8] {
         let tag = Array("<svg".utf8)
         for place in drawing.indices where drawing[place] == tag[0] && drawing[place...].starts(with: tag) {
@@ -53,11 +52,11 @@ package struct GraphvizTool: Sendable {
     }
 }
 
-/// How much a drawing may cost.
+/// The limits of a drawing.
 package struct GraphvizLimits: Sendable {
     /// In seconds. A flow of two hundred screens needs about one.
     var time = 5.0
-    /// A drawing larger than this is of no use to anybody.
+    /// A larger drawing is useless.
     var bytes = 16 << 20
 
     package init() {}
@@ -65,12 +64,12 @@ package struct GraphvizLimits: Sendable {
 
 /// Why there is no drawing.
 package enum GraphvizError: Error, Sendable, Equatable {
-    /// The program cannot be started, for want of processes, memory or descriptors.
+    /// The process cannot be started: too few processes, descriptors or too little memory.
     case cannotStart(code: Int32)
-    /// It took longer than it may.
+    /// It took too long.
     case timedOut
-    /// It drew more than it may.
+    /// The drawing is too large.
     case tooLarge
-    /// It ended with that status, or was ended by a signal (nil).
+    /// It ended with this status; `nil` when a signal ended it.
     case failed(status: Int32?)
 }

@@ -12,13 +12,13 @@ extension AdminSessionEndpoints {
             answers: [.done("Ended.")], problems: [.storageFull]),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/user", id: "signIn",
-            summary: "Attaches a user, and gives the session a new token at once: the old one is dead",
+            summary: "Attaches a user and gives the session a new token; the old one ends at once",
             body: .json(.signIn), answers: [.json("The session and its new token.", .signedIn)],
             problems: [.invalidState, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/user", id: "signOut",
-            summary: "Detaches the user, and removes the services that are bound to one",
-            answers: [.done("Signed out, or nobody was signed in.")], problems: [.contention, .storageFull]),
+            summary: "Detaches the user and removes the services that are bound to a user",
+            answers: [.done("Signed out, or no user was signed in.")], problems: [.contention, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/users/{user}/sessions", id: "listUserSessions", summary: "The sessions of a user",
             parameters: [.limit, .cursor], answers: [.json("A page of sessions.", .sessionList)],

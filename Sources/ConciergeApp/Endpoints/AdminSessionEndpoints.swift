@@ -2,7 +2,7 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Any session, for trusted back ends: API, section 7.
+/// Any session, for trusted back ends.
 struct AdminSessionEndpoints: Sendable {
     let sessions: Sessions
 

@@ -2,11 +2,11 @@ extension InsightEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/v1/service-kinds", id: "listServiceKinds",
-            summary: "Every service that sessions can have, and how many live",
+            summary: "Every service, and how many instances live",
             parameters: [.limit, .cursor], answers: [.json("The services.", .serviceKinds)],
             problems: [.invalidInput]),
         APIOperation(
-            method: .get, path: "/v1/stats", id: "getStatistics", summary: "Sessions, journeys and services in numbers",
+            method: .get, path: "/v1/stats", id: "getStatistics", summary: "Counts of sessions, journeys and services",
             answers: [.json("The numbers.", .statistics)]),
         APIOperation(
             method: .get, path: "/metrics", id: "getMetrics", summary: "Metrics, for a scraper",

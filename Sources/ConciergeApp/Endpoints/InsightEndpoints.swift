@@ -2,7 +2,7 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// A look inside, for operators: API, section 7.
+/// The status of the server, for operators.
 struct InsightEndpoints: Sendable {
     let sessions: Sessions
     let store: StoreDescription

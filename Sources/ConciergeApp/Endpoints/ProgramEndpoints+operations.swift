@@ -3,22 +3,23 @@ import HTTPServer
 extension ProgramEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
-            method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process answers",
+            method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
             access: .anyone, answers: [.json("It does.", .alive)]),
         APIOperation(
-            method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server wants traffic",
+            method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server is ready for traffic",
             access: .anyone,
             answers: [
                 .json("It does.", .readiness),
                 .json(
-                    "Not now; the failing check says why.", .readiness, status: .serviceUnavailable,
+                    "Not ready; the failing check says why.", .readiness, status: .serviceUnavailable,
                     headers: [.retryAfter]),
             ]),
         APIOperation(
-            method: .get, path: "/version", id: "getVersion", summary: "Which program this is", access: .anyone,
+            method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
+            access: .anyone,
             answers: [.json("Name and version.", .version)]),
         APIOperation(
-            method: .get, path: "/problems/{code}", id: "explainProblem", summary: "What a kind of problem means",
+            method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
             access: .anyone, answers: [.json("The explanation.", .problemExplanation)], problems: [.notFound]),
     ]
 }

@@ -1,7 +1,7 @@
 import HTTPServer
 import JSONDocument
 
-/// What is on both listeners and needs no credential: health, version, the API's description, the problems.
+/// The endpoints of both listeners that need no credential: health, version, the API's description, the problems.
 struct ProgramEndpoints: Sendable {
     let readiness: Readiness
 
@@ -54,7 +54,7 @@ struct ProgramEndpoints: Sendable {
 
     private func explain(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard let kind = ProblemKind.named(request.parameter("code")) else {
-            throw Problem(.notFound, "There is no problem with that code.")
+            throw Problem(.notFound, "There is no kind of problem with that code.")
         }
         return .json { json in
             json.name("type")

@@ -2,7 +2,7 @@ extension ServiceEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services", id: "listServices",
-            summary: "What can be had and what lives; creates nothing",
+            summary: "The registered services and their instances; creates none",
             parameters: [.limit, .cursor], answers: [.json("The services that are registered.", .serviceList)],
             problems: [.invalidInput]),
         APIOperation(
@@ -11,7 +11,7 @@ extension ServiceEndpoints {
             answers: [.done("Removed.")], problems: writing),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services/{name}", id: "getService",
-            summary: "The service's state; makes the instance if there is none",
+            summary: "The service's state; creates the instance if there is none",
             parameters: [.ifNoneMatch, .ifMatch],
             answers: [
                 .json("The state.", .serviceState, headers: [.etag]),
@@ -21,7 +21,7 @@ extension ServiceEndpoints {
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/services/{name}", id: "replaceService",
             summary: "Replaces the state", parameters: [.ifMatch, .ifNoneMatch, .prefer], body: .json(.serviceState),
-            answers: [.json("The state now.", .serviceState, headers: [.etag]), minimalWrite],
+            answers: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [.invalidState, .stateTooLarge, .preconditionRequired]),
         APIOperation(
             method: .patch, path: "/v1/sessions/{session}/services/{name}", id: "patchService",
@@ -31,18 +31,18 @@ extension ServiceEndpoints {
                 (RequestBody.mergePatch, .mergePatch), (RequestBody.jsonPatch, .jsonPatch),
                 (RequestBody.json, .mergePatch),
             ]),
-            answers: [.json("The state now.", .serviceState, headers: [.etag]), minimalWrite],
+            answers: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [
                 .invalidState, .invalidPatch, .patchConflict, .stateTooLarge, .preconditionRequired,
             ]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services/{name}", id: "removeService",
-            summary: "Removes the instance: the next access makes a clean one",
+            summary: "Removes the instance: the next access creates a new one",
             parameters: [.ifMatch, .ifNoneMatch],
             answers: [.done("Removed, or there was none.", headers: [.etag])], problems: writingOne),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services/{name}/state", id: "clearService",
-            summary: "Puts the same instance back to its default", parameters: [.ifMatch, .ifNoneMatch],
+            summary: "Resets the instance to its default", parameters: [.ifMatch, .ifNoneMatch],
             answers: [.done("Cleared.", headers: [.etag])], problems: writingOne),
     ]
 

@@ -2,15 +2,15 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// The services of one session: API, section 4. The same for a client, whose session it is, and for the admin
-/// listener, which may look at any and write what clients only read.
+/// The services of a session. Clients use those of their own session. The admin listener reads those of any session,
+/// and also writes services that clients may only read.
 struct ServiceEndpoints: Sendable {
     let catalog: ServiceCatalog
     let caller: ServiceCaller
-    /// Of the session that the request's first parameter names.
+    /// The session that the request's first parameter names.
     let session: SessionFinder
 
-    /// The place of `{name}` among the parameters of its routes.
+    /// The index of `{name}` among the parameters of its routes.
     private static let nameParameter = 1
 
     func add(to routes: inout RouterBuilder) {
@@ -27,7 +27,7 @@ struct ServiceEndpoints: Sendable {
             to: &routes)
     }
 
-    /// What is possible on a service, or on its state: not every caller may write each of them.
+    /// The methods of a service, or of its state. They depend on the caller.
     private func methods(isState: Bool) -> AllowRule {
         { request in
             let service = try service(of: request)
@@ -38,7 +38,7 @@ struct ServiceEndpoints: Sendable {
         }
     }
 
-    /// A write of one service: `operation` says what a request asks for, `answer` what is answered when it is done.
+    /// Adds a write of a service: `operation` reads what the request asks for, `answer` makes the response.
     private func addWrite(
         _ method: HTTPMethod, _ path: String, isState: Bool = false,
         of operation: @escaping @Sendable (HTTPRequest) throws -> ServiceOperation,
@@ -57,7 +57,7 @@ struct ServiceEndpoints: Sendable {
                             return answer(request, try outcome.get())
                         } catch let error as SessionError {
                             guard case .readOnly = error, let possible = try? allow(request) else { throw error }
-                            // The path exists, but no client can use this method on it.
+                            // The path exists, but a client cannot use this method on it.
                             throw Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
                         }
                     })
@@ -118,7 +118,7 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func service(of request: HTTPRequest) throws -> RegisteredService {
-        // An escaped name is still that name, and not worth being fast about.
+        // An escaped name is rare and takes the slow path.
         var service: RegisteredService?
         request.lendParameter(Self.nameParameter) { service = catalog.service(named: $0) }
         if let service { return service }

@@ -2,7 +2,7 @@ extension SessionEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .post, path: "/v1/sessions", id: "createSession",
-            summary: "A new session, with its own empty service locator", access: .anyone,
+            summary: "Creates a session with its own empty service locator", access: .anyone,
             parameters: [.idempotencyKey], body: .json(.newSession, isRequired: false),
             answers: [
                 .json(
@@ -16,7 +16,7 @@ extension SessionEndpoints {
             problems: [.invalidInput, .noUser]),
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endOtherSessions",
-            summary: "Ends the sessions of the caller's user but the caller's",
+            summary: "Ends all other sessions of the caller's user",
             answers: [.json("How many were ended.", .count)], problems: [.noUser, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
@@ -32,11 +32,11 @@ extension SessionEndpoints {
             problems: [.invalidState, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession",
-            summary: "Ends the session: its services are removed, its token is dead for good",
+            summary: "Ends the session: its services are removed, and its token ends",
             answers: [.done("Ended.", headers: [.setCookie])], problems: [.storageFull]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
-            summary: "A fresh token; the old one works for a moment longer, and used after that ends the session",
+            summary: "A new token. The old one works for a short grace time; using it later ends the session",
             parameters: [.idempotencyKey],
             answers: [
                 .json(

@@ -2,7 +2,7 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// A caller's own session: API, section 3.
+/// A caller's own session.
 struct SessionEndpoints: Sendable {
     let sessions: Sessions
     let caller: SessionCaller
@@ -25,7 +25,7 @@ struct SessionEndpoints: Sendable {
         }
     }
 
-    /// What the new session is to be like.
+    /// The requested labels and mode of a new session.
     private static func wishes(_ request: HTTPRequest) throws -> (labels: JSONDocument?, mode: SessionMode) {
         let body = try RequestBody.readMembers(request, known: ["labels", "mode"], isOptional: true)
         return (body["labels"], try mode(body["mode"]))

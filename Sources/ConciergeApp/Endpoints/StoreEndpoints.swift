@@ -2,7 +2,7 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Care for the store of a running server, which alone writes to it.
+/// Maintenance of a running server's store, which no other process may write.
 struct StoreEndpoints: Sendable {
     let sessions: Sessions
 
@@ -10,7 +10,7 @@ struct StoreEndpoints: Sendable {
         routes.on(.delete, "/v1/store/free-pages", giveBack)
     }
 
-    /// One step: who wants all of it asks again as long as there is something left.
+    /// One step: the caller repeats it while free pages are left.
     private func giveBack(_ request: HTTPRequest) async throws -> HTTPResponse {
         let space = try await sessions.giveBackSpace() ?? SpaceGivenBack(given: 0, left: 0, isPossible: false)
         return .json { json in
@@ -28,7 +28,8 @@ extension StoreEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .delete, path: "/v1/store/free-pages", id: "giveBackFreePages",
-            summary: "Gives free pages of the store's file back to the file system, some at a time",
-            answers: [.json("How many, and how many are left.", .spaceGivenBack)], problems: [.storageFull])
+            summary: "Returns free pages of the store's file to the file system, some at a time",
+            answers: [.json("How many pages were returned, and how many are left.", .spaceGivenBack)],
+            problems: [.storageFull])
     ]
 }

@@ -2,12 +2,12 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Several writes to a session's services, all or nothing: API, section 4.
+/// Several writes to a session's services, all or nothing.
 struct TransactionEndpoint: Sendable {
     let catalog: ServiceCatalog
     let caller: SessionCaller
 
-    /// Bounds the work of one request: more than any form fills in at once.
+    /// Bounds the work of a request. No form needs so many at once.
     static let maximumOperations = 100
 
     func add(to routes: inout RouterBuilder) {
@@ -22,7 +22,7 @@ struct TransactionEndpoint: Sendable {
                 .invalidInput,
                 errors: [
                     InvalidInput(
-                        pointer: "/operations", detail: "must be a list of 1 to \(Self.maximumOperations) operations")
+                        pointer: "/operations", detail: "must be an array of 1 to \(Self.maximumOperations) operations")
                 ])
         }
         let operations = try read(list)
@@ -43,7 +43,7 @@ struct TransactionEndpoint: Sendable {
             })
     }
 
-    /// Every mistake of every operation at once.
+    /// Collects every mistake of every operation.
     private func read(_ list: [JSONDocument]) throws(Problem) -> [ServiceOperation] {
         var operations: [ServiceOperation] = []
         var errors: [InvalidInput] = []
@@ -64,15 +64,15 @@ struct TransactionEndpoint: Sendable {
         }
         let members = try RequestBody.members(
             of: document, at: pointer, known: ["op", "service", "value", "if_match"])
-        guard let name = members["service"]?.string else { throw invalid("service", "must name a service") }
+        guard let name = members["service"]?.string else { throw invalid("service", "must be the name of a service") }
         guard let service = catalog[name] else { throw invalid("service", "there is no service of that name") }
         let value = members["value"]
         let action: ServiceOperation.Action
         switch members["op"]?.string {
-        case "put": action = .put(try value.orThrow(invalid("value", "is needed to put")))
+        case "put": action = .put(try value.orThrow(invalid("value", "is required for put")))
         case "patch":
-            let patch = try value.orThrow(invalid("value", "is needed to patch"))
-            // A merge patch of a service is an object, a JSON Patch is a list: the value shows which it is.
+            let patch = try value.orThrow(invalid("value", "is required for patch"))
+            // A merge patch of a service is an object and a JSON Patch an array, so the value shows which it is.
             action = patch.kind == .array ? .jsonPatch(patch) : .mergePatch(patch)
         case "clear": action = .clear
         case "remove": action = .remove
@@ -88,7 +88,7 @@ struct TransactionEndpoint: Sendable {
         return ServiceOperation(action, on: service, condition: condition)
     }
 
-    /// With its quotes, as `ETag` has it, or without them, as it is easier to write in JSON.
+    /// An entity tag with its quotes, as in `ETag`, or without them, which is easier to write in JSON.
     private static func match(_ text: String) -> WriteCondition.Match? {
         if text == "*" { return .any }
         let isQuoted = text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
@@ -112,7 +112,7 @@ extension TransactionEndpoint {
             summary: "Several writes, all or nothing", parameters: [.idempotencyKey, .prefer],
             body: .json(.transaction),
             answers: [
-                .json("The versions now.", .transactionResults, headers: [.idempotencyReplayed]), .minimal,
+                .json("The new versions.", .transactionResults, headers: [.idempotencyReplayed]), .minimal,
             ],
             problems: [
                 .invalidState, .invalidPatch, .patchConflict, .preconditionFailed, .stateTooLarge,

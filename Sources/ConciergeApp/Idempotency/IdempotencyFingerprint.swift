@@ -1,8 +1,8 @@
 import HTTPServer
 import Sessions
 
-/// The SHA-256 over a list of parts, each behind its length, so that no two lists give the same input. The first part is
-/// a label that says what the digest is for, so that no two uses give the same digest.
+/// The SHA-256 of a list of parts, each preceded by its length, so that two different lists never give the same input.
+/// The first part is a label of the digest's purpose, so that two purposes never give the same digest.
 struct PartsHasher: ~Copyable {
     private var hasher = SHA256Hasher()
 
@@ -22,20 +22,20 @@ struct PartsHasher: ~Copyable {
         part.withUTF8 { add(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Adds a piece of a part. The length of the whole must follow as a part of its own.
+    /// Adds a piece of a part. The length of the whole part must follow as a part of its own.
     mutating func `continue`(with piece: [UInt8]) { hasher.add(piece) }
 
     consuming func finish() -> SHA256Digest { hasher.digest }
 }
 
-/// What a request asks for: method, route, target as sent, content type and body. Two requests with one key and
-/// different fingerprints are a mistake of the client's.
+/// A digest of a request: method, route, target as sent, content type and body. Two requests with one key and different
+/// fingerprints are a mistake of the client.
 package struct IdempotencyFingerprint: Sendable, Equatable {
     private let digest: SHA256Digest
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// Of everything but the body, while that has not come.
+    /// Of everything except the body, while that has not arrived.
     init(ofHead request: HTTPRequest) {
         digest = Self.head("concierge idempotency: what is being asked for", request).finish()
     }
@@ -57,14 +57,14 @@ package struct IdempotencyFingerprint: Sendable, Equatable {
     }
 }
 
-/// Whose an idempotency key is. The same key of two callers is two keys: no caller gets another one's response.
+/// The owner of an idempotency key. The same key of two callers is two keys: no caller gets another's response.
 package enum IdempotencyScope: Sendable, Equatable {
-    /// A caller whose token was found good for this very request.
+    /// A caller with a valid token.
     case session(SessionID)
-    /// A caller without a token, told apart by its address and by what it says of itself: see
+    /// A caller without a token, identified by its address and by what it says of itself: see
     /// ``SessionCaller/idempotencyScope(of:)``.
     case peer(String)
-    /// Whoever holds the key of the admin listener.
+    /// A caller with the key of the admin listener.
     case administrator
 
     func add(to hasher: inout PartsHasher) {

@@ -1,19 +1,19 @@
 import HTTPServer
 
-/// What a client calls one request of its own, so that sending it again does not do it again.
+/// The client's name for a request, which makes repeating the request safe.
 ///
-/// The field's value is a string of RFC 9651, section 3.3.3, as the IETF's draft on `Idempotency-Key` has it:
-/// `"8e03978e-40d5-43dd-bc93-6894a57f9324"`. The same without the quotes, which many clients send, is the same key.
-/// A key has 1 to 255 visible ASCII characters.
+/// The field's value is a string of RFC 9651, section 3.3.3, as in the IETF's draft on `Idempotency-Key`:
+/// `"8e03978e-40d5-43dd-bc93-6894a57f9324"`. The same key without quotes, which many clients send, is equal. A key has
+/// 1 to 255 visible ASCII characters.
 package struct IdempotencyKey: Sendable, Equatable {
-    /// Without the quotes and their escapes.
+    /// Without the quotes and escapes.
     let bytes: [UInt8]
 
-    /// Longer than any identifier needs, short enough to hash quickly.
+    /// Longer than any identifier needs, and quick to hash.
     static let maximumLength = 255
 
     /// The key of a request.
-    /// - Throws: `HTTPError` 400 `invalid_idempotency_key` unless the request has the field once and well-formed.
+    /// - Throws: `HTTPError` 400 `invalid_idempotency_key` unless the request has exactly one well-formed field.
     package init(of request: HTTPRequest) throws(HTTPError) {
         guard case .one(let value) = request.fields.only(.idempotencyKey), let key = IdempotencyKey(value) else {
             throw HTTPError(
@@ -23,7 +23,7 @@ package struct IdempotencyKey: Sendable, Equatable {
         self = key
     }
 
-    /// Reads a field's value, with or without quotes; nil when it is malformed.
+    /// Reads a field's value, with or without quotes; `nil` when it is malformed.
     package init?(_ value: some BidirectionalCollection<UInt8>) {
         let blanks: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let first = value.firstIndex(where: { !blanks($0) }), let last = value.lastIndex(where: { !blanks($0) })
@@ -35,7 +35,7 @@ package struct IdempotencyKey: Sendable, Equatable {
     }
 
     private static func bare(_ text: some Collection<UInt8>) -> [UInt8]? {
-        // A comma is what a proxy puts between two fields that it makes one of (RFC 9110, section 5.3).
+        // A proxy joins two fields by a comma (RFC 9110, section 5.3).
         let isKey = text.allSatisfy { visible.contains($0) && $0 != quote && $0 != UInt8(ascii: ",") }
         return isKey ? Array(text) : nil
     }

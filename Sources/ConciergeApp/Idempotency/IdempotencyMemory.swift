@@ -1,29 +1,29 @@
 import Sessions
 
-/// The table of an ``IdempotencyStore``, and the order in which its responses expire.
+/// The table of an ``IdempotencyStore``, with the order in which its responses expire.
 struct IdempotencyMemory: Sendable {
     struct Entry: Sendable {
-        /// Tells this entry from an earlier or later one with the same id.
+        /// Distinguishes the entry from earlier and later ones with the same id.
         let number: UInt64
         var fingerprint: IdempotencyFingerprint
-        /// Nil while the request is in progress: then it neither expires nor is dropped to make room.
+        /// `nil` while the request is in progress: it then neither expires nor is dropped to make room.
         var response: (sealed: SealedResponse, expires: Int64)?
     }
 
     enum Found {
-        /// The id was free; now it is the caller's, under that number.
+        /// The id was free. Now it belongs to the caller, under this number.
         case mine(UInt64)
         case answered(SealedResponse, UInt64)
         case mismatch
         case inProgress
     }
 
-    /// Tests look at what lies here, and damage it.
+    /// Tests read the entries and damage them.
     var entries: [SHA256Digest: Entry] = [:]
-    /// In the order in which the responses were given, which is the order in which they expire, since all are kept
-    /// equally long. An entry that was dropped out of turn stays here until its turn comes.
+    /// The order of the responses, which is also the order in which they expire, since all are kept equally long. An
+    /// entry that was dropped early stays here until its turn.
     private var order: [(id: SHA256Digest, number: UInt64)] = []
-    /// Where `order` begins; what lies before is cut off now and then.
+    /// Where `order` begins; the part before it is removed now and then.
     private var oldest = 0
     private var nextNumber: UInt64 = 0
     private(set) var count = 0
@@ -56,7 +56,7 @@ struct IdempotencyMemory: Sendable {
         bytes += sealed.size
     }
 
-    /// Forgets that entry, if it is still there.
+    /// Drops the entry, if it still exists.
     mutating func drop(_ id: SHA256Digest, _ number: UInt64) {
         guard let entry = entries[id], entry.number == number else { return }
         entries[id] = nil
@@ -83,7 +83,7 @@ struct IdempotencyMemory: Sendable {
         let (id, number) = order[oldest]
         drop(id, number)
         oldest += 1
-        // Half of the room wasted at most, and every place moved once on average.
+        // At most half of the memory is wasted, and each element is moved once on average.
         guard oldest >= 1_024, oldest * 2 >= order.count else { return }
         order.removeFirst(oldest)
         oldest = 0

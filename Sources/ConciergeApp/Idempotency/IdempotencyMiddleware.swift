@@ -1,7 +1,7 @@
 import HTTPServer
 
-/// Makes `POST` safe to send again: a request with an `Idempotency-Key` that was answered before gets the same response,
-/// marked `Idempotency-Replayed: true`, and is not done twice.
+/// Makes `POST` safe to repeat: a request whose `Idempotency-Key` has a response gets the same response again, marked
+/// `Idempotency-Replayed: true`, and is not executed twice.
 ///
 /// ```swift
 /// let idempotency = IdempotencyMiddleware(
@@ -9,16 +9,16 @@ import HTTPServer
 /// routes.group(idempotency) { $0.on(.post, "/v1/sessions/{session}/journeys", start) }
 /// ```
 ///
-/// An error is a response like any other, and kept, unless it says that trying again may help (401, 429, 5xx) or that the
-/// condition did not hold (412, 428). The response of a handler that returns although its client has gone is kept: that
-/// client is the one who will ask again.
+/// An error is kept like any other response, except errors after which trying again may help (401, 429, 5xx) and failed
+/// conditions (412, 428). The response is also kept when the client has disconnected, because that client will ask
+/// again.
 ///
 /// `HTTPError`s: 400 `invalid_idempotency_key`; 409 `request_in_progress` with `Retry-After`; 422
-/// `idempotency_key_reused` when the request is not the one that the key was first sent with.
+/// `idempotency_key_reused` when the request differs from the first one with the key.
 package struct IdempotencyMiddleware: HTTPMiddleware {
-    /// Says whose request this is. A replay is authorised again: throws what the handler would if the caller may not ask.
+    /// Finds the owner of the request's key. A replay is authorised again, so it throws what the handler would throw.
     package typealias Authorization = @Sendable (HTTPRequest) async throws -> IdempotencyScope
-    /// The same without waiting; nil when it has to wait.
+    /// The same without waiting; `nil` when it has to wait.
     package typealias ResidentAuthorization = @Sendable (HTTPRequest) throws -> IdempotencyScope?
 
     private let store: IdempotencyStore
@@ -26,7 +26,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     private let authorize: Authorization
     private let authorizeResident: ResidentAuthorization
 
-    /// - Parameter errors: renders what a handler throws.
+    /// - Parameter errors: turns a handler's errors into responses.
     package init(
         store: IdempotencyStore, errors: any HTTPErrorRenderer, authorize: @escaping Authorization,
         authorizeResident: @escaping ResidentAuthorization
@@ -62,7 +62,7 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         }
     }
 
-    /// Keeps the response of the first request, of an error the one that it is rendered as.
+    /// Keeps the response of the first request. An error is kept as its response.
     private func finish(
         _ ticket: IdempotencyStore.Ticket, _ request: HTTPRequest, _ result: Result<HTTPResponse, any Error>
     ) throws -> HTTPResponse {

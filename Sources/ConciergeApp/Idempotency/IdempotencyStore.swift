@@ -2,27 +2,27 @@ import HTTPServer
 import Sessions
 import Synchronization
 
-/// The responses to requests with an `Idempotency-Key`, for as long as they may be replayed.
+/// The responses to requests with an `Idempotency-Key`, while they may be replayed.
 ///
-/// Nothing in it can be read without the key that the client sent: an entry is found by a digest of caller and key, and its
+/// Nothing in it can be read without the client's key: an entry is found by a digest of caller and key, and its
 /// response is encrypted with another such digest, which is kept only while the request is in progress (see
-/// ``SealedResponse``). A token in a response is therefore as unreadable here as its SHA-256 is elsewhere, as long as
-/// clients send keys that cannot be guessed.
+/// ``SealedResponse``). So a token in a response is as unreadable here as its SHA-256 is elsewhere, if clients send
+/// keys that cannot be guessed.
 ///
-/// Responses are bounded in number and in bytes; the oldest are dropped first. Requests in progress are bounded by what the
-/// server accepts: dropping one would let the request be done twice.
+/// Responses are bounded in number and in bytes; the oldest are dropped first. Requests in progress are bounded by the
+/// server's limits: dropping one would let the request be executed twice.
 ///
-/// The store lives in this process only: after a restart every key is new.
+/// The store lives in this process: after a restart every key is new.
 package final class IdempotencyStore: Sendable {
-    /// Bounds and retention.
+    /// The limits of number, size and time.
     package struct Limits: Sendable {
-        /// How long a response is kept, from when it was given.
+        /// How long a response is kept.
         package var retention = Duration.seconds(24 * 3600)
-        /// Responses that are kept.
+        /// The most responses.
         package var entries = 100_000
-        /// Bytes that they may take, ``entryOverhead`` for each included.
+        /// The most bytes of all responses, including ``entryOverhead`` for each.
         package var bytes = 64 << 20
-        /// A longer response (fields and body) is not kept: one should not push out hundreds of others.
+        /// A longer response (fields and body) is not kept, because it would displace hundreds of others.
         package var responseBytes = 64 << 10
 
         package init() {}
@@ -35,32 +35,32 @@ package final class IdempotencyStore: Sendable {
 
     /// What to do with a request.
     package enum Decision: Sendable {
-        /// Do it, then give the ticket to ``IdempotencyStore/finish(_:_:)`` or ``IdempotencyStore/abandon(_:)``.
+        /// Execute it, then pass the ticket to ``IdempotencyStore/finish(_:_:)`` or ``IdempotencyStore/abandon(_:)``.
         case proceed(Ticket)
-        /// It was done: this was the response.
+        /// It was executed, with this response.
         case replay(HTTPResponse)
-        /// The key was first sent with another request.
+        /// The first request with the key was different.
         case mismatch
-        /// The first request with this key is in progress.
+        /// The first request with the key is in progress.
         case inProgress
     }
 
-    /// The right to do a request, of which there is one for a key at a time.
+    /// The right to execute a request. A key has one at a time.
     package struct Ticket: Sendable {
         fileprivate let id: SHA256Digest
         fileprivate let encryptionKey: SHA256Digest
         fileprivate let number: UInt64
     }
 
-    /// About what an entry takes in the table and in the order, beside its response.
+    /// About the memory of an entry in the table and in the order, without its response.
     package static let entryOverhead = 256
 
     private let limits: Limits
     private let retention: Int64
     private let clock: any SessionClock
     private let random: any RandomSource
-    /// One lock, because all entries have one order of age. Hashing and encryption happen outside of it: within are a look-up
-    /// and an append, well under a microsecond, for requests with a key only.
+    /// One lock, because all entries have one order of age. Hashing and encryption happen outside. Under the lock are a
+    /// look-up and an append, well under a microsecond, only for requests with a key.
     let memory = Mutex(IdempotencyMemory())
 
     package init(limits: Limits = Limits(), clock: any SessionClock, random: any RandomSource = SystemRandom()) {
@@ -71,13 +71,13 @@ package final class IdempotencyStore: Sendable {
         self.random = random
     }
 
-    /// Responses that are kept, including those that have expired and are not dropped yet.
+    /// Kept responses, including expired ones that are not dropped yet.
     package var count: Int { memory.withLock(\.count) }
 
-    /// Bytes that they take.
+    /// Their bytes.
     package var bytes: Int { memory.withLock(\.bytes) }
 
-    /// Says what to do with a request, and records that it is in progress if it is to be done now.
+    /// Decides what to do with a request, and records it as in progress if it must be executed now.
     package func begin(
         scope: IdempotencyScope, key: IdempotencyKey, fingerprint: IdempotencyFingerprint
     ) -> Decision {
@@ -95,15 +95,15 @@ package final class IdempotencyStore: Sendable {
             case .inProgress: return .inProgress
             case .answered(let sealed, let number):
                 if let response = sealed.opened(with: encryptionKey, for: id) { return .replay(response) }
-                // Damaged: as if it were not there.
+                // A damaged response counts as missing.
                 memory.withLock { $0.drop(id, number) }
             }
         }
     }
 
-    /// Keeps the response, unless it is one after which the client should try again.
+    /// Keeps the response, unless the client should try again after it.
     ///
-    /// - Parameter fingerprint: what the request turned out to be, if that was not known when it began.
+    /// - Parameter fingerprint: of the whole request, if that was not known at the beginning.
     package func finish(_ ticket: Ticket, _ response: HTTPResponse, fingerprint: IdempotencyFingerprint? = nil) {
         guard Self.isKept(response.status),
             let sealed = SealedResponse(
@@ -116,13 +116,13 @@ package final class IdempotencyStore: Sendable {
         }
     }
 
-    /// The request was not done: the next one with its key is the first.
+    /// The request was not executed: the next one with its key is the first.
     package func abandon(_ ticket: Ticket) {
         memory.withLock { $0.drop(ticket.id, ticket.number) }
     }
 
-    /// Drops responses that have expired, as many as possible without holding other callers up for long. Requests do so
-    /// too; this is for when there are none.
+    /// Drops expired responses, as many as possible without making other callers wait long. Requests do so too; this is
+    /// for times without requests.
     package func dropExpired() {
         memory.withLock { $0.dropExpired(now: clock.now(), atMost: 1_000) }
     }
@@ -132,12 +132,12 @@ package final class IdempotencyStore: Sendable {
         while (try? await clock.sleep(milliseconds: Self.sweepInterval)) != nil, !Task.isCancelled { dropExpired() }
     }
 
-    /// Expired responses are never replayed; this long they may take memory.
+    /// How long expired responses, which are never replayed, may stay in memory.
     private static let sweepInterval: Int64 = 30_000
 
-    /// 401, 429 and 5xx say that the server did not do it and that trying again may help; 412 and 428 say that the condition
-    /// did not hold, and the next request may have another. Other refusals are kept: a copy of the request that arrives
-    /// late must not do what the client was told is not done.
+    /// After 401, 429 and 5xx, trying again may help; after 412 and 428 the condition did not hold, and the next
+    /// request may have another. Other refusals are kept: a late copy of the request must not do what the client was
+    /// told is not done.
     private static func isKept(_ status: HTTPStatus) -> Bool {
         switch status {
         case .unauthorized, .tooManyRequests, .preconditionFailed, .preconditionRequired: false
@@ -145,7 +145,7 @@ package final class IdempotencyStore: Sendable {
         }
     }
 
-    /// A request adds at most one response, so dropping a few keeps up, and no request pays for a whole day's.
+    /// A request adds at most one response, so dropping a few keeps up, and no request pays for many.
     private static let expiredAtOnce = 16
 
     private static func digest(

@@ -1,13 +1,13 @@
 import HTTPServer
 
-/// What ``IdempotencyMiddleware`` does, for requests whose body arrives in pieces and is never in memory as a whole.
+/// The work of ``IdempotencyMiddleware`` for bodies in pieces, which are never in memory as a whole.
 ///
-/// Until the end of the body nobody can tell whether the same was sent before. So a request in progress is known by its
-/// head; and when its key is known already, the body is read to its end and dropped before the response is replayed or 422
-/// is given.
+/// Whether the same request was sent before is known only at the end of the body. So a request in progress is
+/// identified by its head. If its key is known already, the body is read to its end and dropped before the response is
+/// replayed or 422 is sent.
 ///
-/// Only a response to the whole body is kept. After an error, not all of it was taken in: sending it again with the same key
-/// goes on.
+/// Only a response to the whole body is kept. After an error, a part of the body is missing: sending the request again
+/// with the same key executes it again.
 struct IdempotentPieces: Sendable {
     let store: IdempotencyStore
     let scope: IdempotencyScope
@@ -38,7 +38,7 @@ struct IdempotentPieces: Sendable {
             do {
                 while try await body.next() != nil {}
             } catch {
-                // The client has gone.
+                // The client has disconnected.
                 throw HTTPError.requestInProgress
             }
             return try replay(body.fingerprint(), key)
@@ -53,30 +53,30 @@ struct IdempotentPieces: Sendable {
         case .mismatch: throw HTTPError.idempotencyKeyReused
         case .inProgress: throw HTTPError.requestInProgress
         case .proceed(let ticket):
-            // It was dropped just now, and the body is gone.
+            // The entry was dropped just now, and the body is gone.
             store.abandon(ticket)
             throw HTTPError.requestInProgress
         }
     }
 }
 
-/// A body that arrives in pieces, and the fingerprint of its request, which is known at its end.
+/// A body in pieces, and the fingerprint of its request, which is known at the end.
 struct FingerprintedBody: ~Copyable {
     private let reader: HTTPBodyReader?
     private let isFingerprinted: Bool
     private var hasher: PartsHasher
     private var count: UInt64 = 0
-    /// Whether its end has arrived.
+    /// Whether the end has arrived.
     private(set) var isWhole = false
 
-    /// - Parameter isFingerprinted: false when nobody needs the fingerprint, which takes time.
+    /// - Parameter isFingerprinted: false when the fingerprint, which takes time, is not needed.
     init(of request: HTTPRequest, isFingerprinted: Bool) {
         reader = request.reader
         self.isFingerprinted = isFingerprinted
         hasher = IdempotencyFingerprint.head("concierge idempotency: what was asked for, in pieces", request)
     }
 
-    /// The next bytes; nil at the end.
+    /// The next bytes; `nil` at the end.
     mutating func next() async throws(HTTPBodyBroken) -> [UInt8]? {
         guard let piece = try await reader?.next() else {
             isWhole = true
@@ -89,7 +89,7 @@ struct FingerprintedBody: ~Copyable {
         return piece
     }
 
-    /// The same wherever the pieces were cut.
+    /// It does not depend on the sizes of the pieces.
     consuming func fingerprint() -> IdempotencyFingerprint {
         withUnsafeBytes(of: count.littleEndian) { hasher.add($0) }
         return IdempotencyFingerprint(hasher.finish())

@@ -4,21 +4,21 @@ import Sessions
 
 /// A response that can only be read with the caller and the idempotency key.
 ///
-/// AES-256-GCM encrypts all of it: status, fields, body. The key is a SHA-256 of a label, the caller and the idempotency
-/// key. That is enough of a derivation: the input holds whatever secret there is, one key of full length is taken from it,
-/// and the entry's id, made from the same input under another label, does not help to find the key. The entry's id is
-/// authenticated too, so a response that was moved to another entry does not open.
+/// AES-256-GCM encrypts all of it: status, fields, body. The key is a SHA-256 of a label, the caller and the
+/// idempotency key. That derivation suffices: the input holds the whole secret, one key of full length is derived from
+/// it, and the entry's id, which another label derives from the same input, does not help to find the key. The entry's
+/// id is authenticated too, so a response that was moved to another entry cannot be opened.
 struct SealedResponse: Sendable {
     /// Nonce, ciphertext, tag.
     private(set) var sealed: [UInt8]
 
-    /// For the byte bound.
+    /// For the limit of bytes.
     var size: Int { sealed.count + IdempotencyStore.entryOverhead }
 
     /// For tests that damage it.
     init(sealed: [UInt8]) { self.sealed = sealed }
 
-    /// Nil when the response is longer than `limit` or cannot be encrypted: then it is not remembered.
+    /// `nil` when the response is longer than `limit` or cannot be encrypted. Then it is not kept.
     init?(
         _ response: HTTPResponse, atMost limit: Int, key: SHA256Digest, for id: SHA256Digest, random: any RandomSource
     ) {
@@ -28,7 +28,7 @@ struct SealedResponse: Sendable {
         self.sealed = sealed
     }
 
-    /// The response; nil when the key or the entry is another, or when any bit has changed.
+    /// The response; `nil` when the key or the entry is wrong, or any bit has changed.
     func opened(with key: SHA256Digest, for id: SHA256Digest) -> HTTPResponse? {
         AuthenticatedCipher.open(sealed, key: key, authenticating: id).flatMap(ResponseBytes.read)
     }
@@ -36,14 +36,14 @@ struct SealedResponse: Sendable {
 
 /// AES-256-GCM (NIST SP 800-38D) of libcrypto, EVP_EncryptInit(3).
 ///
-/// The nonce is 12 random bytes, which may begin to repeat after 2³² uses of one key. A key here is used once.
+/// The nonce is 12 random bytes, which may begin to repeat after 2³² uses of a key. A key is used once here.
 private enum AuthenticatedCipher {
     private static let nonceBytes = 12
     private static let tagBytes = 16
-    /// Looked up once: EVP_aes_256_gcm(3) has libcrypto look it up at each use.
+    /// Fetched once: EVP_aes_256_gcm(3) makes libcrypto search for it at each use.
     nonisolated(unsafe) private static let algorithm = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
 
-    /// Nonce, encrypted `text`, tag; nil when libcrypto has no memory.
+    /// Nonce, encrypted `text` and tag; `nil` when libcrypto has no memory.
     static func seal(
         _ text: [UInt8], key: SHA256Digest, authenticating associated: SHA256Digest, random: any RandomSource
     ) -> [UInt8]? {
@@ -67,7 +67,7 @@ private enum AuthenticatedCipher {
         return failed ? nil : sealed
     }
 
-    /// What was sealed; nil when key, `associated` or any bit is not the one it was sealed with.
+    /// The plain text; `nil` when key, `associated` or any bit differs.
     static func open(
         _ sealed: [UInt8], key: SHA256Digest, authenticating associated: SHA256Digest
     ) -> [UInt8]? {
@@ -79,7 +79,7 @@ private enum AuthenticatedCipher {
             sealed.withUnsafeBufferPointer { sealed in
                 guard let nonce = sealed.baseAddress else { return }
                 let body = nonce + nonceBytes
-                // The call only reads the tag, though its parameter is not const.
+                // The call only reads the tag, although its parameter is not const.
                 let tag = UnsafeMutablePointer(mutating: body + length)
                 var written: Int32 = 0
                 var none: UInt8 = 0
@@ -100,12 +100,12 @@ private enum AuthenticatedCipher {
     ) -> Bool {
         var written: Int32 = 0
         let isReady = key.withBytes { key in
-            // 12 bytes are the length of a nonce that GCM takes unless told otherwise.
+            // 12 bytes are the default length of a nonce in GCM.
             EVP_CipherInit_ex(
                 context, algorithm, nil, key.assumingMemoryBound(to: UInt8.self).baseAddress, nonce,
                 encrypting ? 1 : 0) == 1
         }
-        // Without an output the input is authenticated only.
+        // Without an output the input is only authenticated.
         return isReady
             && associated.withBytes {
                 EVP_CipherUpdate(
@@ -114,8 +114,8 @@ private enum AuthenticatedCipher {
     }
 }
 
-/// A response as bytes: status, length of the fields, the fields as they are sent, body. Numbers have 32 bits. One process
-/// writes and reads it, so it needs no version.
+/// A response as bytes: status, length of the fields, the fields as they are sent, body. Numbers have 32 bits. The
+/// process that writes it also reads it, so it needs no version.
 private enum ResponseBytes {
     static func write(_ response: HTTPResponse, atMost limit: Int) -> [UInt8]? {
         let fields = response.fields.wholeText
@@ -131,7 +131,7 @@ private enum ResponseBytes {
         return bytes
     }
 
-    /// Nil when it is not what ``write(_:atMost:)`` gave.
+    /// `nil` when ``write(_:atMost:)`` did not make it.
     static func read(_ bytes: [UInt8]) -> HTTPResponse? {
         guard bytes.count >= 8 else { return nil }
         let (status, length) = bytes.withUnsafeBytes {
@@ -139,7 +139,7 @@ private enum ResponseBytes {
         }
         guard let status = UInt16(exactly: status), length <= bytes.count - 8 else { return nil }
         var fields = HTTPFields(wholeText: Array(bytes[8..<8 + length]))
-        // Names the request that was answered: every response has its own.
+        // It names the first request. Every response has an id of its own.
         if fields[.requestID] != nil { fields[.requestID] = nil }
         return HTTPResponse(HTTPStatus(status), fields: fields, body: Array(bytes[(8 + length)...]))
     }

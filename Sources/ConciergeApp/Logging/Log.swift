@@ -10,12 +10,12 @@ import HTTPServer
 /// // {"time":"2026-01-31T09:05:07.250Z","level":"info","event":"listening","public":"http://127.0.0.1:8080"}
 /// ```
 ///
-/// A caller never waits for the reader of the log: lines go to a bounded buffer, which a thread of its own empties. Lines
+/// A caller never waits for the reader of the log: lines go to a bounded buffer, which a separate thread writes. Lines
 /// that do not fit are dropped, counted in ``droppedLines``, and reported in a line `log_dropped`.
 package final class Log: Sendable {
     package typealias Level = Configuration.Log.Level
 
-    /// Some ten thousand requests: a reader that is further behind will not catch up soon.
+    /// About ten thousand requests. A reader that is further behind will not catch up soon.
     package static let defaultCapacity = 4 << 20
 
     private let settings: Configuration.Log
@@ -41,10 +41,10 @@ package final class Log: Sendable {
 
     deinit { sink.stop() }
 
-    /// Whether a line of that level is written at all.
+    /// Whether lines of that level are written.
     package func writes(_ level: Level) -> Bool { level.severity >= settings.level.severity }
 
-    /// Whether a request's line is written: those of failures always are.
+    /// Whether a request's line is written. Failures always are.
     func writesRequest(_ level: Level) -> Bool { writes(level) && (settings.requests || level == .error) }
 
     /// Writes a line, if its level is written.
@@ -63,7 +63,7 @@ package final class Log: Sendable {
         sink.append(line, at: time, urgent: level.isUrgent)
     }
 
-    /// Writes what went wrong inside while a request was served: its client only gets the request's id.
+    /// Writes an internal error of a request. Its client gets only the request's id.
     package func failure(request: HTTPRequest, error: any Error) {
         write(.error, "failure") { line in
             line.add("request_id", request.id)
@@ -72,7 +72,7 @@ package final class Log: Sendable {
         }
     }
 
-    /// Longer stories are cut: an error may carry all that it was about.
+    /// Longer descriptions are cut: an error may describe everything that it was about.
     private static let longestStory = 8192
 
     private static func story(of error: any Error) -> String {
@@ -109,6 +109,6 @@ extension Configuration.Log.Level {
         }
     }
 
-    /// Whether it is written at once, so that it is not lost with the process.
+    /// Whether it is written at once, so that it survives the end of the process.
     var isUrgent: Bool { severity >= Self.warning.severity }
 }

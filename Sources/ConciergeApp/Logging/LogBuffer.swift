@@ -1,4 +1,4 @@
-/// Two halves: lines are added to one while the other is being written. Guarded by the lock of `LogSink`.
+/// Two halves: lines are added to one while the writer writes the other. The lock of `LogSink` guards it.
 struct LogBuffer {
     enum Writer {
         /// Until it is woken.
@@ -17,20 +17,20 @@ struct LogBuffer {
     var writer = Writer.awake
     var hasWriter = false
     var isStopping = false
-    /// A line waits that should be written at once, or a caller that flushes.
+    /// A line should be written at once, or a caller waits for a flush.
     var isUrgent = false
-    /// Lines that were dropped since a line said so.
+    /// Lines that were dropped and not reported yet.
     private var unreported = 0
-    /// Bytes that were ever added, and how many of them have been dealt with.
+    /// All bytes that were ever added.
     private(set) var added = 0
     private(set) var done = 0
 
-    /// Enough to write at once: some four hundred requests. Waking the writer costs as much as ten lines do.
+    /// Enough to write at once: about four hundred requests. Waking the writer costs as much as ten lines.
     private static let muchToWrite = 128 << 10
     /// Kept free for the line that reports dropped ones.
     private static let reserve = 256
 
-    /// - Parameter capacity: bytes, of both halves together. Memory that is never reached is never used.
+    /// - Parameter capacity: bytes of both halves together. The system takes memory only for the part that is used.
     init(form: LogForm, capacity: Int) {
         self.form = form
         halfSize = max(capacity / 2, 1024)
@@ -41,7 +41,7 @@ struct LogBuffer {
 
     var isEmpty: Bool { filling.isEmpty }
 
-    /// Whether the writer should not nap any longer.
+    /// Whether the writer should end its nap.
     var isPressing: Bool { isUrgent || filling.count >= Self.muchToWrite }
 
     /// - Returns: false when the line was dropped.
@@ -55,7 +55,7 @@ struct LogBuffer {
         return true
     }
 
-    /// - Returns: whether the writer has to be woken, which the caller does then.
+    /// - Returns: whether the caller must wake the writer.
     mutating func callWriter() -> Bool {
         switch writer {
         case .asleep where !isEmpty, .napping where isPressing:
@@ -65,10 +65,10 @@ struct LogBuffer {
         }
     }
 
-    /// What is to be written next.
+    /// The lines to write next.
     struct Batch {
         let bytes: [UInt8]
-        /// Where it ends among all that was ever added.
+        /// Where the batch ends among all bytes that were ever added.
         let end: Int
         /// How many dropped lines its last line reports; 0 when it has no such line.
         let reported: Int
@@ -83,19 +83,19 @@ struct LogBuffer {
             unreported = 0
             add(line, at: LogTime.now())
         }
-        // The batch before this one has been written, so this half is held by nobody else and keeps its memory.
+        // The batch before this one has been written, so nothing else refers to this half and it keeps its memory.
         writing.removeAll(keepingCapacity: true)
         swap(&filling, &writing)
         isUrgent = false
         return Batch(bytes: writing, end: added, reported: reported)
     }
 
-    /// - Parameter lost: how many of its lines could not be written, the last ones.
+    /// - Parameter lost: how many of its lines, the last ones, could not be written.
     /// - Returns: how many dropped lines that adds.
     mutating func finish(_ batch: Batch, lost: Int) -> Int {
         done = batch.end
         guard lost > 0 else { return 0 }
-        // The line that reported others was the last one. It will be written again, and is no loss by itself.
+        // The last line reported earlier drops. It will be written again, so it is not lost.
         let dropped = batch.reported > 0 ? lost - 1 : lost
         unreported += dropped + batch.reported
         return dropped

@@ -7,18 +7,18 @@ enum LogForm: Sendable {
     case json, text
 }
 
-/// One line of the log, in either form, without its time: the time is put in front when the line joins the buffer.
+/// One line of the log, in either form. The time is put in front when the line joins the buffer.
 ///
 /// ```
 /// {"time":"2026-01-31T09:05:07.250Z","level":"info","event":"listening","public":"http://127.0.0.1:8080"}
 /// 09:05:07.250 info listening public=http://127.0.0.1:8080
 /// ```
 ///
-/// In text, a string that could be misread, because it is empty or has a space, a quote, an equals sign or an escape in it,
-/// stays in quotes as JSON has it.
+/// In the text form, a string stays in JSON's quotes if it could be misread: when it is empty or contains a space, a
+/// quote, an equals sign or an escape.
 ///
-/// Every request makes one, of some forty parts: so it owns its memory, and a part is one copy into it. ``take(_:)`` alone knows
-/// how much there is.
+/// Each request makes a line of about forty parts. So the line owns its memory, and adding a part is one copy. Only
+/// ``take(_:)`` knows how much memory there is.
 package struct LogLine: ~Copyable {
     let form: LogForm
     private var memory: UnsafeMutablePointer<UInt8>
@@ -50,7 +50,7 @@ package struct LogLine: ~Copyable {
         }
     }
 
-    /// Members that many lines have in common, to be added with ``add(members:)``.
+    /// Members that many lines share, for ``add(members:)``.
     static func members(_ form: LogForm, _ add: (inout LogLine) -> Void) -> [UInt8] {
         var line = LogLine(form, capacity: 128)
         add(&line)
@@ -84,14 +84,14 @@ package struct LogLine: ~Copyable {
         appendDecimal(microseconds % 1_000, width: 3)
     }
 
-    /// Adds what other lines of this form have in common with it.
+    /// Adds members that lines of this form share.
     mutating func add(members: [UInt8]) { members.withUnsafeBytes { append($0) } }
 
     mutating func end() { append(form == .json ? "}\n" : "\n") }
 }
 
 extension LogLine {
-    /// Adds 32 hexadecimal digits, behind a prefix that needs no escape.
+    /// Adds 32 hexadecimal digits after a prefix that needs no escape.
     mutating func add(_ name: StaticString, _ prefix: StaticString, high: UInt64, low: UInt64) {
         beginMember(name)
         if form == .json { append("\"") }
@@ -101,7 +101,7 @@ extension LogLine {
         if form == .json { append("\"") }
     }
 
-    /// Adds the id of a request, of which no character needs an escape.
+    /// Adds the id of a request. None of its characters needs an escape.
     mutating func add(_ name: StaticString, _ id: RequestID) {
         beginMember(name)
         if form == .json { append("\"") }
@@ -181,9 +181,9 @@ extension LogLine {
         }
     }
 
-    /// Appends a JSON string that cannot break the line, command a terminal or reorder what is shown: besides what JSON
-    /// escapes, DEL, the controls U+0080 to U+009F, the separators of lines and paragraphs, and what changes the direction
-    /// of writing.
+    /// Appends a JSON string that cannot break the line, control a terminal or reorder the text. Besides what JSON
+    /// escapes, it escapes DEL, the controls U+0080 to U+009F, the separators of lines and paragraphs, and characters
+    /// that change the direction of writing.
     private mutating func appendEscaped(_ value: String) {
         append("\"")
         for scalar in value.unicodeScalars {

@@ -4,18 +4,18 @@ import Threads
 
 /// Lines that wait to be written, and the thread that writes them.
 ///
-/// The writer sleeps, without a timer, until there is a line, and writes it at once. Then it naps: lines that arrive
-/// meanwhile are collected until the nap is over, there are many of them, or one is urgent. An idle server wakes no thread,
-/// and a busy one makes few system calls.
+/// The writer sleeps, without a timer, until there is a line, and writes it at once. Then it naps: it collects lines
+/// until the nap is over, there are many of them, or one is urgent. An idle server wakes no thread, and a busy one
+/// makes few system calls.
 ///
-/// `@unchecked Sendable`: `state` is only touched with the monitor's lock held, `isInsideLine` by the writer alone; the rest
-/// never changes.
+/// `@unchecked Sendable`: `state` is used only with the monitor's lock held, `isInsideLine` only by the writer. The
+/// rest never changes.
 final class LogSink: @unchecked Sendable {
-    /// The writer waits for it, and callers that flush.
+    /// The writer and callers of flush wait for it.
     private let monitor = Monitor()
     private var state: LogBuffer
     private let descriptor: Int32
-    /// The last thing written was the beginning of a line, when writing failed.
+    /// Writing failed after the beginning of a line.
     private var isInsideLine = false
     private let dropped = Atomic<Int>(0)
 
@@ -31,7 +31,7 @@ final class LogSink: @unchecked Sendable {
         if !DetachedThread.start("log writer", run) { state.hasWriter = false }
     }
 
-    /// The writer ends once it has written what there is. Nothing may be appended afterwards.
+    /// The writer ends when it has written all lines. Nothing may be appended afterwards.
     func stop() {
         monitor.withLock { state.isStopping = true }
         monitor.broadcast()
@@ -83,7 +83,8 @@ final class LogSink: @unchecked Sendable {
         }
     }
 
-    /// Writes what there is. Called with the lock held; while a thread of its own writes, others may append.
+    /// Writes all waiting lines. The caller holds the lock; a separate writer releases it while it writes, so that
+    /// others may append.
     private func drain() {
         let unlocks = state.hasWriter
         let batch = state.takeBatch()
@@ -106,10 +107,10 @@ final class LogSink: @unchecked Sendable {
     private static let napTime = Duration.milliseconds(50)
 
     /// Writes a whole batch, however long its reader takes.
-    /// - Returns: how many lines could not be written, because of an error that waiting does not mend.
+    /// - Returns: how many lines could not be written because of an error that waiting does not mend.
     private func write(_ lines: UnsafeRawBufferPointer) -> Int {
         if isInsideLine {
-            // What follows must not continue the half that was written.
+            // The next line must not continue the one that was cut.
             var lineBreak = UInt8(ascii: "\n")
             if withUnsafeBytes(of: &lineBreak, put) == 1 { isInsideLine = false }
         }
@@ -128,7 +129,7 @@ final class LogSink: @unchecked Sendable {
             if count >= 0 {
                 written += count
             } else if errno == EAGAIN {
-                // Some process made the descriptor non-blocking; others may share it, so it stays so.
+                // Another process made the descriptor non-blocking. Others may share it, so it stays so.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, -1)
             } else if errno != EINTR {

@@ -1,22 +1,22 @@
 import Glibc
 import JSONDocument
 
-/// The beginning of a line: its time, in UTC. What the lines of one second have in common is made once.
+/// The beginning of a line: its time in UTC. The part that the lines of a second share is made once.
 ///
-/// Times come from the monotonic clock, which every caller has read anyway. Its distance to the wall clock is read again in
-/// every second, so a wall clock that is set is followed that soon.
+/// Times come from the monotonic clock, which every caller has read anyway. Its distance to the wall clock is read
+/// again every second, so the log follows a wall clock that is set.
 struct LogTime {
     private let form: LogForm
-    /// The wall clock's time less that of the monotonic clock, in nanoseconds.
+    /// The wall clock's time minus the monotonic clock's, in nanoseconds.
     private let wallOffset: @Sendable () -> Int64
-    /// When the second that `text` shows began, and how long it is: 0 before there is one.
+    /// When the second in `text` began, and its length: 0 before there is one.
     private var start: UInt64 = 0
     private var span: UInt64 = 0
-    /// What is in front of a line, and where the milliseconds are in it.
+    /// The beginning of a line, and where its milliseconds are.
     private var text: [UInt8] = []
     private var milliseconds = 0
 
-    /// How long it is at most.
+    /// Its greatest length.
     static let room = 48
     private static let second: UInt64 = 1_000_000_000
 
@@ -28,10 +28,10 @@ struct LogTime {
     /// Now, in nanoseconds of the monotonic clock.
     static func now() -> UInt64 { UInt64(bitPattern: read(CLOCK_MONOTONIC)) }
 
-    /// Appends what is in front of a line.
+    /// Appends the beginning of a line.
     /// - Parameter time: in nanoseconds of the monotonic clock.
     mutating func append(_ time: UInt64, to lines: inout [UInt8]) {
-        // A time before the second that is shown gives a huge number.
+        // For a time before that second the difference is a huge number.
         if time &- start >= span { prepare(time) }
         let fraction = UInt32(truncatingIfNeeded: time &- start) / 1_000_000
         text[milliseconds] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction / 100)

@@ -6,10 +6,10 @@ package final class RequestObserver: HTTPServerObserver {
     private let log: Log
     private let metrics: Metrics
     private let listener: Int
-    /// What the lines of each row of the metrics have in common.
+    /// The members that the log lines of each row of the metrics share.
     private let labels: [[UInt8]]
 
-    /// - Parameter listener: which of those that `metrics` was made with.
+    /// - Parameter listener: an index of the listeners that `metrics` was made with.
     package init(log: Log, metrics: Metrics, listener: Int) {
         self.log = log
         self.metrics = metrics
@@ -17,20 +17,20 @@ package final class RequestObserver: HTTPServerObserver {
         labels = metrics.rows.map { Self.labels(of: $0, log.form) }
     }
 
-    /// The line has no path as it was sent, no query, no field's value and no body, because those may hold secrets. The id of
-    /// a session, which opens nothing, is all that tells whose request it was.
+    /// The line has no path, query, field value or body of the request, because those may hold secrets. It names the
+    /// session by its id, which grants no access.
     package func answered(_ request: HTTPRequest, with response: borrowing HTTPResponse, after nanoseconds: UInt64) {
         let row = metrics.row(of: request, listener: listener)
         let status = response.status.code
         metrics.count(row: row, worker: request.worker, status: status, nanoseconds: nanoseconds)
         let level: Log.Level = status >= 500 ? .error : .info
         guard log.writesRequest(level) else { return }
-        // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, whatever the handler gave.
+        // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, even if the handler set one.
         let isBodiless = request.method == .head || status == 204 || status == 304
         let count = isBodiless ? 0 : response.body.count
         log.append(level, "request", at: request.receivedAt + nanoseconds) { line in
             line.add("request_id", request.id)
-            // With a method that is not possible on its path, the line has the path's pattern; the metrics do not, since such
+            // For a method that is not possible, the line has the path's pattern. The metrics do not, because such
             // pairs need no rows.
             if status == 405 || request.method == .options, let route = request.match.route {
                 let listener = metrics.rows[row].listener
@@ -61,7 +61,7 @@ package final class RequestObserver: HTTPServerObserver {
 }
 
 extension HTTPRequest {
-    /// Notes whose request it is, for the log.
+    /// Leaves the id of the session for the log.
     func note(_ session: SessionID) { note = Note(high: session.high, low: session.low) }
 }
 
@@ -72,7 +72,7 @@ struct TraceID: Sendable, Equatable {
 
     static let fieldName = HTTPFieldName("traceparent")
 
-    /// Nil unless there is exactly one field, and a valid one.
+    /// `nil` unless there is exactly one field, and it is valid.
     init?(_ fields: HTTPRequestFields) {
         guard fields.count(of: Self.fieldName) == 1, let value = fields.bytes(of: Self.fieldName) else { return nil }
         self.init(traceparent: value)

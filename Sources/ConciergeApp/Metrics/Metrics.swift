@@ -12,15 +12,15 @@ package final class Metrics: Sendable {
     package static let contentType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
     private let tables: [RequestRowTable]
-    /// Those of all listeners.
+    /// The rows of all listeners.
     let rows: [RequestRow]
     private let statuses = StatusSlots()
     private let counters: CounterShards
-    /// A row's counters: one for each status, one for each bucket of its histogram, and the nanoseconds in all.
+    /// A row's counters: one for each status, one for each bucket of its histogram, and the sum of nanoseconds.
     private let rowSize: Int
     private let startTime = ProcessReadings.startTime()
 
-    /// - Parameter workers: the most that a listener has.
+    /// - Parameter workers: the most workers of a listener.
     package init(listeners: [(name: String, routes: [Route])], workers: Int) {
         var tables: [RequestRowTable] = []
         var rows: [RequestRow] = []
@@ -48,9 +48,9 @@ package final class Metrics: Sendable {
         counters.add(nanoseconds, to: buckets + LatencyBuckets.count, of: shard)
     }
 
-    /// What `GET /metrics` answers, as `contentType`.
+    /// The body of `GET /metrics`, of type `contentType`.
     /// - Parameters:
-    ///   - connections: how many are open on each listener.
+    ///   - connections: open connections of each listener.
     ///   - droppedLogLines: `Log.droppedLines`.
     package func render(
         sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0
@@ -96,7 +96,7 @@ package final class Metrics: Sendable {
         for (index, row) in rows.enumerated() {
             for (slot, status) in statuses.names.enumerated() {
                 let count = counters.sum(of: index * rowSize + slot)
-                // Hundreds of statuses with a count of 0 would only make the text longer.
+                // Hundreds of statuses with a count of 0 would only lengthen the text.
                 guard count > 0 else { continue }
                 writer.sample("concierge_http_requests_total", row.labels + [("status", status)], Double(count))
             }

@@ -12,10 +12,10 @@ struct OpenMetricsWriter {
         text.reserveCapacity(16 << 10)
     }
 
-    /// Announces a family; its samples follow.
+    /// Begins a family; its samples follow.
     /// - Parameters:
-    ///   - name: without `_total` and the like, which are the samples'.
-    ///   - unit: also the end of the name.
+    ///   - name: without `_total` and other suffixes of samples.
+    ///   - unit: also the suffix of the name.
     mutating func family(_ name: String, _ type: FamilyType, unit: String? = nil, help: String) {
         append("# TYPE \(name) \(type.rawValue)\n")
         if let unit { append("# UNIT \(name) \(unit)\n") }
@@ -48,7 +48,7 @@ struct OpenMetricsWriter {
         sample(name + "_total", [], value)
     }
 
-    /// - Parameter counts: one for each bound, and one for what is above; not yet summed up.
+    /// - Parameter counts: one for each bound and one above the last, not accumulated.
     mutating func histogram(_ name: String, _ labels: Labels, bounds: [Double], counts: [UInt64], sum: Double) {
         var total: UInt64 = 0
         for (index, count) in counts.enumerated() {
@@ -65,7 +65,7 @@ struct OpenMetricsWriter {
         return text
     }
 
-    /// Whole numbers without a fraction.
+    /// Integers are written without a fraction.
     private static func number(_ value: Double) -> String {
         Int(exactly: value).map(String.init) ?? value.description
     }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What the kernel reports about this process.
+/// Values that the kernel reports about this process.
 enum ProcessReadings {
-    /// Bytes; nil where there is no `/proc`.
+    /// In bytes; `nil` without `/proc`.
     static func residentMemory() -> Int? {
         // proc(5): the sizes are in pages; total, resident, and more.
         let fields = read("/proc/self/statm").split(separator: UInt8(ascii: " "))
@@ -13,7 +13,7 @@ enum ProcessReadings {
     /// Seconds of all threads.
     static func processorTime() -> Double { seconds(CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// Seconds since 1970; now where there is no `/proc`.
+    /// In seconds since 1970; now without `/proc`.
     static func startTime() -> Double {
         let now = seconds(CLOCK_REALTIME)
         // proc(5): the second field, a name in brackets, may hold spaces; the 22nd is in ticks since the machine booted.
@@ -31,7 +31,7 @@ enum ProcessReadings {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The start of a file that is no longer than a page.
+    /// The beginning of a file, at most a page.
     private static func read(_ path: String) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }

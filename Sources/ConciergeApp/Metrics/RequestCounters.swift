@@ -3,7 +3,7 @@ import Synchronization
 /// Counters, one set for each worker of a listener, so that two workers rarely write to one cache line. Listeners have
 /// different counters, so their workers never share one.
 ///
-/// `@unchecked Sendable`: the memory holds atomics, and neither moves nor is freed while this exists.
+/// `@unchecked Sendable`: the memory holds atomics and is neither moved nor freed while this exists.
 final class CounterShards: @unchecked Sendable {
     private let cells: UnsafeMutablePointer<Atomic<UInt64>>
     private let shards: Int
@@ -23,13 +23,13 @@ final class CounterShards: @unchecked Sendable {
 
     deinit { UnsafeMutableRawPointer(cells).deallocate() }
 
-    /// - Parameter worker: from 0, and below the number of shards.
+    /// - Parameter worker: from 0, less than the number of shards.
     func shard(of worker: Int) -> Int {
         precondition(worker >= 0 && worker < shards, "there is no worker \(worker)")
         return worker * shardSize
     }
 
-    /// Adds to a counter. Only the worker's thread adds to it, so a load and a store are enough: they take a fifth of the
+    /// Adds to a counter. Only the worker's thread adds to it, so a load and a store suffice: they take a fifth of the
     /// time of an atomic addition.
     /// - Parameter shard: from `shard(of:)`.
     func add(_ amount: UInt64, to counter: Int, of shard: Int) {
@@ -49,7 +49,7 @@ final class CounterShards: @unchecked Sendable {
 
 /// The bounds of the histograms: 50 µs to 10 s in steps of 1, 2.5 and 5.
 enum LatencyBuckets {
-    /// Inclusive upper bounds in nanoseconds; above the last one is a bucket without a bound.
+    /// Inclusive upper bounds in nanoseconds. The bucket above the last one has no bound.
     static let bounds: [UInt64] = [
         50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
         100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
@@ -58,21 +58,21 @@ enum LatencyBuckets {
     static var count: Int { bounds.count + 1 }
 
     static func index(of nanoseconds: UInt64) -> Int {
-        // Nearly all responses are in the first few.
+        // Nearly all responses are in the first few buckets.
         bounds.firstIndex { nanoseconds <= $0 } ?? bounds.count
     }
 }
 
-/// The counter of a status in a row: one for each status that this server gives, and one for the others of each class.
+/// The counter of a status in a row: one for each status that this server sends, and one for the others of each class.
 struct StatusSlots: Sendable {
     private static let known: [UInt16] = [
         200, 201, 204, 304, 400, 401, 403, 404, 405, 406, 408, 409, 410, 412, 413, 414, 415, 422, 428, 429, 431, 500,
         501, 503, 504, 507,
     ]
 
-    /// What each slot is called: the code, or `4xx`.
+    /// The name of each slot: the code, or `4xx`.
     let names: [String]
-    /// By the code, less 100.
+    /// Indexed by the code minus 100.
     private let slots: [UInt8]
 
     init() {
@@ -82,7 +82,7 @@ struct StatusSlots: Sendable {
         self.slots = slots
     }
 
-    /// - Parameter code: outside of 100 to 599, which no response has, it counts with the last class.
+    /// - Parameter code: no response has one outside of 100 to 599; it would count with the last class.
     func slot(of code: UInt16) -> Int {
         code >= 100 && code < 600 ? Int(slots[Int(code) - 100]) : names.count - 1
     }

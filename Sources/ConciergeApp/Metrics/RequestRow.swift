@@ -1,17 +1,17 @@
 import HTTPServer
 
-/// What requests are counted by: each combination has a row of counters.
+/// The labels that requests are counted by: each combination has a row of counters.
 struct RequestRow: Sendable, Equatable {
     let listener: String
     let method: String
-    /// The pattern, or `-` where no route was found; never the path, because the number of paths has no limit.
+    /// The pattern, or `-` without a route; never the path, because paths are unlimited.
     let route: String
 }
 
-/// The rows of one listener's requests.
+/// The rows of a listener's requests.
 ///
-/// A route has a row for its method, and one for `HEAD` if that is `GET`. Requests without a route have one for each known
-/// method, and one for all others.
+/// A route has a row for its method; a route for `GET` also has one for `HEAD`. Requests without a route have a row for
+/// each known method and one for all others.
 struct RequestRowTable: Sendable {
     private(set) var rows: [RequestRow] = []
     private let first: Int
@@ -19,7 +19,7 @@ struct RequestRowTable: Sendable {
     private var routeRows: [Int] = []
     private var unmatched = 0
 
-    /// - Parameter first: how many rows other listeners have before this one's.
+    /// - Parameter first: the number of rows of earlier listeners.
     init(listener: String, routes: [Route], first: Int) {
         self.first = first
         func add(_ method: HTTPMethod, _ route: String) {
@@ -47,7 +47,7 @@ extension HTTPMethod {
         .get, .head, .post, .put, .patch, .delete, .options, .trace, .connect, .other(""),
     ]
 
-    /// Its place in `labelled`.
+    /// Its index in `labelled`.
     fileprivate var labelIndex: Int {
         switch self {
         case .get: 0
@@ -63,7 +63,7 @@ extension HTTPMethod {
         }
     }
 
-    /// The name of an unknown method stays out of logs and labels.
+    /// The name of an unknown method must not get into logs and labels.
     var label: String {
         if case .other = self { return "_OTHER" }
         return description

@@ -6,7 +6,7 @@ struct APIGroup: Sendable {
     let meaning: String
     let operations: [APIOperation]
 
-    /// What a listener has. A new group of endpoints has a line here; the tests fail until it does.
+    /// The groups of a listener. A new group of endpoints needs a line here; the tests fail without it.
     static func all(on listener: APIListener) -> [APIGroup] {
         switch listener {
         case .public:
@@ -56,7 +56,7 @@ struct APIGroup: Sendable {
         operations: ProgramEndpoints.operations + OpenAPIEndpoint.operations)
 }
 
-/// `GET /openapi.json`: what this listener's API is, for programs. Written once, at start.
+/// `GET /openapi.json`: the description of this listener's API, written once at start.
 struct OpenAPIEndpoint: Sendable {
     private let document: [UInt8]
 

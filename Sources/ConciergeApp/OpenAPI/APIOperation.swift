@@ -1,11 +1,11 @@
 import HTTPServer
 
-/// What an endpoint promises: one method on one path, as the API's description shows it.
+/// An endpoint in the API's description: one method on one path.
 ///
-/// Stands beside the handler that keeps the promise. What all operations have in common is said once: which problems
-/// come from the transport, which from the credential, and that `HEAD` is wherever `GET` is.
+/// It is beside the handler that implements it. What all operations share is added here: the problems of the transport
+/// and of the credential, and `HEAD` for each `GET`.
 struct APIOperation: Sendable {
-    /// Who may call it.
+    /// Who may call the operation.
     enum Access: Sendable {
         case anyone
         /// On the public listener a caller with a session's token; on the admin listener a caller with the key.
@@ -13,17 +13,17 @@ struct APIOperation: Sendable {
     }
 
     let method: HTTPMethod
-    /// The pattern that the router has.
+    /// The pattern of the route.
     let path: String
-    /// Unique over the whole API: what generated clients call it.
+    /// Unique in the API: generated clients name their functions by it.
     let id: String
     let summary: String
     var access = Access.caller
-    /// Beside those of the path, which the pattern names.
+    /// In addition to those of the path, which the pattern names.
     var parameters: [APIParameter] = []
     var body: APIBody?
     let answers: [APIAnswer]
-    /// What can go wrong here in particular.
+    /// The problems that are specific to this operation.
     var problems: [ProblemKind] = []
 
     /// The parameters of the path, in its order.
@@ -34,13 +34,13 @@ struct APIOperation: Sendable {
         }
     }
 
-    /// The name of a parameter among the components. `session` has a default where it is the only parameter of the path:
-    /// clients that openapi-python-client makes have the others behind it, which Python forbids for one with a default.
+    /// The name of a parameter among the components. `session` has a default if it is the only parameter of the path:
+    /// openapi-python-client puts the others after it, which Python forbids after one with a default.
     func component(of parameter: APIParameter) -> String {
         parameter == .session && pathParameters.count > 1 ? APIParameter.sessionBeforeOthers : parameter.rawValue
     }
 
-    /// Everything that can go wrong, in the order of the statuses.
+    /// All problems, in the order of the statuses.
     func problems(on listener: APIListener) -> [ProblemKind] {
         var kinds = problems + Self.ofTransport
         if access == .caller {
@@ -62,7 +62,7 @@ struct APIOperation: Sendable {
 
     static func canHappenAnywhere(_ kind: ProblemKind) -> Bool { ofTransport.contains { $0.code == kind.code } }
 
-    /// What can happen to any request, whatever it asks for; the description says it once for each status.
+    /// The problems that any request can get; the description lists them once for each status.
     static let ofTransport: [ProblemKind] = [
         .malformedRequest, .invalidTarget, .invalidHost, .ambiguousLength, .tooManyArguments, .bodyTooLarge,
         .targetTooLong, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError, .unknownTransferCoding,
@@ -70,12 +70,12 @@ struct APIOperation: Sendable {
     ]
 }
 
-/// One of the two listeners of the program, each of which has an API of its own.
+/// One of the two listeners of the program. Each has an API of its own.
 package enum APIListener: String, Sendable, CaseIterable {
     case `public`, admin
 }
 
-/// What a request carries.
+/// The body of a request.
 struct APIBody: Sendable {
     /// By media type.
     let contents: [(mediaType: String, schema: APISchema)]
@@ -86,11 +86,11 @@ struct APIBody: Sendable {
     }
 }
 
-/// One way for an operation to succeed. `Request-Id` and the fields against caching are on every answer.
+/// A successful response of an operation. `Request-Id` and the fields against caching are on every response.
 struct APIAnswer: Sendable {
     let status: HTTPStatus
     let meaning: String
-    /// By media type; none for an answer without a body.
+    /// By media type; none for a response without a body.
     var contents: [(mediaType: String, schema: APISchema)] = []
     var headers: [APIHeader] = []
 
@@ -105,7 +105,7 @@ struct APIAnswer: Sendable {
         APIAnswer(status: .noContent, meaning: meaning, headers: headers)
     }
 
-    /// 204 where the client asked for no body.
+    /// 204 for a client that prefers no body.
     static let minimal = done(
         "Done; `Prefer: return=minimal` left out the body.", headers: [.preferenceApplied])
 }

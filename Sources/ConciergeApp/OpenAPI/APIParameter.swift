@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// A parameter of an operation. Its raw value is the name on the wire and among the components.
+/// A parameter of an operation. Its raw value is its name on the wire and among the components.
 enum APIParameter: String, Sendable, CaseIterable {
     // In paths.
     case session, name, user, code, id, flow
@@ -36,7 +36,7 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .name: "The name of a service, such as `profile`."
         case .user: "The id of a user, as given at sign-in."
         case .code: "The `code` of a problem."
-        case .id: "The id of a journey: `main`, or the one that its start gave."
+        case .id: "The id of a journey: `main`, or the id in the response to its start."
         case .flow: "The id of a flow."
         case .version: "A version of the flow."
         case .limit: "The most items of a page."
@@ -75,14 +75,14 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .active, .dryRun: ["type": "boolean"]
         case .onConflict: ["type": "string", "enum": ["skip", "replace"], "default": "skip"]
         case .ifMatch, .ifNoneMatch:
-            // RFC 9110, 8.8.3 and 13.1: entity tags with commas between them, or a star.
+            // RFC 9110, 8.8.3 and 13.1: entity tags separated by commas, or a star.
             [
                 "type": "string", "pattern": #"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#,
                 "examples": [#""7""#, "*"],
             ]
         case .prefer: ["type": "string", "examples": ["return=minimal"]]
         case .idempotencyKey:
-            // A string of RFC 9651, section 3.3.3, without spaces; or the same without quotes, and then without commas.
+            // A string of RFC 9651, section 3.3.3, without spaces; or the same without quotes and without commas.
             [
                 "type": "string", "pattern": #"^("([!#-\[\]-~]|\\["\\]){1,255}"|[!#-+\--~]{1,255})$"#,
                 "examples": [#""8e03978e-40d5-43dd-bc93-6894a57f9324""#],
@@ -92,7 +92,7 @@ enum APIParameter: String, Sendable, CaseIterable {
         }
     }
 
-    /// The name of ``session`` among the components where it has no default.
+    /// The name of ``session`` among the components when it has no default.
     static let sessionBeforeOthers = "session-before-others"
 
     func write(to json: inout JSONWriter, on listener: APIListener, hasDefault: Bool = true) {

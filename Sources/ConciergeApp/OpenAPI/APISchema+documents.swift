@@ -2,7 +2,7 @@ import JSONDocument
 import Sessions
 
 extension APISchema {
-    /// JSON Schema, draft 2020-12, which is what OpenAPI 3.1 takes.
+    /// JSON Schema, draft 2020-12, as in OpenAPI 3.1.
     var document: JSONDocument {
         switch self {
         case .session: Self.sessionDocument
@@ -14,7 +14,7 @@ extension APISchema {
                     "mode": ["type": "string", "enum": ["bearer", "cookie"], "default": "bearer"],
                 ], required: [])
         case .createdSession:
-            // In cookie mode the token is in Set-Cookie only.
+            // In cookie mode the token is only in Set-Cookie.
             Self.object(["session": APISchema.session.reference, "token": Self.token], required: ["session"])
         case .sessionPatch:
             Self.closedObject(
@@ -34,7 +34,7 @@ extension APISchema {
         case .serviceListing: Self.serviceListingDocument
         case .serviceList: Self.list(of: APISchema.serviceListing.reference)
         case .serviceState:
-            // No union of the built-in ones: a generated client would keep only the members that it knows.
+            // Not a union of the built-in ones: a generated client would keep only the members that it knows.
             [
                 "description": """
                 Any JSON that the service's schema allows: `Profile`, `Quote`, `User`, or what the operator declared.
@@ -44,7 +44,7 @@ extension APISchema {
         case .quote: Self.state(of: "quote")
         case .user: Self.state(of: "user")
         case .mergePatch:
-            ["description": "RFC 7396: a member replaces the one of its name, null removes it.", "type": "object"]
+            ["description": "RFC 7396: a member replaces the member of its name, null removes it.", "type": "object"]
         case .jsonPatch: Self.jsonPatchDocument
         case .transaction: Self.transactionDocument
         case .transactionResults:
@@ -88,7 +88,7 @@ extension APISchema {
         }
     }
 
-    /// An object of these members; `required` is all of them unless given.
+    /// An object of these members. All are required unless `required` is given.
     static func object(
         _ properties: KeyValuePairs<String, JSONDocument>, required: [String]? = nil
     ) -> JSONDocument {
@@ -135,7 +135,7 @@ extension APISchema {
     ]
 
     private static let sessionDocument = object([
-        "id": ["type": "string", "pattern": "^ses_", "description": "Not a secret: it opens nothing by itself."],
+        "id": ["type": "string", "pattern": "^ses_", "description": "Not a secret: it grants no access."],
         "created_at": time, "last_used_at": time, "idle_expires_at": time, "expires_at": time,
         "user_id": ["type": ["string", "null"]], "labels": labels, "revision": natural,
     ])
@@ -147,10 +147,10 @@ extension APISchema {
             "updated_at": time, "expires_at": time,
         ], required: ["name", "kind", "status", "etag"])
 
-    /// The schema that the service itself is checked by, with its default.
+    /// The schema by which the service is checked, with its default.
     private static func state(of name: String) -> JSONDocument {
         guard let service = ServiceDefinition.builtIn.first(where: { $0.name == name }) else {
-            preconditionFailure("the description names a built-in service \(name) that is none")
+            preconditionFailure("the description names an unknown built-in service \(name)")
         }
         var members = service.schema.members ?? []
         members.append((name: "default", value: service.default))
@@ -185,7 +185,7 @@ extension APISchema {
                     "service": ["type": "string"],
                     "value": [
                         "description":
-                            "For put the state; for patch a merge patch (an object) or a JSON Patch (a list)."
+                            "For put the state; for patch a merge patch (an object) or a JSON Patch (an array)."
                     ],
                     "if_match": [
                         "type": "string", "description": "An entity tag, with its quotes or without, or `*`.",

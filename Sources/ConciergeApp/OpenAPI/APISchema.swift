@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// A schema that the description names. Its raw value is its name among the components. The schemas themselves are in
+/// A schema of the description. Its raw value is its name among the components. The schemas themselves are in
 /// `APISchema+documents.swift`, those of flows and journeys in `APISchema+journeys.swift`.
 enum APISchema: String, Sendable, CaseIterable {
     // Sessions.
@@ -79,7 +79,7 @@ extension APISchema {
         ],
         "last": [
             "type": ["string", "null"],
-            "description": "The `cursor` of the last session that was dealt with.",
+            "description": "The `cursor` of the last session that was handled.",
         ],
     ])
 }

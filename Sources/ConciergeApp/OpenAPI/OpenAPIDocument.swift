@@ -1,7 +1,7 @@
 import HTTPServer
 import JSONDocument
 
-/// Writes the OpenAPI 3.1 document of a listener, from what stands beside the endpoints.
+/// Writes the OpenAPI 3.1 document of a listener from the operations of the endpoints.
 struct OpenAPIDocument {
     let listener: APIListener
     private let groups: [APIGroup]
@@ -12,7 +12,7 @@ struct OpenAPIDocument {
     }
 
     var bytes: [UInt8] {
-        // About 100 kB come together.
+        // The document has about 100 kB.
         var json = JSONWriter(reservingCapacity: 128 << 10)
         json.beginObject()
         json.member("openapi", "3.1.0")
@@ -98,7 +98,7 @@ struct OpenAPIDocument {
         }
     }
 
-    /// - Parameter problems: what goes wrong with the same status, such as 503 while the server is not ready.
+    /// - Parameter problems: problems with the same status, such as 503 while the server is not ready.
     private func write(_ answer: APIAnswer, _ problems: [ProblemKind], to json: inout JSONWriter) {
         json.object(String(answer.status.code)) { json in
             json.member("description", ([answer.meaning] + problems.map(explanation(of:))).joined(separator: "\n\n"))
@@ -128,18 +128,18 @@ struct OpenAPIDocument {
 
     private static let problem = [(mediaType: "application/problem+json", schema: APISchema.problem)]
 
-    /// In few words: `GET /problems/{code}` says more, and here it would stand in every operation.
+    /// Short, because it is a part of every operation; `GET /problems/{code}` has more.
     private func explanation(of kind: ProblemKind) -> String { "`\(kind.code)`: \(kind.title)." }
 
     private func statuses(of kinds: [ProblemKind]) -> [HTTPStatus] {
         Set(kinds.map(\.status)).sorted { $0.code < $1.code }
     }
 
-    /// Any one of these will do.
+    /// Any one of these suffices.
     private var security: [JSONDocument] {
         switch listener {
         case .public: [["bearer": []], ["cookie": []]]
-        // Without a key in the configuration the listener is on loopback, and asks for none.
+        // Without a configured key the listener is on loopback and requires none.
         case .admin: [["adminKey": []], ["bearer": []], [:]]
         }
     }
@@ -227,14 +227,14 @@ extension JSONWriter {
         }
     }
 
-    /// Bodies by their media types; nothing for none.
+    /// Bodies by their media types; nothing without any.
     mutating func contents(_ contents: [(mediaType: String, schema: APISchema)]) {
         guard !contents.isEmpty else { return }
         object("content") { json in
             for (mediaType, schema) in contents {
                 json.object(mediaType) { json in
-                    // Clients that openapi-python-client makes fail on a list among several types of a body, and leave out
-                    // a type without a schema.
+                    // Clients of openapi-python-client fail on an array among several types of a body, and leave out a
+                    // type without a schema.
                     if schema == .jsonPatch {
                         json.name("example")
                         json.document([["op": "replace", "path": "/name", "value": "Ada"]])

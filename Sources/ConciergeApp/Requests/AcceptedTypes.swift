@@ -9,10 +9,10 @@ struct AcceptedTypes {
     private struct Range {
         /// `*` for any.
         let type, subtype: String
-        /// In thousandths, which is as fine as it can be written.
+        /// In thousandths, the finest quality that can be written.
         let quality: Int
 
-        /// How closely it names the type; nil when it does not.
+        /// How closely the range names the type; `nil` when it does not match.
         func closeness(to type: String, _ subtype: String) -> Int? {
             if self.type == "*" { return 0 }
             guard self.type == type else { return nil }
@@ -23,7 +23,7 @@ struct AcceptedTypes {
 
     private let ranges: [Range]
 
-    /// Ranges that are not well-formed are ignored; with none left any type is accepted, as without the field.
+    /// Malformed ranges are ignored. If none is left, any type is accepted, as without the field.
     init(_ request: HTTPRequest) {
         guard request.fields.bytes(of: .accept) != nil else {
             ranges = []
@@ -34,7 +34,7 @@ struct AcceptedTypes {
         }
     }
 
-    /// The one of `offered` with the highest quality, the first of several with the same; nil when none is acceptable.
+    /// The offered type with the highest quality, the first of equals; `nil` when none is acceptable.
     func best(of offered: [String]) -> String? {
         guard !ranges.isEmpty else { return offered.first }
         var best: (type: String, quality: Int)?

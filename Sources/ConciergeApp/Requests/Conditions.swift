@@ -16,7 +16,7 @@ enum Conditions {
     static func isNotModified(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
         let count = request.fields.count(of: .ifNoneMatch)
         if count == 0 { return false }
-        // The usual case: one tag, as the server gave it.
+        // The usual case: one tag, as the server sent it.
         var isCurrent = false
         request.fields.lend(.ifNoneMatch) { isCurrent = current.isWritten($0) }
         if count == 1, isCurrent { return true }
@@ -56,7 +56,7 @@ enum Conditions {
     private static func tags(
         _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false
     ) throws(Problem) -> WriteCondition.Match? {
-        // RFC 9110, 8.8.3.2: for If-Match a weak tag never matches. Tags that no service can have are left out.
+        // RFC 9110, 8.8.3.2: a weak tag never matches If-Match. Tags that no service can have are left out.
         let list = try EntityTagList(request, name) { opaque, weak in
             !weak || isWeak ? ServiceETag(opaque: opaque) : nil
         }
@@ -68,14 +68,15 @@ enum Conditions {
     }
 }
 
-/// What `If-Match` or `If-None-Match` says: `*`, or a list of entity tags (RFC 9110, sections 8.8.3 and 13.1).
+/// The value of `If-Match` or `If-None-Match`: `*`, or a list of entity tags (RFC 9110, sections 8.8.3 and 13.1).
 enum EntityTagList<Tag> {
     case any
     /// The tags that can match; empty if none can.
     case oneOf([Tag])
 
-    /// - Parameter tag: reads the text between the quotes, and is told whether the tag is weak; returns nil to leave it out.
-    /// - Returns: nil when there is no such field.
+    /// - Parameter tag: converts the text between the quotes of a tag, which may be weak; returns `nil` to leave the
+    ///   tag out.
+    /// - Returns: `nil` when there is no such field.
     /// - Throws: `Problem` 400 `invalid_condition`.
     init?(
         _ request: HTTPRequest, _ name: HTTPFieldName, _ tag: (_ opaque: String, _ isWeak: Bool) -> Tag?

@@ -2,12 +2,12 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Which part of a list is asked for: `?limit=1..100&cursor=…`.
+/// The requested part of a list: `?limit=1..100&cursor=…`.
 struct PageRequest {
     static let defaultLimit = 50
 
     let limit: Int
-    /// As it was sent; each kind of list reads it in its own way.
+    /// As it was sent. Each kind of list reads it in its own way.
     let cursorText: String?
 
     /// - Throws: `Problem` 400 `invalid_input`.
@@ -16,17 +16,17 @@ struct PageRequest {
         try self.init(&query)
     }
 
-    /// For an endpoint that has read further arguments.
+    /// For an endpoint that has read other arguments.
     init(_ query: inout QueryReader) throws(Problem) {
         limit = query.integer(.limit, in: 1...100) ?? Self.defaultLimit
         cursorText = query.text(.cursor)
         try query.check()
     }
 
-    /// Whether it is for the page that a request without arguments gets.
+    /// Whether it is the page of a request without arguments.
     var isFirst: Bool { limit == Self.defaultLimit && cursorText == nil }
 
-    /// In a list of sessions.
+    /// For a list of sessions.
     /// - Throws: ``SessionError/malformedCursor``.
     var cursor: SessionCursor? {
         get throws { try cursorText.map { try SessionCursor(text: $0) } }
@@ -36,10 +36,10 @@ struct PageRequest {
 /// A page of a list that is in memory as a whole.
 struct ListPage<Item> {
     let items: ArraySlice<Item>
-    /// The cursor of the next page; nil on the last one.
+    /// The cursor of the next page; `nil` on the last one.
     let next: String?
 
-    /// - Parameter name: what tells an item from all others of the list.
+    /// - Parameter name: identifies an item of the list.
     /// - Throws: ``SessionError/malformedCursor``.
     init(of all: [Item], _ request: PageRequest, named name: (Item) -> String) throws(SessionError) {
         var start = 0
@@ -50,7 +50,7 @@ struct ListPage<Item> {
         self.init(of: all, from: start, limit: request.limit, named: name)
     }
 
-    /// The page that a request without arguments gets.
+    /// The page of a request without arguments.
     init(firstOf all: [Item], named name: (Item) -> String) {
         self.init(of: all, from: 0, limit: PageRequest.defaultLimit, named: name)
     }
@@ -62,8 +62,8 @@ struct ListPage<Item> {
     }
 }
 
-/// Where a page of a list ended: how many items were given so far, and a digest of the last one's name. So the next page
-/// begins behind that item even when others before it were removed or added.
+/// Where a page of a list ended: the number of items so far, and a digest of the last one's name. So the next page
+/// begins after that item even when earlier items were removed or added.
 private struct ListCursor: Equatable {
     let count: Int
     let digest: UInt64
@@ -73,7 +73,7 @@ private struct ListCursor: Equatable {
         digest = Self.digest(of: name)
     }
 
-    /// Nil for anything but a cursor.
+    /// `nil` for anything except a cursor.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[0], radix: 36), let digest = UInt64(parts[1], radix: 36) else {
@@ -87,7 +87,7 @@ private struct ListCursor: Equatable {
 
     var text: String { "\(String(count, radix: 36))-\(String(digest, radix: 36))" }
 
-    /// Where the next page begins. If the item that the last page ended with is gone, the next one has its place.
+    /// Where the next page begins. If the last item of the previous page is gone, the next item has its index.
     func place<Item>(among all: [Item], named name: (Item) -> String) -> Int {
         if count <= all.count, Self.digest(of: name(all[count - 1])) == digest { return count }
         if let last = all.firstIndex(where: { Self.digest(of: name($0)) == digest }) { return last + 1 }

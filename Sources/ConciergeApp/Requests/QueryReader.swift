@@ -2,9 +2,10 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Refuses a query with an argument that the endpoint does not declare, or with one argument twice.
+/// Refuses a query with an undeclared or repeated argument.
 ///
-/// An endpoint declares its arguments in its ``APIOperation``, which also describes them; it reads them with ``QueryReader``.
+/// An endpoint declares its arguments in its ``APIOperation``, which also describes them, and reads them with
+/// ``QueryReader``.
 ///
 /// `Problem`s: 400 `invalid_input` with a pointer to each such argument.
 struct QueryMiddleware: HTTPMiddleware {
@@ -33,14 +34,14 @@ struct QueryMiddleware: HTTPMiddleware {
         for (name, _) in try request.query.all {
             let isNew = seen.insert(name).inserted
             let detail =
-                !known.contains(name) ? "is not an argument of this query" : isNew ? nil : "must not be given twice"
+                !known.contains(name) ? "is not an argument of this query" : isNew ? nil : "must not occur twice"
             if let detail { errors.append(InvalidInput(pointer: "/\(JSONPointer.escape(name))", detail: detail)) }
         }
         guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
     }
 }
 
-/// Reads the arguments of a query by type. What is wrong with any of them is collected until ``check()``.
+/// Reads the arguments of a query by type, and collects the mistakes for ``check()``.
 struct QueryReader {
     private let arguments: QueryArguments
     private var errors: [InvalidInput] = []
@@ -75,7 +76,7 @@ struct QueryReader {
         return nil
     }
 
-    /// - Throws: `Problem` 400 `invalid_input` with all that is wrong so far.
+    /// - Throws: `Problem` 400 `invalid_input` with all mistakes so far.
     func check() throws(Problem) {
         guard errors.isEmpty else { throw Problem(.invalidInput, errors: errors) }
     }

@@ -3,29 +3,29 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Reading JSON from a request: the media type first, then the text.
+/// Reads JSON from a request: the media type first, then the text.
 enum RequestBody {
     static let json = "application/json"
     static let mergePatch = "application/merge-patch+json"
     static let jsonPatch = "application/json-patch+json"
 
-    /// What a PUT takes, and what a PATCH.
+    /// The types of PUT and PATCH.
     static let jsonOnly = [json]
     static let patches = [mergePatch, jsonPatch, json]
 
     /// The body as JSON.
-    /// - Parameter types: what `Content-Type` may be, in lower case.
+    /// - Parameter types: allowed values of `Content-Type`, in lower case.
     /// - Throws: `Problem` 415 when the type is missing or another, 400 `invalid_json`.
     static func read(_ request: HTTPRequest, as types: [String] = jsonOnly) throws -> JSONDocument {
         try readTyped(request, as: types).document
     }
 
-    /// The same where the meaning of the document depends on its type.
-    /// - Returns: the type that it is, and the document.
+    /// The same when the meaning of the document depends on its type.
+    /// - Returns: the type and the document.
     static func readTyped(
         _ request: HTTPRequest, as types: [String]
     ) throws -> (type: String, document: JSONDocument) {
-        // Without a body there is nothing that a type could be missing for: it is just not JSON.
+        // Without a body the problem is that it is not JSON, not that its type is missing.
         let type = isLeftOut(by: request) ? types[0] : try mediaType(of: request, among: types)
         let body = try request.body
         do {
@@ -49,7 +49,7 @@ enum RequestBody {
         return try members(of: document, at: "", known: known)
     }
 
-    /// - Parameter pointer: where `document` stands in the body.
+    /// - Parameter pointer: the place of `document` in the body.
     static func members(
         of document: JSONDocument, at pointer: String, known: [String]
     ) throws(Problem) -> [String: JSONDocument] {
@@ -69,14 +69,14 @@ enum RequestBody {
         return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
     }
 
-    /// For a body that is read piece by piece, and not here.
+    /// For a body that is read in pieces elsewhere.
     /// - Throws: `Problem` 415 when the type is missing or another; `HTTPError.bodyIsAwaited`.
     static func requireType(of request: HTTPRequest, among types: [String]) throws {
         _ = try mediaType(of: request, among: types)
         try request.requireBody()
     }
 
-    /// Whether there is no body, and none will come.
+    /// Whether the request has no body.
     static func isLeftOut(by request: HTTPRequest) -> Bool { (try? request.body)?.isEmpty ?? false }
 
     private static func mediaType(of request: HTTPRequest, among types: [String]) throws(Problem) -> String {
@@ -103,7 +103,7 @@ enum RequestBody {
         return type
     }
 
-    /// JSON is UTF-8 (RFC 8259, section 8.1): a parameter may say so, but not name another charset.
+    /// JSON is UTF-8 (RFC 8259, section 8.1): a parameter may say so, but must not name another charset.
     private static func isUTF8(_ parameter: ArraySlice<UInt8>) -> Bool {
         guard parameter.count >= 8, parameter.prefix(8).equals("charset=") else { return true }
         let value = parameter.dropFirst(8)
@@ -112,13 +112,13 @@ enum RequestBody {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether it is that text, byte for byte.
+    /// Whether it equals the text byte for byte.
     func isExactly(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount, let start = baseAddress else { return false }
         return memcmp(start, text.utf8Start, count) == 0
     }
 
-    /// The same for a text that is no literal.
+    /// The same for a text that is not a literal.
     func isSame(as text: String) -> Bool {
         text.utf8.span.withUnsafeBytes { text in
             guard count == text.count, let start = baseAddress, let other = text.baseAddress else { return false }
@@ -136,7 +136,7 @@ extension ArraySlice where Element == UInt8 {
         return slice
     }
 
-    /// Whether it is that text, which is in lower case, whatever its own case.
+    /// Whether it equals the text, which is in lower case, ignoring case.
     func equals(_ text: String) -> Bool {
         guard count == text.utf8.count else { return false }
         return withUnsafeBufferPointer { bytes in

@@ -1,10 +1,10 @@
-/// What may not be in a segment of a path: a broken escape, an escaped slash or control character, what is not UTF-8,
-/// and `.` or `..`, which some proxies resolve and others do not.
+/// What a segment of a path must not contain: a broken escape, an escaped slash or control character, bytes that are
+/// not UTF-8, and `.` or `..`, which some proxies resolve and others do not.
 enum PathSegment {
     enum Problem: Error {
         case brokenEscape, escapedSeparator, notUnicode, dots
 
-        /// For the client.
+        /// The detail of the client's error.
         var sentence: String {
             switch self {
             case .brokenEscape: "The path has a broken escape."

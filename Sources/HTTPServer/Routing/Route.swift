@@ -1,19 +1,19 @@
-/// Begins to handle a request, on the thread that read it, and must not block that thread. What it throws becomes a
-/// response in the server's one place for that.
+/// Begins to handle a request on the thread that read it, and must not block that thread. The server's error renderer
+/// turns a thrown error into a response.
 public typealias HTTPHandler = @Sendable (HTTPRequest) throws -> HTTPOutcome
 
-/// What a handler makes of a request.
+/// The outcome of a handler.
 public enum HTTPOutcome: Sendable {
     case response(HTTPResponse)
-    /// Something else has to do its part first, such as a disk, and calls back. The server calls the function at once.
+    /// Something else, such as a disk, has to work first and calls back. The server calls the function at once.
     case deferred(@Sendable (consuming HTTPResponder) -> Void)
-    /// Asynchronous work: a task runs it, which goes on on the thread that read the request.
+    /// Asynchronous work. It runs in a task, on the thread that read the request.
     case task(@Sendable () async throws -> HTTPOutcome)
 
     /// Turns the response or the error of a handler into another response, or another error.
     public typealias Transform = @Sendable (Result<HTTPResponse, any Error>) throws -> HTTPResponse
 
-    /// Calls a handler, and transforms what comes of it, whenever that comes.
+    /// Calls a handler and transforms its response or error, whenever that arrives.
     public static func transforming(_ request: HTTPRequest, _ handler: HTTPHandler, _ transform: @escaping Transform)
         throws -> HTTPOutcome
     {
@@ -48,23 +48,24 @@ public enum HTTPOutcome: Sendable {
     }
 }
 
-/// Says what is possible on the path of a request, where that depends on more than its pattern: a value of `Allow`, or
-/// nil for the methods of all its routes. It throws when there is nothing at the path. No middleware is around it.
+/// Returns the methods that are possible on the path of a request, as a value of `Allow`, where that depends on more
+/// than the pattern; `nil` stands for the methods of all routes of the path. It throws when nothing is at the path.
+/// Middleware does not wrap it.
 public typealias AllowRule = @Sendable (HTTPRequest) throws -> String?
 
-/// Wraps the handlers of a group of routes: it may respond by itself, change the request, or transform the response
-/// (``HTTPOutcome/transforming(_:_:_:)``). The router is frozen with it, so a request walks no list.
+/// Wraps the handlers of a group of routes. Middleware may respond itself, change the request, or transform the
+/// response (``HTTPOutcome/transforming(_:_:_:)``). `freeze()` applies it, so a request walks no list.
 public protocol HTTPMiddleware: Sendable {
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome
 }
 
-/// A method on a path, and what answers it.
+/// A method on a path, and its handler.
 public final class Route: Sendable {
     /// The method that it responds to.
     public let method: HTTPMethod
     /// The paths that it responds to.
     public let pattern: RoutePattern
-    /// Its place in the order in which the routes were added: something to index counters by.
+    /// Its place in the order in which routes were added. Counters can be indexed by it.
     public let index: Int
     let handler: HTTPHandler
     let allow: AllowRule?
@@ -84,7 +85,7 @@ public final class Route: Sendable {
     }
 }
 
-/// What a request's path was found to be.
+/// The result of routing a request's path.
 public struct RouteMatch: Sendable {
     struct Span: Sendable {
         var lower: UInt32 = 0
@@ -93,9 +94,9 @@ public struct RouteMatch: Sendable {
 
     typealias Parameters = InlineArray<4, Span>
 
-    /// Nil where nothing is. Where something is, but not for the request's method, any route of the path.
+    /// `nil` when nothing is at the path. When the path exists but not for the request's method, any route of the path.
     public let route: Route?
-    /// Where the parameters' segments lie in the head, in the order of the pattern.
+    /// Where the parameters' segments are in the head, in the order of the pattern.
     let parameters: Parameters
 
     static var none: RouteMatch { RouteMatch(route: nil, parameters: .init(repeating: Span())) }

@@ -1,12 +1,11 @@
-/// A segment of a path that a route has as it stands, in the tables of a `RouteTrie`.
+/// A literal segment of a route's path, in the tables of a `RouteTrie`.
 struct RouteLiteral: Sendable {
-    /// Where its text begins among those of all literals, and how long it is.
+    /// Where its text begins in the text of all literals, and its length.
     let start: Int
     let count: Int
     /// The node behind it.
     let node: Int
-    /// Its first eight bytes, and which bits of those count: most literals are not longer, and then one comparison is
-    /// all.
+    /// Its first eight bytes, and a mask of those that count. Most literals are no longer, so one comparison is enough.
     private let word: UInt64
     private let mask: UInt64
 
@@ -22,7 +21,7 @@ struct RouteLiteral: Sendable {
         word = bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
     }
 
-    /// Whether it is the whole segment that begins there, up to a slash or the path's end.
+    /// Whether the literal is the whole segment that begins at `lower`, up to a slash or the end of the path.
     /// - Parameter text: of all literals.
     func fills(_ path: UnsafeRawBufferPointer, at lower: Int, text: UnsafeRawBufferPointer) -> Bool {
         let upper = lower &+ count

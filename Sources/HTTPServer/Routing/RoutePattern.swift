@@ -1,7 +1,7 @@
 /// The path of a route: literal segments and parameters, such as `/v1/flows/{flow}/versions/{n:int}`.
 ///
-/// A parameter takes one whole segment that is not empty: `{name}` any, `{name:int}` decimal digits that fit an
-/// `Int`; a segment that does not fit is a path that does not exist.
+/// A parameter takes one whole segment that is not empty: `{name}` takes any segment, `{name:int}` takes decimal digits
+/// that fit an `Int`. A path whose segment does not fit does not exist.
 public struct RoutePattern: Sendable {
     enum Segment: Sendable, Equatable {
         case literal([UInt8])
@@ -10,10 +10,10 @@ public struct RoutePattern: Sendable {
 
     enum ParameterKind: Sendable { case any, int }
 
-    /// What a request keeps room for. More would be a path that nobody can remember.
+    /// A request keeps room for so many parameters. A path with more would be hard to remember.
     static let maximumParameters = 4
 
-    /// As written; what logs and metrics call the route.
+    /// The pattern as it was written. Logs and metrics name the route by it.
     public let text: String
     let segments: [Segment]
     /// The names of its parameters, in the order of the path.

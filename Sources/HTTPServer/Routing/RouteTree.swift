@@ -1,10 +1,10 @@
-/// Routes by their segments while they are added: what is ambiguous is found here.
+/// Routes by their segments while they are added. Ambiguous routes are found here.
 struct RouteTree {
     struct Node {
         var literals: [(text: [UInt8], node: Int)] = []
         var parameter: (name: String, kind: RoutePattern.ParameterKind, node: Int)?
         var routes: [Route] = []
-        /// How many routes go through here.
+        /// How many routes pass through this node.
         var traffic = 0
     }
 

@@ -1,7 +1,7 @@
-/// Routes by their segments: built from nodes that grow, then frozen into flat tables, in which a request's path is
-/// looked up without counting a single reference.
+/// Routes by their segments. A tree is frozen into flat tables, and looking up a path counts no references.
 struct RouteTrie: Sendable {
-    /// What a node has, as ranges of the other tables. It has literals or a parameter, never both.
+    /// The literals, parameter and routes of a node, as ranges of the other tables. A node has literals or a parameter,
+    /// never both.
     private struct Node: Sendable {
         var literals: Range<Int>
         /// The node behind a parameter, and what the parameter takes; negative where there is none.
@@ -10,14 +10,14 @@ struct RouteTrie: Sendable {
         var routes: Range<Int>
     }
 
-    /// What a path was found to be. Numbers only, so that handing it on counts no references.
+    /// The result of looking up a path. It holds numbers only, so that passing it on counts no references.
     enum Outcome {
-        /// The route, by its place in `routes`, and where its parameters lie.
+        /// The index of the route in `routes`, and where its parameters are.
         case found(Int, RouteMatch.Parameters)
-        /// The node whose routes are of other methods, and where the parameters of these lie.
+        /// The path exists, but not for this method: the node, and where the parameters of its routes are.
         case wrongMethod(Int, RouteMatch.Parameters)
         case notFound
-        /// The path holds something that no path may hold.
+        /// The path contains something that no path may contain.
         case malformed(PathSegment.Problem)
     }
 
@@ -26,7 +26,7 @@ struct RouteTrie: Sendable {
     private var nodes: [Node] = []
     private var literals: [RouteLiteral] = []
     private var text: [UInt8] = []
-    /// Methods and routes of all nodes, in step.
+    /// Methods and routes of all nodes, at the same indices.
     private var methods: [HTTPMethod.Code] = []
     private var routes: [Route] = []
     /// The value of `Allow` for each node, RFC 9110, section 10.2.1.
@@ -38,7 +38,7 @@ struct RouteTrie: Sendable {
         for route in routes { try tree.insert(route) }
         for node in tree.nodes {
             let firstLiteral = literals.count
-            // Where most routes go, most requests are likely to.
+            // Most requests are likely to go where most routes go.
             for literal in node.literals.sorted(by: { tree.nodes[$0.node].traffic > tree.nodes[$1.node].traffic }) {
                 literals.append(RouteLiteral(start: text.count, text: literal.text, node: literal.node))
                 text += literal.text
@@ -77,7 +77,7 @@ struct RouteTrie: Sendable {
                 parameterCount += 1
                 node = nodes[node].parameter
             case .nowhere:
-                // The rest is looked at all the same: what is malformed is 400, wherever it would lead.
+                // The rest of the path is checked all the same: a malformed path is 400 wherever it leads.
                 return PathSegment.firstProblem(path, from: upper + 1).map { .malformed($0) } ?? .notFound
             case .malformed(let problem): return .malformed(problem)
             }
@@ -89,17 +89,17 @@ struct RouteTrie: Sendable {
         return .found(index, parameters)
     }
 
-    /// - Parameter index: of an `Outcome`.
+    /// - Parameter index: from an `Outcome`.
     func route(_ index: Int) -> Route { routes[index] }
 
-    /// Any route of the node of an `Outcome` that has some.
+    /// Any route of a node whose outcome was `wrongMethod`.
     func anyRoute(of node: Int) -> Route { routes[nodes[node].routes.lowerBound] }
 
     /// The value of `Allow`, RFC 9110, section 10.2.1, for the node of an `Outcome`.
     func allow(_ node: Int) -> String { allow[node] }
 
-    /// Where the segment ends that begins there, and whether it is just what it looks like: no escape, no dot. Each
-    /// byte is looked at once; segments are too short for more looks, of many bytes at once, to be quicker.
+    /// Where the segment ends that begins at `lower`, and whether it is plain: without an escape and without a dot.
+    /// Segments are too short for searching many bytes at once to be faster.
     private static func segment(of path: UnsafeRawBufferPointer, from lower: Int) -> (upper: Int, isPlain: Bool) {
         var upper = lower
         var isPlain = true
@@ -110,7 +110,8 @@ struct RouteTrie: Sendable {
         return (upper, isPlain)
     }
 
-    /// The literal of that node whose text, as it is, fills the segment that begins there: nothing in it can be wrong.
+    /// The literal of the node whose text is exactly the segment that begins at `lower`. Such a segment needs no
+    /// decoding.
     private func literal(of node: Int, in path: UnsafeRawBufferPointer, at lower: Int) -> RouteLiteral? {
         let range = nodes[node].literals
         guard !range.isEmpty else { return nil }
@@ -129,7 +130,7 @@ struct RouteTrie: Sendable {
         case malformed(PathSegment.Problem)
     }
 
-    /// Where a segment leads that is none of the node's literals as it stands.
+    /// Where a segment leads that equals none of the node's literals as it is written.
     private func step(from node: Int, segment: UnsafeRawBufferPointer) -> Step {
         guard segment.offset(of: UInt8(ascii: "%")) != nil else {
             if PathSegment.isDots(segment) { return .malformed(.dots) }

@@ -1,4 +1,4 @@
-/// Finds what answers a method on a path. Frozen: made by `RouterBuilder.freeze()`, and only read from then on.
+/// Finds the route for a method and a path. `RouterBuilder.freeze()` makes it, and it never changes.
 public struct Router: Sendable {
     /// Every method that some route has, for `OPTIONS *`.
     private static let everything = "DELETE, GET, HEAD, OPTIONS, PATCH, POST, PUT"
@@ -17,18 +17,18 @@ public struct Router: Sendable {
 
     enum Decision {
         case handle(RouteMatch)
-        /// The path is known, and the method not possible on it; or it is `OPTIONS`, which asks for just that.
+        /// The path exists but not for this method, or the method is `OPTIONS`, which asks for the list of methods.
         case tell(RouteMatch, allow: String)
         case respond(HTTPResponse)
         case refuse(HTTPError)
     }
 
-    /// What stands at the target of a request. Numbers only, see `RouteTrie.Outcome`.
+    /// The result of routing a request's target. Numbers only, see `RouteTrie.Outcome`.
     enum Finding {
         case path(RouteTrie.Outcome)
         /// `*`: the server itself.
         case asterisk
-        /// RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path to find.
+        /// RFC 9110, 9.3.6: the target of CONNECT is an authority, so there is no path.
         case authority
     }
 
@@ -44,7 +44,7 @@ public struct Router: Sendable {
         }
     }
 
-    /// `HEAD` is answered by what answers `GET`.
+    /// A route for `GET` responds to `HEAD` as well.
     func decide(_ finding: Finding, _ method: HTTPMethod) -> Decision {
         switch finding {
         case .authority: .refuse(.methodNotAllowed(method, allow: Self.everything))
@@ -52,7 +52,7 @@ public struct Router: Sendable {
         case .path(.found(let route, let parameters)): .handle(match(route, parameters))
         case .path(.wrongMethod(let node, let parameters)):
             .tell(RouteMatch(route: trie.anyRoute(of: node), parameters: parameters), allow: trie.allow(node))
-        // Possible nowhere, so also not where nothing is.
+        // TRACE is not possible on any path, whether or not the path exists.
         case .path(.notFound) where method == .trace: .refuse(.methodNotAllowed(method, allow: Self.everything))
         case .path(.notFound): .refuse(.notFound)
         case .path(.malformed(let problem)): .refuse(.badTarget(problem.sentence))

@@ -24,7 +24,7 @@ public struct RouterBuilder {
 
     /// Adds a route with an asynchronous handler.
     ///
-    /// - Parameter allow: what `OPTIONS` and 405 list on this path; that of the path's first route counts.
+    /// - Parameter allow: what `OPTIONS` and 405 list on this path. The first route of a path decides.
     public mutating func on(
         _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil,
         _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -32,17 +32,16 @@ public struct RouterBuilder {
         on(method, pattern, allow: allow, handler: Self.task(respond))
     }
 
-    /// Adds a route whose handler says itself whether there is something to wait for: nothing runs faster than a handler
-    /// that responds at once.
+    /// Adds a route whose handler decides itself whether it has to wait. A handler that responds at once is the
+    /// fastest.
     public mutating func on(
         _ method: HTTPMethod, _ pattern: String, allow: AllowRule? = nil, handler: @escaping HTTPHandler
     ) {
         add(method, pattern, allow, takesPieces: false, handler)
     }
 
-    /// Adds a route whose handler takes the body piece by piece, as it comes, from ``HTTPRequest/reader``. Not
-    /// `limits.bodyBytes` bounds it but `limits.streamedBodyBytes`, and its client has the time for a body for each few
-    /// kilobytes.
+    /// Adds a route whose handler reads the body piece by piece from ``HTTPRequest/reader``. The limit is
+    /// `limits.streamedBodyBytes` in place of `limits.bodyBytes`, and `timeouts.body` applies to each few kilobytes.
     public mutating func onPieces(
         _ method: HTTPMethod, _ pattern: String,
         _ respond: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -61,7 +60,7 @@ public struct RouterBuilder {
         _ handler: @escaping HTTPHandler
     ) {
         var handler = handler
-        // Not by `reduce`, which would call each function through two more.
+        // `reduce` would wrap each function in two more calls.
         for middleware in middleware.reversed() {
             let next = handler
             handler = { try middleware.respond(to: $0, next: next) }
@@ -70,7 +69,7 @@ public struct RouterBuilder {
             Entry(method: method, pattern: pattern, allow: allow, takesPieces: takesPieces, handler: handler))
     }
 
-    /// Puts `middleware` around every route that is added from now on, inside of what is there already.
+    /// Wraps `middleware` around every route that is added later, inside the middleware that is there already.
     public mutating func use(_ middleware: any HTTPMiddleware) { self.middleware.append(middleware) }
 
     /// Adds the routes of `add` with `middleware` around each of them, the first one outermost.
@@ -83,8 +82,8 @@ public struct RouterBuilder {
     }
 
     /// The router that serves these routes.
-    /// - Throws: `RouteError` when a pattern is malformed, when one path would fit two patterns, or when a method
-    ///   stands twice on a path: whatever the order was, nobody could say what is served.
+    /// - Throws: `RouteError` when a pattern is malformed, when a path would match two patterns, or when a path has the
+    ///   same method twice.
     public func freeze() throws(RouteError) -> Router {
         var routes: [Route] = []
         for (index, entry) in entries.enumerated() {

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The body of a request whose route takes it piece by piece, see `RouterBuilder.onPieces(_:_:_:)`.
+/// The body of a request whose route reads it piece by piece, see `RouterBuilder.onPieces(_:_:_:)`.
 ///
 /// ```swift
 /// while let piece = try await reader.next() { count += piece.count }
 /// ```
 ///
-/// Nothing is read from the client while nobody asks: who works slowly holds it back. A handler that answers before the
-/// end has its answer sent at once; the rest is not read, and the connection ends.
+/// The server reads from the client only while the handler waits for a piece, so a slow handler slows the client down.
+/// When a handler responds before the end, the response is sent at once, the rest is not read, and the connection ends.
 public final class HTTPBodyReader: Sendable {
     private struct State {
         var piece: [UInt8]?
@@ -16,7 +16,7 @@ public final class HTTPBodyReader: Sendable {
         var waiting: CheckedContinuation<Outcome, Never>?
         weak var exchange: Exchange?
 
-        /// What there is to say, if anything.
+        /// The next result for the reader, if there is one.
         mutating func take() -> Outcome? {
             if let piece {
                 self.piece = nil
@@ -31,18 +31,18 @@ public final class HTTPBodyReader: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter first: what has come already.
+    /// - Parameter first: bytes that have arrived already.
     init(first: [UInt8]) { state = Mutex(State(piece: first)) }
 
-    /// The reader of a body that the client has not been asked for: the server does so when the handler ends with what
-    /// ``next()`` throws.
+    /// A reader for a client that waits to be asked for its body: ``next()`` throws, and the server asks when the
+    /// handler ends with that error.
     static var awaiting: HTTPBodyReader {
         let reader = HTTPBodyReader(first: [])
         reader.state.withLock { $0 = State(isBroken: true) }
         return reader
     }
 
-    /// The next bytes; nil at the end. To be asked by one task at a time.
+    /// The next bytes; `nil` at the end. One task at a time may call it.
     ///
     /// - Throws: ``HTTPBodyBroken`` when the rest will not come.
     public func next() async throws(HTTPBodyBroken) -> [UInt8]? {
@@ -57,7 +57,7 @@ public final class HTTPBodyReader: Sendable {
         return try outcome.get()
     }
 
-    /// Says whom to ask for more.
+    /// Sets the exchange that requests more bytes.
     func belongs(to exchange: Exchange) { state.withLock { $0.exchange = exchange } }
 
     /// - Parameter piece: empty at the end of the body.
@@ -67,7 +67,7 @@ public final class HTTPBodyReader: Sendable {
         }
     }
 
-    /// No more will come.
+    /// No more bytes will arrive.
     func fail() { wake { $0.isBroken = true } }
 
     private func wake(_ change: (inout State) -> Void) {
@@ -81,7 +81,7 @@ public final class HTTPBodyReader: Sendable {
     }
 }
 
-/// The client left, was too slow or broke the rules of its body's framing, or the server stops.
+/// The client disconnected, was too slow or violated the framing of the body, or the server stops.
 public struct HTTPBodyBroken: Error, Sendable, CustomStringConvertible {
     public var description: String { "the request's body broke off" }
 }

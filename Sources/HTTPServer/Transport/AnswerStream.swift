@@ -2,15 +2,15 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// An answer's body on its way from its source to a connection. Owned by the bridge from `cmhd_respond` until
+/// The body of a response on its way from its source to a connection. The bridge owns it from `cmhd_respond` until
 /// `stream_released`.
 ///
-/// `@unchecked Sendable`: `connection` is a pointer that C owns, and used only to resume it when `AnswerStreamState` says
-/// that it is suspended, which it says once for each suspension; a suspended connection stays until it is resumed.
+/// `@unchecked Sendable`: C owns `connection`. It is used only to resume it, once for each time that
+/// `AnswerStreamState` reports a suspension; a suspended connection stays until it is resumed.
 final class AnswerStream: @unchecked Sendable {
     private let source: HTTPBodySource
     private let connection: OpaquePointer
-    /// Told what the source threw.
+    /// Reports what the source threw.
     private let report: @Sendable (any Error) -> Void
     private let state = Mutex(AnswerStreamState())
     private let task = Mutex<Task<Void, Never>?>(nil)
@@ -28,7 +28,7 @@ final class AnswerStream: @unchecked Sendable {
         case nil: break
         }
         ask()
-        // A source that does not wait has given its piece already.
+        // A source that does not wait has delivered its piece already.
         return state.withLock { $0.produce(into: room) } ?? Int(CMHD_PRODUCE_LATER)
     }
 
@@ -36,7 +36,7 @@ final class AnswerStream: @unchecked Sendable {
         let asking = Task.immediate { [self] in
             do {
                 var piece = try await source.next()
-                // Nothing is no end.
+                // An empty piece does not end the body.
                 while piece?.isEmpty == true { piece = try await source.next() }
                 came(piece)
             } catch {

@@ -1,9 +1,10 @@
 import CMicroHTTPD
 import Glibc
 
-/// The order in which a connection asks for bytes, their source gives them, and the connection is suspended in between.
+/// The order of events in a streamed response: the connection asks for bytes, the source delivers them, and the
+/// connection is suspended in between.
 ///
-/// A value, one method an event, no lock and no socket: `AnswerStream` keeps it under its lock.
+/// A value with one method for each event, without a lock or a socket. `AnswerStream` keeps it under its lock.
 struct AnswerStreamState {
     private enum State {
         case idle
@@ -20,7 +21,7 @@ struct AnswerStreamState {
 
     private var state = State.idle
 
-    /// Whether anybody waits for what the source says.
+    /// Whether anything waits for the source's next piece.
     var isWanted: Bool {
         switch state {
         case .asked, .suspended: true
@@ -28,7 +29,8 @@ struct AnswerStreamState {
         }
     }
 
-    /// The connection has room. Gives what `cmhd_callbacks.produce` returns; nil: ask the source, and then again.
+    /// The connection has room. Returns what `cmhd_callbacks.produce` returns; `nil` means: ask the source, then call
+    /// again.
     mutating func produce(into room: UnsafeMutableRawBufferPointer) -> Int? {
         switch state {
         case .idle:
@@ -45,12 +47,13 @@ struct AnswerStreamState {
         }
     }
 
-    /// The source gave its next piece, or nil for the end. True: the caller must resume the connection now.
+    /// The source delivered its next piece, or `nil` for the end. When this returns true, the caller must resume the
+    /// connection.
     mutating func take(_ piece: [UInt8]?) -> Bool {
         change(to: piece.map { .has($0, place: 0) } ?? .atEnd)
     }
 
-    /// The source failed, or the stream is to end. True: the caller must resume the connection now.
+    /// The source failed, or the stream is to end. When this returns true, the caller must resume the connection.
     mutating func fail() -> Bool {
         if case .suspended = state { return change(to: .broken) }
         if case .over = state { return false }
@@ -71,13 +74,13 @@ struct AnswerStreamState {
         }
     }
 
-    /// The connection is suspended now. True: resume it at once.
+    /// The connection is suspended now. When this returns true, the caller resumes it at once.
     mutating func suspended() -> Bool {
         guard case .asked = state else { return true }
         state = .suspended
         return false
     }
 
-    /// Nobody will ask any more.
+    /// The connection will not ask again.
     mutating func release() { state = .over }
 }

@@ -2,15 +2,14 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// A request on its way through a handler, and the connection that waits for its answer.
+/// A request whose handler runs, and the connection that waits for its response.
 ///
-/// Owned by the task that runs the handler, or by its responder, and, while the connection is
-/// suspended, by the bridge, which holds one retain from `request` until `resumed` or `abandoned`.
+/// The task of the handler, or its responder, owns it. While the connection is suspended the bridge owns it as well, by
+/// one retain from `request` until `resumed` or `abandoned`.
 ///
-/// `@unchecked Sendable`: `connection` is a pointer that C owns. It is used on two occasions only: on the
-/// worker's own thread, and to resume it when `ExchangeState` says that it is suspended, which it says once. That is
-/// done under the lock: it stays until then, since ``abandoned()`` wants the lock as well. Everything else is immutable
-/// or under the lock.
+/// `@unchecked Sendable`: C owns `connection`. It is used on the worker's own thread, and to resume it, once, when
+/// `ExchangeState` says that it is suspended. The resumption happens under the lock, and ``abandoned()`` needs the lock
+/// as well, so the connection still exists. Everything else is immutable or under the lock.
 final class Exchange: @unchecked Sendable {
     let request: HTTPRequest
     private let core: ServerCore
@@ -18,7 +17,7 @@ final class Exchange: @unchecked Sendable {
     private let state = Mutex(ExchangeState())
     /// The worker's.
     private let thread = pthread_self()
-    /// Touched on the worker's thread only; and on another when that one is over, and nobody asks for it any more.
+    /// Used on the worker's thread only, or after that thread has ended.
     private var task: Task<Void, Never>?
     /// What middleware does to a deferred response, the outermost first. Complete before the handler begins.
     var transforms: [HTTPOutcome.Transform] = []
@@ -29,8 +28,8 @@ final class Exchange: @unchecked Sendable {
         self.connection = connection
     }
 
-    /// Goes on with what the handler has begun. Work that never waits is done when this returns, and its response is
-    /// returned. Otherwise the response comes later, and the connection is to be suspended.
+    /// Continues with the outcome of the handler. Work that never waits is done when this returns, and its response is
+    /// returned. Otherwise the response comes later, and the caller suspends the connection.
     func start(_ outcome: consuming HTTPOutcome) -> HTTPResponse? {
         request.reader?.belongs(to: self)
         if case .task(let work) = outcome { run(work) } else { proceed(with: outcome) }
@@ -78,7 +77,7 @@ final class Exchange: @unchecked Sendable {
 
     private func finish(_ response: HTTPResponse) {
         state.withLock { if $0.finish(response) { cmhd_resume(connection) } }
-        // Who still waits for more of the body waits in vain.
+        // A handler that still waits for more of the body gets an error.
         request.reader?.fail()
     }
 
@@ -99,7 +98,7 @@ final class Exchange: @unchecked Sendable {
     /// See `cmhd_callbacks.suspended`.
     func suspended() -> Bool { state.withLock { $0.suspended() } }
 
-    /// The answer, now that the connection runs again.
+    /// The response, now that the connection runs again.
     func resumed() -> HTTPResponse? { state.withLock { $0.resumed() } }
 
     func abandoned() {
@@ -108,7 +107,7 @@ final class Exchange: @unchecked Sendable {
         task?.cancel()
     }
 
-    /// The request has waited long enough: it is answered with an error, and its handler told to stop.
+    /// A deadline has passed: the response is an error, and the handler is cancelled.
     func end(_ error: HTTPError) {
         finish(core.response(to: error, of: request))
         task?.cancel()

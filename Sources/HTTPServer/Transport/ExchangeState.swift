@@ -1,32 +1,32 @@
-/// The order in which a request's handler finishes and its connection is suspended and resumed: the handler may
-/// finish on any thread, at any moment, and the connection must be resumed exactly once if it was suspended.
+/// The order in which a request's handler finishes and its connection is suspended and resumed. The handler may finish
+/// on any thread at any moment, and a suspended connection must be resumed exactly once.
 ///
-/// A handler that takes the body piece by piece may also want the next piece: the connection is then resumed for that,
-/// and suspended again when the piece is there.
+/// A handler that reads the body piece by piece may also want the next piece. The connection is then resumed for the
+/// piece, and suspended again when the piece has arrived.
 ///
-/// A value, one method an event, no lock and no socket: `Exchange` keeps it under its lock.
+/// A value with one method for each event, without a lock or a socket. `Exchange` keeps it under its lock.
 struct ExchangeState {
     private enum State {
         /// The handler runs, still inside the call that handed the request over.
         case running
-        /// It finished inside that call.
+        /// The handler finished inside that call.
         case finishedAtOnce(HTTPResponse)
-        /// Inside that call it has come to wait for the next piece.
+        /// The handler began to wait for the next piece inside that call.
         case wantingAtOnce
-        /// That call returned without an answer, or a piece has come; the connection is about to be suspended.
+        /// That call returned without a response, or a piece has arrived. The connection is about to be suspended.
         case suspending
-        /// The answer came in between: resume as soon as it is suspended.
+        /// The response came before the suspension: resume as soon as the connection is suspended.
         case finishedWhileSuspending(HTTPResponse)
-        /// The next piece was wanted in between.
+        /// The handler wanted the next piece before the suspension.
         case wantingWhileSuspending
         case suspended
-        /// The connection was told to resume, and takes the answer when it runs again.
+        /// The connection was told to resume. It takes the response when it runs again.
         case resuming(HTTPResponse)
-        /// The connection was told to resume, for the next piece.
+        /// The connection was told to resume to read the next piece.
         case resumingForPiece
-        /// The connection runs, until the next piece is there.
+        /// The connection reads until the next piece has arrived.
         case reading
-        /// The handler has not waited for it.
+        /// The handler responded without waiting for the piece.
         case finishedWhileReading(HTTPResponse)
         case over
     }
@@ -43,13 +43,13 @@ struct ExchangeState {
             return true
         case .resumingForPiece: state = .resuming(response)
         case .reading: state = .finishedWhileReading(response)
-        // Too late: there was a deadline, or the client has gone.
+        // Too late: a deadline came first, or the client has disconnected.
         case .finishedAtOnce, .finishedWhileSuspending, .finishedWhileReading, .resuming, .over: break
         }
         return false
     }
 
-    /// The handler waits for the next piece. True: the caller must resume the connection now.
+    /// The handler waits for the next piece. When this returns true, the caller must resume the connection.
     mutating func want() -> Bool {
         switch state {
         case .running: state = .wantingAtOnce
@@ -63,7 +63,7 @@ struct ExchangeState {
         return false
     }
 
-    /// The call that handed the request over is about to return: with an answer, or else to be suspended.
+    /// The call that handed the request over is about to return. Without a response the connection is then suspended.
     mutating func leave() -> HTTPResponse? {
         var left = State.suspending
         swap(&left, &state)
@@ -77,7 +77,7 @@ struct ExchangeState {
         return nil
     }
 
-    /// The connection is suspended now. True: resume it at once.
+    /// The connection is suspended now. When this returns true, the caller resumes it at once.
     mutating func suspended() -> Bool {
         switch state {
         case .finishedWhileSuspending(let response): state = .resuming(response)
@@ -89,14 +89,14 @@ struct ExchangeState {
         return true
     }
 
-    /// The connection, which was suspended with a piece, runs again. Whether the next one is wanted.
+    /// The connection was suspended with a piece and runs again. Returns whether the handler wants the next piece.
     mutating func runsForPiece() -> Bool {
         guard case .resumingForPiece = state else { return false }
         state = .reading
         return true
     }
 
-    /// A piece, or the end of the body, has come, and the connection is about to be suspended.
+    /// A piece, or the end of the body, has arrived, and the connection is about to be suspended.
     mutating func pieceCame() {
         switch state {
         case .reading: state = .suspending
@@ -112,11 +112,11 @@ struct ExchangeState {
         return nil
     }
 
-    /// Whether the call that handed the request over is under way.
+    /// Whether the call that handed the request over is still running.
     var isRunning: Bool {
         if case .running = state { true } else { false }
     }
 
-    /// The connection broke: there is nobody to answer.
+    /// The connection broke, so no response can be sent.
     mutating func abandon() { state = .over }
 }

@@ -1,12 +1,12 @@
 import CMicroHTTPD
 import Glibc
 
-/// What the callbacks of the bridge need: the frozen routes, and how errors look. One for each server.
+/// What the bridge's callbacks need: the frozen routes and the error renderer. Each server has one.
 final class ServerCore: Sendable {
     let router: Router
     let errors: any HTTPErrorRenderer
     private let observer: (any HTTPServerObserver)?
-    /// What every answer's head ends with: `commonFields`, then the request's id, whose value is still to come.
+    /// The end of every response's head: `commonFields`, then the name of the request id's field.
     private let lastFields: [UInt8]
     private let ids = RequestIDs()
     /// One for each worker.
@@ -24,8 +24,8 @@ final class ServerCore: Sendable {
         lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
     }
 
-    /// Takes a request over from the bridge: everything is copied out of C's memory here.
-    /// - Returns: the exchange that answers later, retained; nil when the answer was queued.
+    /// Takes a request over from the bridge, and copies everything out of C's memory.
+    /// - Returns: the exchange that responds later, retained; `nil` when the response is queued.
     func take(_ raw: UnsafePointer<cmhd_request>) -> UnsafeMutableRawPointer? {
         let method =
             raw.pointee.head_length > 0
@@ -44,7 +44,7 @@ final class ServerCore: Sendable {
             refuse(request(raw, method, head, router.match(route, parameters)), refusal, on: connection)
             return nil
         }
-        // Nearly always, and without a decision in between, which would be copied.
+        // The usual case. It makes no `Decision`, which would be copied.
         if case .path(.found(let route, let parameters)) = finding {
             return handle(request(raw, method, head, router.match(route, parameters)), on: connection)
         }
@@ -62,7 +62,7 @@ final class ServerCore: Sendable {
     private static let rareFields =
         UInt32(1) << CMHD_FIELD_CONTENT_ENCODING.rawValue | UInt32(1) << CMHD_FIELD_CONTENT_RANGE.rawValue
 
-    /// RFC 9110, 8.4 and 14.5: a body that would be taken for something else than it is.
+    /// RFC 9110, 8.4 and 14.5: a body that would be taken for something else.
     private func refusal(of method: HTTPMethod, _ head: HTTPHead) -> HTTPError? {
         if method == .put, head.place(of: .contentRange).count > 0 { return .partialPut }
         let codings = HTTPRequestFields(head: head).values(of: .contentEncoding)
@@ -70,7 +70,7 @@ final class ServerCore: Sendable {
         return codings.allSatisfy { $0.lowercased() == "identity" } ? nil : .unsupportedContentEncoding
     }
 
-    /// Puts a request together: what it is made of goes into it, and is not counted once more.
+    /// Makes the request from its parts, which are consumed, so no reference is counted.
     private func request(
         _ raw: UnsafePointer<cmhd_request>, _ method: consuming HTTPMethod, _ head: consuming HTTPHead,
         _ match: consuming RouteMatch
@@ -90,14 +90,14 @@ final class ServerCore: Sendable {
         send(errors.response(to: error, of: request), to: request, on: connection)
     }
 
-    /// What is possible on a path, for who asked for that, or for something else.
+    /// Lists the methods of a path, for `OPTIONS` and for a method that is not possible.
     private func tell(_ request: HTTPRequest, _ allow: String, of route: Route?) -> HTTPResponse {
         do {
             var possible = allow
             do {
                 possible = try route?.allow?(request) ?? allow
             } catch {
-                // TRACE is possible nowhere, so also not where nothing is.
+                // TRACE is not possible on any path, whether or not the path exists.
                 guard request.method == .trace else { throw error }
             }
             guard request.method == .options else { throw HTTPError.methodNotAllowed(request.method, allow: possible) }
@@ -118,7 +118,7 @@ final class ServerCore: Sendable {
     /// - Returns: see `take`.
     private func handle(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
-        // Consumed, not copied: counting references to all that is in a response takes a while.
+        // The outcome is consumed: copying it would count every reference in a response.
         switch outcome(of: request, on: route) {
         case .response(let response):
             send(consume response, to: request, on: connection)
@@ -145,14 +145,14 @@ final class ServerCore: Sendable {
         return nil
     }
 
-    /// Read directly: the arithmetic of `Duration` is of 128 bits, and this is done for each request.
+    /// Reads the clock directly: `Duration` computes with 128 bits, and this runs for each request.
     private static func now() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
-    /// What a handler threw, as a response. Status 100 says that it needs the body first.
+    /// The response for an error that a handler threw. Status 100 means that the handler needs the body first.
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
         if request.awaitsContinue, error is HTTPBodyBroken || (error as? HTTPError)?.status == .continue {
             return HTTPResponse(.continue)
@@ -160,7 +160,7 @@ final class ServerCore: Sendable {
         return errors.response(to: error, of: request)
     }
 
-    /// Queues an answer. On the worker's thread.
+    /// Queues a response. Runs on the worker's thread.
     func send(_ response: consuming HTTPResponse, to request: HTTPRequest, on connection: OpaquePointer?) {
         if request.awaitsContinue, response.status == .continue { return cmhd_continue(connection) }
         if !response.fields.isWellFormed {
@@ -192,7 +192,7 @@ final class ServerCore: Sendable {
                     response.body.withUnsafeBytes { body in
                         answer.body = body.baseAddress
                         answer.body_length = body.count
-                        // Without an answer the bridge closes the connection: no memory is left to say anything.
+                        // Without a response the bridge closes the connection, because no memory is left for one.
                         if let source = response.source, let connection {
                             respond(&answer, with: source, to: request, on: connection)
                         } else {

@@ -2,11 +2,10 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// Runs what a handler does after it has waited, and makes deferred responses, on the thread that read the request, where its connection lives: many that a store wakes at once are one call of that thread, and no other has to
-/// be woken in between.
+/// Runs handlers that have waited, and makes deferred responses, on the thread that read the request and owns its
+/// connection. When a store wakes many handlers at once, one call wakes that thread for all of them.
 final class WorkerExecutor: TaskExecutor {
-    /// `@unchecked Sendable`: a pointer that C owns, which may be used on any thread until `ended` returns; so says
-    /// `cmhd_callbacks`.
+    /// `@unchecked Sendable`: C owns the pointer, which any thread may use until `ended` returns, see `cmhd_callbacks`.
     private struct Worker: @unchecked Sendable {
         let pointer: OpaquePointer
     }
@@ -19,7 +18,7 @@ final class WorkerExecutor: TaskExecutor {
     private struct State {
         var worker: Worker?
         var work: [Work] = []
-        /// Whose connections are all closed: what still runs has nobody to answer.
+        /// The worker has closed its connections. Work that is left runs on another thread.
         var isOver = false
     }
 
@@ -29,19 +28,19 @@ final class WorkerExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) { run(.job(UnownedJob(job))) }
 
-    /// Does it on the worker's thread, as soon as that comes to it.
+    /// Runs the work on the worker's thread as soon as possible.
     func run(_ work: Work) {
         let (isOver, worker) = state.withLock { state -> (Bool, Worker?) in
             if state.isOver { return (true, nil) }
             state.work.append(work)
-            // Only for the first of them: then the worker has been called.
+            // Only the first piece of work has to wake the worker.
             guard state.work.count == 1, let worker = state.worker else { return (false, nil) }
             calling.wrappingAdd(1, ordering: .acquiring)
             return (false, worker)
         }
         if isOver { runElsewhere(work) }
         guard let worker else { return }
-        // Not with the lock held: the worker wakes up and wants it.
+        // Outside the lock, because the worker takes it when it wakes up.
         cmhd_call_worker(worker.pointer)
         calling.wrappingSubtract(1, ordering: .releasing)
     }
@@ -52,9 +51,9 @@ final class WorkerExecutor: TaskExecutor {
         state.withLock { $0.worker = worker }
     }
 
-    /// Runs what has come in. On the worker's thread.
+    /// Runs the work that has arrived. On the worker's thread.
     func run() {
-        // Whoever wakes one handler often wakes more.
+        // A thread that wakes one handler often wakes more.
         sched_yield()
         var work: [Work] = []
         state.withLock { swap(&$0.work, &work) }
@@ -78,7 +77,7 @@ final class WorkerExecutor: TaskExecutor {
         for work in left { runElsewhere(work) }
     }
 
-    /// There is nobody to answer any more, but who made the answer may have more to do.
+    /// The connections are closed, but the work may have more to do than to respond.
     private func runElsewhere(_ work: Work) {
         switch work {
         case .job(let job): globalConcurrentExecutor.enqueue(job)

@@ -1,14 +1,14 @@
-/// A request that is answered with an error by the server itself: no such path, a body too large, a deadline.
+/// An error response of the server itself: no such path, a body that is too large, a deadline.
 ///
 /// Handlers may throw it as well. `detail` is safe to show to a client.
 public struct HTTPError: Error, Sendable, CustomStringConvertible {
     /// The status of the response.
     public let status: HTTPStatus
-    /// A name for programs, stable, such as `not_found`.
+    /// A stable name for programs, such as `not_found`.
     public let code: String
     /// A sentence for people.
     public let detail: String
-    /// Fields that belong to the answer, such as `Allow`.
+    /// Fields of the response, such as `Allow`.
     public let fields: HTTPFields
 
     /// An error with a stable code for programs and a sentence for people.
@@ -24,10 +24,10 @@ public struct HTTPError: Error, Sendable, CustomStringConvertible {
 
 extension HTTPError {
     static let notFound = HTTPError(.notFound, code: "not_found", detail: "There is nothing at this path.")
-    /// No error that a client sees: the handler needs the body of a request that ``HTTPRequest/awaitsContinue``.
+    /// No client sees this error: the handler needs the body of a request that ``HTTPRequest/awaitsContinue``.
     public static let bodyIsAwaited = HTTPError(.continue, code: "continue", detail: "The body is awaited.")
 
-    /// A write may be done although nobody waits for it any more.
+    /// A write may complete although its client no longer waits.
     static func deadline(of method: HTTPMethod) -> HTTPError {
         let advice = method.isSafe ? "" : " The write may have been done: read before you try again."
         return HTTPError(

@@ -3,14 +3,14 @@ import Synchronization
 
 /// The name of a header field: a token, compared without regard to case (RFC 9110, section 5.1).
 ///
-/// Names are constants of the program. Their text lies where it never goes, a literal's or in a table: with a string in
-/// it, a name would be retained and released each time that a request is asked for it.
+/// Names are constants of the program, so their text is never freed. A string would be retained and released each time
+/// that a request is asked for a field.
 public struct HTTPFieldName: Sendable {
     /// The text; never written to, never freed.
     nonisolated(unsafe) let bytes: UnsafeBufferPointer<UInt8>
-    /// Which of the names it is whose places the bridge notes in a request, see `cmhd_field_name`.
+    /// Which well-known name it is; the bridge notes the places of these, see `cmhd_field_name`.
     let known: cmhd_field_name
-    /// Whether the transport alone may set it in an answer.
+    /// Whether only the transport may set it in a response.
     let isTransports: Bool
 
     /// - Precondition: `text` is a token. Names come from the program, not from outside.
@@ -23,7 +23,7 @@ public struct HTTPFieldName: Sendable {
         }
     }
 
-    /// The names that are no constants of this file, by their texts: each is kept once.
+    /// The names that are not constants of this file, by their texts: each is made once.
     private static let madeBefore = Mutex<[String: HTTPFieldName]>([:])
 
     private init(keeping text: String) {
@@ -41,7 +41,7 @@ public struct HTTPFieldName: Sendable {
         isTransports = false
     }
 
-    /// As it is written in an answer.
+    /// As it is written in a response.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// `Accept`.

@@ -1,10 +1,11 @@
 import CMicroHTTPD
 import Glibc
 
-/// The header fields of an answer, in the order they will be sent.
+/// The header fields of a response, in the order in which they are sent.
 ///
-/// They are kept as the text that goes out: a line is checked when it is added, and nobody looks at it again. Lines that
-/// are fixed come first and an entity tag comes last, each in its own short form. What HTTP cannot carry is left out and remembered, see `isWellFormed`.
+/// They are kept as the bytes that are sent. A line is checked once, when it is added. Fixed lines come first and an
+/// entity tag comes last, each in a short form of its own. A malformed field is left out, and `isWellFormed` becomes
+/// false.
 public struct HTTPFields: Sendable {
     /// One field line: a name and a value.
     public struct Line: Sendable {
@@ -14,26 +15,26 @@ public struct HTTPFields: Sendable {
         public let value: String
     }
 
-    /// What comes first, if anything.
+    /// The lines that come first, if any.
     private(set) var fixed: HTTPFixedFields?
-    /// Name, colon, blank, value, CR LF; and so on.
+    /// Name, colon, blank, value, CR LF; repeated.
     private(set) var text: [UInt8] = []
-    /// What comes last, if anything.
+    /// The entity tag that comes last, if any.
     private(set) var entityTag: UInt64?
-    /// False once somebody added a value that is empty or has a control character in it, or a field that is the
-    /// transport's to set: the answer is a mistake then, and not given.
+    /// False after a value was added that is empty or contains a control character, or a field that only the transport
+    /// may set. The server then sends an error instead of the response.
     public private(set) var isWellFormed = true
 
-    /// Room for the fields of most answers.
+    /// Room for the fields of most responses.
     private static let usualBytes = 224
 
     /// Starts without fields.
     public init() {}
 
-    /// From lines that ``wholeText`` gave.
+    /// From lines that ``wholeText`` returned.
     package init(wholeText: [UInt8]) { text = wholeText }
 
-    /// Begins with those.
+    /// Begins with fixed lines.
     public init(_ fixed: HTTPFixedFields) { self.fixed = fixed }
 
     /// All fields, in the order in which they are sent.
@@ -46,7 +47,7 @@ public struct HTTPFields: Sendable {
         return lines
     }
 
-    /// The first value of that name; setting it replaces every line of the name, or removes them.
+    /// The first value of the name. Setting it replaces every line of the name; `nil` removes them.
     public subscript(name: HTTPFieldName) -> String? {
         get {
             var found: String?
@@ -60,7 +61,7 @@ public struct HTTPFields: Sendable {
             forEachLine { other, _, line in
                 if !name.isSame(as: other) { kept.append(contentsOf: line) }
             }
-            // The lines that were fixed are among those that are kept.
+            // The lines that were fixed are among the lines that are kept.
             let wasWellFormed = isWellFormed
             self = HTTPFields()
             isWellFormed = wasWellFormed
@@ -69,8 +70,8 @@ public struct HTTPFields: Sendable {
         }
     }
 
-    /// Adds a line, whatever is there: the fast way where the name is known to be new, and the only one for
-    /// names that may come twice, such as `Set-Cookie`.
+    /// Adds a line without looking for others: the fast way for a name that is not there yet, and the only way for
+    /// names that may occur twice, such as `Set-Cookie`.
     public mutating func add(_ name: HTTPFieldName, _ value: String) {
         guard !name.isTransports else {
             isWellFormed = false
@@ -80,7 +81,7 @@ public struct HTTPFields: Sendable {
         value.utf8.span.withUnsafeBufferPointer { append(name.bytes, $0) }
     }
 
-    /// Adds the lines of others, which costs next to nothing: the way to fields that are always the same.
+    /// Adds the lines of others by copying bytes: the cheap way to add constant fields.
     public mutating func add(contentsOf others: HTTPFields) {
         if !others.isWellFormed { isWellFormed = false }
         writeEntityTag()
@@ -90,29 +91,29 @@ public struct HTTPFields: Sendable {
         if let tag = others.entityTag { add(entityTag: tag) }
     }
 
-    /// Begins with other fixed lines, if it begins with `old`.
-    /// - Returns: whether it did.
+    /// Replaces the fixed lines if they are `old`.
+    /// - Returns: whether they were.
     package mutating func replace(_ old: HTTPFixedFields, with new: HTTPFixedFields) -> Bool {
         guard fixed?.bytes.baseAddress == old.bytes.baseAddress else { return false }
         fixed = new
         return true
     }
 
-    /// Adds an `ETag` that is a number in quotes. It stays a number until the answer is put together: an answer with
-    /// lines that are fixed, and such a tag, takes no memory for its fields.
+    /// Adds an `ETag` that is a number in quotes. It stays a number until the response is sent, so a response with
+    /// fixed lines and such a tag needs no memory for its fields.
     public mutating func add(entityTag number: UInt64) {
         writeEntityTag()
         entityTag = number
     }
 
-    /// Makes a line of the tag: what is added next comes behind it.
+    /// Writes the entity tag as a line, so that a further line comes after it.
     private mutating func writeEntityTag() {
         guard let tag = entityTag else { return }
         entityTag = nil
         add(.etag, "\"\(tag)\"")
     }
 
-    /// All lines as they go out.
+    /// All lines as they are sent.
     package var wholeText: [UInt8] {
         var copy = self
         copy.writeEntityTag()
@@ -124,7 +125,7 @@ public struct HTTPFields: Sendable {
     }
 
     private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
-        // An empty value is no mistake in HTTP, but libraries drop it.
+        // HTTP allows an empty value, but libraries drop it.
         guard let nameBytes = name.baseAddress, let valueBytes = value.baseAddress, !value.isEmpty,
             cmhd_is_field_value(valueBytes, value.count)
         else {
@@ -147,7 +148,7 @@ public struct HTTPFields: Sendable {
         }
     }
 
-    /// - Parameter body: is given the name, the value and the whole of each line.
+    /// - Parameter body: gets the name, the value and the whole of each line.
     private func forEachLine(
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void
     ) {
@@ -172,20 +173,20 @@ extension HTTPFields: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// Header fields that many answers begin with, put together once and kept for good.
+/// Header fields that many responses begin with, written once and never freed.
 ///
 /// ```swift
 /// static let document = HTTPFixedFields([.contentType: "application/json", .cacheControl: "no-store"])
 /// var response = HTTPResponse(.ok, fields: HTTPFields(.document), body: bytes)
 /// ```
 ///
-/// An array would be counted by everyone who answers, on every processor. This is memory that is never freed, so that
-/// handing it on is free of that: make them as constants of the program, never while it serves.
+/// Every response would count references to an array, on every processor. This memory is never freed, so passing it on
+/// is free. Make them as constants of the program, never while it serves.
 public struct HTTPFixedFields: Sendable {
-    /// As they go out. Written before anybody has it, and never again.
+    /// The bytes that are sent. Written before any other code has them, and never again.
     nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
-    /// - Precondition: the fields can be sent.
+    /// - Precondition: the fields are well-formed.
     public init(_ fields: HTTPFields) {
         precondition(fields.isWellFormed, "fixed fields are malformed: \(fields.lines)")
         let text = fields.wholeText

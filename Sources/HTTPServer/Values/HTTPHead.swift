@@ -1,16 +1,16 @@
 import CMicroHTTPD
 import Glibc
 
-/// A request's head as it stood on the wire, in one block: the request line and the fields, looked up in place.
+/// A request's head as it was on the wire, in one block: the request line and the fields.
 ///
-/// The block begins with the places of the well-known names; then comes a table of `cmhd_field`s, whose offsets count
-/// from the text; then the text. One allocation holds all of a head, however many fields it has.
+/// The block begins with the places of the well-known names. A table of `cmhd_field`s follows, whose offsets count from
+/// the text, and then the text. A head is one allocation, however many fields it has.
 struct HTTPHead: Sendable {
     private let block: [UInt8]
     let fieldCount: Int
     let target: Range<Int>
-    /// A bit for each well-known name that there is: most that are asked for are not, and that is seen without a look
-    /// at the block.
+    /// A bit for each well-known name that is there. Most fields that are asked for are absent, which this shows
+    /// without reading the block.
     private let present: UInt32
 
     private static var placesBytes: Int { Int(CMHD_FIELD_NAMES.rawValue) * MemoryLayout<cmhd_field_place>.stride }
@@ -26,8 +26,8 @@ struct HTTPHead: Sendable {
         }
         let table = Int(request.field_count) * Self.entryBytes
         let size = Self.placesBytes + table + Int(request.head_length)
-        // Not by `init(unsafeUninitializedCapacity:)`: that asks the runtime for the array's type each time, which
-        // takes longer than all of this.
+        // `init(unsafeUninitializedCapacity:)` asks the runtime for the array's type each time, which takes longer than
+        // all of this.
         var block: [UInt8] = []
         block.append(addingCapacity: size) { room in
             room.withUnsafeMutableBufferPointer { room, count in
@@ -44,7 +44,7 @@ struct HTTPHead: Sendable {
         present = request.present
     }
 
-    /// For requests that come from no wire: tests, and whoever calls a router directly.
+    /// For requests without a connection: in tests and for direct calls of a router.
     init(target: String, fields: [(HTTPFieldName, String)]) {
         var text = Array(target.utf8)
         var places = [cmhd_field_place](repeating: cmhd_field_place(), count: Int(CMHD_FIELD_NAMES.rawValue))
@@ -75,7 +75,7 @@ struct HTTPHead: Sendable {
         block[range.lowerBound + text..<range.upperBound + text]
     }
 
-    /// Gives `body` the bytes of the target.
+    /// Calls `body` with the bytes of the target.
     func withTarget<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         block.withUnsafeBytes { block in
             body(UnsafeRawBufferPointer(rebasing: block[target.lowerBound + text..<target.upperBound + text]))
@@ -91,7 +91,7 @@ struct HTTPHead: Sendable {
         return slice(Int(entry.value)..<Int(entry.value + entry.value_length))
     }
 
-    /// Gives `body` the value of a field.
+    /// Calls `body` with the value of a field.
     func lendValue(_ index: Int, to body: (UnsafeRawBufferPointer) -> Void) {
         block.withUnsafeBytes { block in
             let entry = entry(index, in: block)
@@ -100,14 +100,14 @@ struct HTTPHead: Sendable {
         }
     }
 
-    /// Gives `body` a part of the text.
+    /// Calls `body` with a part of the text.
     func lend(_ range: Range<Int>, to body: (UnsafeRawBufferPointer) -> Void) {
         block.withUnsafeBytes { block in
             body(UnsafeRawBufferPointer(rebasing: block[range.lowerBound + text..<range.upperBound + text]))
         }
     }
 
-    /// How many fields of that name there are, and the index of the first.
+    /// How many fields have the name, and the index of the first.
     func place(of name: HTTPFieldName) -> cmhd_field_place {
         if name.known == CMHD_FIELD_OTHER { return search(name) }
         guard present & 1 << name.known.rawValue != 0 else { return cmhd_field_place() }
@@ -127,7 +127,7 @@ struct HTTPHead: Sendable {
         return place
     }
 
-    /// Whether the field at that index has that name.
+    /// Whether the field at the index has the name.
     func isNamed(_ name: HTTPFieldName, _ index: Int) -> Bool {
         block.withUnsafeBytes { block in
             let entry = entry(index, in: block)

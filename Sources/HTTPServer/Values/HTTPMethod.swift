@@ -5,7 +5,7 @@ public enum HTTPMethod: Hashable, Sendable {
     case get, head, post, put, patch, delete, options, trace, connect
     case other(String)
 
-    /// The method of that name; names are case-sensitive (RFC 9110, section 9.1).
+    /// The method with that name. Names are case-sensitive (RFC 9110, section 9.1).
     public init(_ text: String) {
         switch text {
         case "GET": self = .get
@@ -48,7 +48,7 @@ extension HTTPMethod: CustomStringConvertible {
 }
 
 extension HTTPMethod {
-    /// One byte for each method that is known: comparing these costs nothing.
+    /// One byte for each known method, so that comparing costs nothing.
     enum Code: UInt8, Sendable {
         case get, head, post, put, patch, delete, options, trace, connect, other
     }
@@ -68,7 +68,7 @@ extension HTTPMethod {
         }
     }
 
-    /// From the wire, without making a string of the methods that are known.
+    /// From the wire. A known method needs no string.
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         switch bytes.count {
         case 3 where Self.isSame(bytes, "GET"): self = .get

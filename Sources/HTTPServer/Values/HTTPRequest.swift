@@ -1,26 +1,27 @@
 import Synchronization
 
-/// One whole request. Immutable, but for the note that a handler may leave for the log.
+/// One whole request. Immutable, except for the note that a handler may leave for the log.
 public final class HTTPRequest: Sendable {
-    /// Names this request in the answer's `Request-Id` and in the log: the client's own if it sent a usable one.
+    /// Identifies the request in the response's `Request-Id` and in the log: the client's own id if it sent a usable
+    /// one.
     public let id: RequestID
-    /// The method; `HEAD` stays `HEAD`, also where a route for `GET` responds.
+    /// The method. `HEAD` stays `HEAD`, even when a route for `GET` responds.
     public let method: HTTPMethod
     /// The header fields as they were sent.
     public let fields: HTTPRequestFields
     private let wholeBody: [UInt8]
     /// Whether the client sends the body only when it is asked to (`Expect: 100-continue`), and has not been asked yet.
     public let awaitsContinue: Bool
-    /// The body of a request whose route takes it piece by piece; nil when it has none, or comes as a whole.
+    /// The body of a request whose route reads it piece by piece; `nil` without a body, and when it comes as a whole.
     public let reader: HTTPBodyReader?
-    /// Who sent it, as far as the connection tells: a proxy's address when there is one in between.
+    /// The address of the connection's other end: a proxy's if there is one.
     public let peer: PeerAddress
-    /// The route that was found, and what its parameters stand for.
+    /// The matched route and its parameters.
     public let match: RouteMatch
-    /// When its worker turned to it, in nanoseconds of the monotonic clock: what it waited in the kernel before is not
-    /// known.
+    /// When its worker began with it, in nanoseconds of the monotonic clock. The time before that, in the kernel, is
+    /// unknown.
     public let receivedAt: UInt64
-    /// Which of the server's workers serves it, from 0: something to spread counters by.
+    /// The index of the server's worker that serves it. Counters can be spread by it.
     public let worker: Int
 
     private let storedNote = Mutex<Note?>(nil)
@@ -41,10 +42,10 @@ public final class HTTPRequest: Sendable {
         self.worker = worker
     }
 
-    /// The body, once it is there as a whole; empty when there is none, or when `reader` has it.
+    /// The whole body; empty when there is none, or when `reader` has it.
     ///
-    /// - Throws: ``HTTPError/bodyIsAwaited`` while the client waits to be asked for it. The server then asks, and runs the
-    ///   handler again from its beginning. So check whatever can be checked first, and change nothing before.
+    /// - Throws: ``HTTPError/bodyIsAwaited`` while the client waits to be asked for it. The server then asks, and calls
+    ///   the handler again from its beginning. So check everything else first, and change nothing before.
     public var body: [UInt8] {
         get throws(HTTPError) {
             try requireBody()
@@ -52,12 +53,12 @@ public final class HTTPRequest: Sendable {
         }
     }
 
-    /// Throws what ``body`` throws: for a handler that takes the body piece by piece.
+    /// Throws what ``body`` throws: for a handler that reads the body piece by piece.
     public func requireBody() throws(HTTPError) {
         if awaitsContinue { throw .bodyIsAwaited }
     }
 
-    /// 128 bits that a handler leaves for whoever observes the server, such as the id of who asked.
+    /// 128 bits that a handler leaves for the server's observer, such as the id of the session.
     public struct Note: Sendable, Equatable {
         /// The two halves of the 128 bits.
         public let high, low: UInt64
@@ -69,7 +70,7 @@ public final class HTTPRequest: Sendable {
         }
     }
 
-    /// Nil until a handler sets it, which it does before it answers.
+    /// `nil` until a handler sets it, before it responds.
     public var note: Note? {
         get { storedNote.withLock { $0 } }
         set { storedNote.withLock { $0 = newValue } }
@@ -78,7 +79,7 @@ public final class HTTPRequest: Sendable {
     /// The request target as it was sent.
     public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
 
-    /// Whether the target has a query, if only an empty one.
+    /// Whether the target has a query, even an empty one.
     public var hasQuery: Bool { fields.head.withTarget { RequestTarget($0).query != nil } }
 
     /// The arguments of the query, decoded.
@@ -91,28 +92,28 @@ public final class HTTPRequest: Sendable {
         }
     }
 
-    /// What a parameter of the route stands for, decoded.
-    /// - Precondition: the route has a parameter of that name: anything else is a mistake in the program.
+    /// The decoded value of a parameter of the route.
+    /// - Precondition: the route has a parameter of that name.
     public func parameter(_ name: String) -> String {
         guard let index = match.route?.pattern.parameterNames.firstIndex(of: name) else {
             preconditionFailure("route \(match.route?.pattern.text ?? "-") has no parameter \(name)")
         }
         var text = ""
         lendParameter(index) { raw in
-            // The router refused what cannot be decoded.
+            // The router has refused parameters that cannot be decoded.
             let escaped = raw.offset(of: UInt8(ascii: "%")).flatMap { _ in PercentEncoding.decode(ArraySlice(raw)) }
             text = escaped.map { String(decoding: $0, as: UTF8.self) } ?? String(decoding: raw, as: UTF8.self)
         }
         return text
     }
 
-    /// What the parameter at that place of the route stands for, as it was sent, without making a string.
+    /// The value of the route's parameter at that place, as it was sent, without making a string.
     public func parameterBytes(_ index: Int) -> ArraySlice<UInt8> {
         let span = match.parameters[index]
         return fields.head.slice(Int(span.lower)..<Int(span.upper))
     }
 
-    /// Gives those bytes to `body`, without counting a reference.
+    /// Calls `body` with those bytes, without counting a reference.
     public func lendParameter(_ index: Int, to body: (UnsafeRawBufferPointer) -> Void) {
         let span = match.parameters[index]
         fields.head.lend(Int(span.lower)..<Int(span.upper), to: body)

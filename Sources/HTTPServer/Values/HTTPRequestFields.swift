@@ -1,29 +1,29 @@
-/// The header fields of a request, in the order they came in, looked up where they lie.
+/// The header fields of a request, in the order in which they were sent.
 public struct HTTPRequestFields: Sendable {
     let head: HTTPHead
 
-    /// How many lines there are; a name may come more than once.
+    /// How many lines there are. A name may occur more than once.
     public var count: Int { head.fieldCount }
 
-    /// The value of the first field of that name. Bytes that are not UTF-8 are replaced.
+    /// The value of the first field of the name. Bytes that are not UTF-8 are replaced.
     public subscript(name: HTTPFieldName) -> String? {
         bytes(of: name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The value of the first field of that name as it was sent, without copying it.
+    /// The value of the first field of the name as it was sent, without copying it.
     public func bytes(of name: HTTPFieldName) -> ArraySlice<UInt8>? {
         let place = head.place(of: name)
         return place.count == 0 ? nil : head.value(Int(place.first))
     }
 
-    /// Gives `body` the value of the first field of that name as it was sent, if there is one. Nothing is counted or
-    /// copied: the way to what every request is asked for.
+    /// Calls `body` with the value of the first field of the name as it was sent, if there is one. It counts and copies
+    /// nothing, so it suits fields that every request is asked for.
     public func lend(_ name: HTTPFieldName, to body: (UnsafeRawBufferPointer) -> Void) {
         let place = head.place(of: name)
         if place.count > 0 { head.lendValue(Int(place.first), to: body) }
     }
 
-    /// The value of the only field of that name, as it was sent.
+    /// The value of the only field of the name, as it was sent.
     public func only(_ name: HTTPFieldName) -> Single {
         let place = head.place(of: name)
         return switch place.count {
@@ -33,14 +33,14 @@ public struct HTTPRequestFields: Sendable {
         }
     }
 
-    /// What there is of a field that may come once.
+    /// The occurrences of a field that may be sent once.
     public enum Single: Sendable {
         case none
         case one(ArraySlice<UInt8>)
         case several
     }
 
-    /// The values of every field of that name.
+    /// The values of every field of the name.
     public func values(of name: HTTPFieldName) -> [String] {
         let place = head.place(of: name)
         guard place.count > 0 else { return [] }
@@ -48,9 +48,9 @@ public struct HTTPRequestFields: Sendable {
             .map { String(decoding: head.value($0), as: UTF8.self) }
     }
 
-    /// How many lines carry that name.
+    /// How many lines have the name.
     public func count(of name: HTTPFieldName) -> Int { Int(head.place(of: name).count) }
 
-    /// Whether there is a field of that name.
+    /// Whether there is a field of the name.
     public func contains(_ name: HTTPFieldName) -> Bool { count(of: name) > 0 }
 }

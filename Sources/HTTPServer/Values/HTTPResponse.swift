@@ -1,6 +1,6 @@
-/// An answer: status, fields, and a body that is there as a whole, or made while it is sent.
+/// A response: status, fields, and a body that is there as a whole or produced while it is sent.
 ///
-/// `Content-Length`, `Date` and `Connection` are the transport's; a body given with 204 or 304 is not sent.
+/// The transport sets `Content-Length`, `Date` and `Connection`. A body with 204 or 304 is not sent.
 public struct HTTPResponse: Sendable {
     /// The status of the status line.
     public var status: HTTPStatus
@@ -8,17 +8,17 @@ public struct HTTPResponse: Sendable {
     public var fields: HTTPFields
     /// The whole body, unless ``source`` produces it.
     public var body: [UInt8]
-    /// Gives the body in place of ``body``.
+    /// Produces the body in place of ``body``.
     public var source: HTTPBodySource?
 
-    /// A plain text, UTF-8.
+    /// A response with a whole body.
     public init(_ status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields(), body: [UInt8] = []) {
         self.status = status
         self.fields = fields
         self.body = body
     }
 
-    /// With a body that is made while it is sent.
+    /// A response whose body is produced while it is sent.
     public init(_ status: HTTPStatus = .ok, fields: HTTPFields = HTTPFields(), source: HTTPBodySource) {
         self.init(status, fields: fields)
         self.source = source

@@ -8,7 +8,7 @@ public struct HTTPStatus: Hashable, Sendable {
         self.code = code
     }
 
-    /// Asks for a body that is awaited; never the status of a response.
+    /// Asks for a body that the client holds back; never the status of a response.
     static let `continue` = HTTPStatus(100)
     /// 200 OK.
     public static let ok = HTTPStatus(200)
@@ -63,7 +63,7 @@ public struct HTTPStatus: Hashable, Sendable {
     /// 507 Insufficient Storage.
     public static let insufficientStorage = HTTPStatus(507)
 
-    /// The phrase of the IANA registry; the class's for a code that is not used here.
+    /// The phrase of the IANA registry; for a code that is not used here, the phrase of its class.
     public var phrase: String {
         switch code {
         case 200: "OK"

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The address at the other end of a connection, kept as bytes and written out when somebody asks.
+/// The address of a connection's other end, kept as bytes and formatted on request.
 public struct PeerAddress: Hashable, Sendable {
     /// 16 bytes, IPv4 mapped into IPv6 (RFC 4291, section 2.5.5.2); all zero when unknown.
     let high, low: UInt64
-    /// The port on the other side.
+    /// The port of the other end.
     public let port: UInt16
 
-    /// Where the connection does not tell its peer.
+    /// The address of a connection without a known peer.
     public static let unknown = PeerAddress(high: 0, low: 0, port: 0)
 
     private init(high: UInt64, low: UInt64, port: UInt16) {

@@ -1,7 +1,7 @@
-/// What a request is called in its answer's `Request-Id` and in the log: 1 to 128 letters, digits and `-._`, so that it
-/// may stand anywhere as it is.
+/// The id of a request in its response's `Request-Id` and in the log: 1 to 128 letters, digits and `-._`, which need no
+/// escape anywhere.
 public struct RequestID: Sendable, Hashable {
-    /// A name that the server made is in place: neither making nor forgetting it takes memory.
+    /// An id that the server made is stored in place, so making and releasing it takes no memory.
     private enum Form: Sendable {
         case made(InlineArray<16, UInt8>)
         case sent([UInt8])
@@ -9,14 +9,14 @@ public struct RequestID: Sendable, Hashable {
 
     private let form: Form
 
-    /// How many characters a name has that the server made.
+    /// The length of an id that the server made.
     static let madeLength = prefixDigits + numberDigits
     private static let prefixDigits = 5
     private static let numberDigits = 10
     private static var digits: StaticString { "0123456789abcdefghjkmnpqrstvwxyz" }
 
-    /// - Parameter prefix: 25 bits, that are the server's.
-    /// - Parameter number: of which the lowest 50 bits count.
+    /// - Parameter prefix: the server's 25 bits.
+    /// - Parameter number: only the lowest 50 bits count.
     init(prefix: UInt32, number: UInt64) {
         var characters = InlineArray<16, UInt8>(repeating: 0)
         for place in 0..<Self.prefixDigits {
@@ -28,12 +28,12 @@ public struct RequestID: Sendable, Hashable {
         form = .made(characters)
     }
 
-    /// - Parameter place: from the last digit, which is 0.
+    /// - Parameter place: counted from the last digit, which is 0.
     private static func digit(_ number: UInt64, _ place: Int) -> UInt8 {
         digits.utf8Start[Int(truncatingIfNeeded: number >> UInt64(5 * place)) & 31]
     }
 
-    /// The client's own name for its request; nil when it is not one that may stand anywhere.
+    /// The client's own id for its request; `nil` when it is not usable.
     init?(sent name: some Collection<UInt8>) {
         guard (1...128).contains(name.count), name.allSatisfy(Self.isUsable) else { return nil }
         form = .sent(Array(name))
@@ -63,7 +63,7 @@ public struct RequestID: Sendable, Hashable {
         }
     }
 
-    /// Gives `body` the characters.
+    /// Calls `body` with the characters.
     @inline(__always)
     public func lend(to body: (UnsafeRawBufferPointer) -> Void) {
         switch form {
@@ -84,13 +84,13 @@ extension RequestID: CustomStringConvertible {
     public var description: String { text }
 }
 
-/// Gives each request its name: the client's, when it sent one that can stand in a log, or else a new one.
+/// Gives each request its id: the client's if it sent a usable one, otherwise a new one.
 ///
-/// New ones have 15 characters: five drawn when the server starts, then the request's number.
+/// New ids have 15 characters: five are drawn when the server starts, the others are the request's number.
 struct RequestIDs: Sendable {
     private let prefix = UInt32.random(in: 0..<(1 << 25))
 
-    /// - Parameter number: the request's, which no other has.
+    /// - Parameter number: unique among the server's requests.
     func id(of head: HTTPHead, number: UInt64) -> RequestID {
         let place = head.place(of: .requestID)
         if place.count > 0, let sent = RequestID(sent: head.value(Int(place.first))) { return sent }

@@ -2,18 +2,18 @@ import Glibc
 
 /// The parts of a request target, RFC 9112, section 3.2, as ranges of it.
 struct RequestTarget {
-    /// Starts with a slash, or is `*`.
+    /// Begins with a slash, or is `*`.
     let path: Range<Int>
-    /// Behind the question mark, if there is one.
+    /// After the question mark, if there is one.
     let query: Range<Int>?
 
-    /// - Parameter target: in one of the forms that the transport lets through.
+    /// - Parameter target: in one of the forms that the transport accepts.
     init(_ target: UnsafeRawBufferPointer) {
         var start = 0
         if let first = target.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*"),
             let colon = target.firstIndex(of: UInt8(ascii: ":"))
         {
-            // absolute-form: behind the authority. The authority-form of CONNECT may end before it would begin.
+            // absolute-form: after the authority. The authority-form of CONNECT may be shorter.
             start =
                 target[colon...].dropFirst(3).firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
                 ?? target.count
@@ -52,7 +52,7 @@ public struct QueryArguments: Sendable {
 
 /// Percent-decoding, RFC 3986, section 2.1: once, and strictly.
 enum PercentEncoding {
-    /// The bytes that the text stands for; nil when an escape is not two hexadecimal digits.
+    /// The bytes that the text stands for; `nil` when an escape is not two hexadecimal digits.
     static func decode(_ text: ArraySlice<UInt8>, plusIsBlank: Bool = false) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.count)
@@ -83,7 +83,8 @@ enum PercentEncoding {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Where that byte comes first, from `start` on: many bytes at a time, which `firstIndex(of:)` does not do.
+    /// Where the byte first occurs, from `start` on. It compares many bytes at a time, which `firstIndex(of:)` does
+    /// not.
     func offset(of byte: UInt8, from start: Int = 0) -> Int? {
         guard let base = baseAddress, start < count, let found = memchr(base + start, Int32(byte), count - start)
         else { return nil }

@@ -1,9 +1,10 @@
 import JSONDocument
 import ServiceLocator
 
-/// A service whose state is a JSON document. It lives as long as a unit of work; its state as long as the session.
+/// A service whose state is a JSON document. The instance lives as long as a unit of work, its state as long as the
+/// session.
 ///
-/// A type of its own gives the members of the document names and types:
+/// A type of its own gives names and types to the members of the document:
 ///
 /// ```swift
 /// final class ProfileService: DocumentBackedService {

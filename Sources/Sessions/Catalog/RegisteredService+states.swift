@@ -1,20 +1,20 @@
 import JSONDocument
 
-/// From what a client sends to the bytes that are kept.
+/// Converts what a client sends to the bytes that are kept.
 extension RegisteredService {
-    /// The document whose bytes were kept; the default when none were.
+    /// The document of kept bytes; the default when there are none.
     ///
-    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has not kept them as they were.
+    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when a store has damaged them.
     func document(parsing bytes: [UInt8]?) throws(SessionError) -> JSONDocument {
         guard let bytes else { return self.default }
         do {
             return try JSONDocument(parsing: bytes)
         } catch {
-            throw .serviceFailed(service: name, reason: "What the store kept of it is not JSON: \(error)")
+            throw .serviceFailed(service: name, reason: "The stored state is not JSON: \(error)")
         }
     }
 
-    /// Checks a state and gives the bytes that are kept of it.
+    /// Checks a state and returns the bytes to keep.
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
@@ -25,16 +25,16 @@ extension RegisteredService {
         return try bounded(state.serialized(), by: limit)
     }
 
-    /// The same for a merge patch of the bytes that were kept, or of the default when none were.
+    /// The same for a merge patch of the kept bytes, or of the default when there are none.
     func bytes(merging patch: JSONDocument, into kept: [UInt8]?, limit: Int) throws(SessionError) -> [UInt8] {
         if let bytes = schema.merging(patch, into: kept ?? defaultBytes) { return try bounded(bytes, by: limit) }
-        // What fits has taken the short way: this one completes it, or tells what is wrong.
+        // A result that fits has taken the fast path. This one completes the document or finds its violations.
         return try bytes(of: try document(parsing: kept).merging(patch), limit: limit)
     }
 
-    /// The document as a state of the service, completed where it may be, and what is wrong with it even so.
+    /// The document as a state of the service, completed where possible, and its remaining violations.
     func fit(_ document: JSONDocument) -> (state: JSONDocument, violations: [JSONViolation]) {
-        // Only what does not fit can lack a member that is required: what fits is not looked at again.
+        // A document that fits lacks no required member.
         if schema.accepts(document) { return (document, []) }
         let state = completed(document) ?? document
         return (state, schema.violations(in: state))
@@ -46,12 +46,12 @@ extension RegisteredService {
         return bytes
     }
 
-    /// The document with the default's members where it has none of its own; nil when it is to stay as it is.
+    /// The document with the missing members of the default; `nil` when nothing is added.
     private func completed(_ document: JSONDocument) -> JSONDocument? {
         guard completesFromDefault, let members = document.members, let defaults = self.default.members else {
             return nil
         }
-        // Not a merge patch of the default: that would take a null for a removal.
+        // Not a merge patch of the default: it would remove members that are null.
         let missing = defaults.filter { document[member: $0.name] == nil }
         guard !missing.isEmpty else { return nil }
         return JSONDocument(members: members + missing)

@@ -2,29 +2,29 @@ import JSONDocument
 import ServiceLocator
 import Synchronization
 
-/// One service of the catalogue, frozen, shared by all sessions.
+/// A service of the frozen catalogue, shared by all sessions.
 package final class RegisteredService: Sendable {
     package let name: String
     let nameBytes: [UInt8]
     package let kind: String
-    /// Its place in the catalogue.
+    /// Its index in the catalogue.
     package let index: UInt16
     package let `default`: JSONDocument
-    /// The default as it goes out.
+    /// The default as it is sent.
     package let defaultBytes: [UInt8]
     package let lifetime: Int64?
     package let concurrency: ServiceConcurrency
     package let isUserBound: Bool
-    /// For clients of the public listener.
+    /// Whether clients of the public listener can only read it.
     package let isReadOnly: Bool
     package let isOpenToFlows: Bool
     let completesFromDefault: Bool
     private let presentation: ServicePresentation?
     let schema: JSONSchema
-    /// Makes the instance live in a locator.
+    /// Creates the instance in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
 
-    /// How many instances live, in all sessions.
+    /// Living instances in all sessions.
     private let liveCount = Atomic<Int>(0)
 
     init(_ definition: ServiceDefinition, index: UInt16, schema: JSONSchema) {
@@ -45,22 +45,22 @@ package final class RegisteredService: Sendable {
         revive = definition.revive
     }
 
-    /// Whether what goes out of it is not what is kept: then the program alone writes it.
+    /// Whether the bytes that are sent differ from those that are kept. Then only the program writes it.
     var isKeptOtherwise: Bool { presentation != nil }
 
-    /// What goes out of the bytes that were kept.
+    /// The bytes to send for kept bytes.
     func shown(_ bytes: [UInt8], _ environment: SessionEnvironment) -> [UInt8] {
         guard let presentation else { return bytes }
         return presentation.show(bytes, environment.timestamp) ?? defaultBytes
     }
 
-    /// Whether an instance made then has reached the end of its lifetime.
+    /// Whether an instance that was created then has expired.
     func isOver(createdAt: Int64, now: Int64) -> Bool {
         guard let lifetime else { return false }
         return now - createdAt >= lifetime
     }
 
-    /// How many instances live, in all sessions. One at the end of its lifetime counts until its session is written.
+    /// Living instances in all sessions. An expired instance counts until its session is written.
     package var live: Int { liveCount.load(ordering: .relaxed) }
 
     func countLive(_ difference: Int) {

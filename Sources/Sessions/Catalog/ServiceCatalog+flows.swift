@@ -1,8 +1,8 @@
 import Navigation
 
 extension ServiceCatalog {
-    /// What flows can be checked against. The coordinator is not among it: a flow that looked at the journeys would
-    /// look at itself.
+    /// The services that flows are checked against. The coordinator is left out: a flow that read the journeys would
+    /// read itself.
     package var directory: ServiceDirectory {
         ServiceDirectory(
             services.filter { $0.name != CoordinatorService.key.name }.map {

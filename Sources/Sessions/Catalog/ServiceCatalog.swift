@@ -4,23 +4,23 @@ import ServiceLocator
 
 /// Every service that a session can have, frozen at start.
 package final class ServiceCatalog: Sendable {
-    /// In the order of definition. A service's place here is its ``RegisteredService/index``.
+    /// In the order of definition. The index is the service's ``RegisteredService/index``.
     package let services: [RegisteredService]
-    /// What the locators of sessions are made with.
+    /// The registry for the locators of sessions.
     package let registry: ServiceRegistry
     private let indexes: [String: Int]
 
     /// - Parameters:
-    ///   - definitions: services made of code.
-    ///   - declarations: services made of configuration.
-    ///   - registering: services that are no documents, of the process or of a unit of work.
+    ///   - definitions: services of code.
+    ///   - declarations: services of configuration.
+    ///   - registering: services without documents, of the process or of a unit of work.
     /// - Throws: ``ServiceCatalogError`` with every problem.
     package init(
         definitions: [ServiceDefinition] = ServiceDefinition.builtIn, declarations: [ServiceDeclaration] = [],
         registering: (inout ServiceRegistryBuilder) -> Void = { _ in }
     ) throws(ServiceCatalogError) {
         let all = definitions + declarations.map(ServiceDefinition.init)
-        // A document keeps its service's place in 16 bits.
+        // A document keeps its service's index in 16 bits.
         precondition(all.count <= Int(UInt16.max), "a catalogue has at most 65,535 services")
         var builder = ServiceRegistryBuilder()
         builder.registerSupplied(UnitOfWork.key)
@@ -51,12 +51,12 @@ package final class ServiceCatalog: Sendable {
         self.indexes = indexes
     }
 
-    /// The service of that name, nil when there is none.
+    /// The service of that name; `nil` when there is none.
     package subscript(name: String) -> RegisteredService? {
         indexes[name].map { services[$0] }
     }
 
-    /// The same by the bytes of its name, without making a string. There are few services: looking at each is
+    /// The service whose name has these bytes, without making a string. There are few services, so comparing each is
     /// faster than hashing.
     package func service(named name: UnsafeRawBufferPointer) -> RegisteredService? {
         guard let start = name.baseAddress else { return nil }
@@ -94,7 +94,7 @@ package final class ServiceCatalog: Sendable {
     }
 }
 
-/// Why a catalogue cannot be frozen: every problem, so that one start of the program shows them all.
+/// Why a catalogue cannot be frozen: every problem, so that one start of the program shows all of them.
 package struct ServiceCatalogError: Error, CustomStringConvertible {
     package let problems: [String]
     package var description: String { problems.joined(separator: "\n") }

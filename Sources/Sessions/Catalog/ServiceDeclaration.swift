@@ -1,17 +1,17 @@
 import JSONDocument
 
-/// What the operator says of a document service: a service without code of its own.
+/// A document service as the operator declares it, without code of its own.
 package struct ServiceDeclaration: Sendable {
     package var name: String
     /// JSON Schema, draft 7.
     package var schema: JSONDocument
     package var `default`: JSONDocument
-    /// After it, counted from when it was made, an instance counts as removed. In milliseconds; nil for no end.
+    /// The lifetime of an instance, from its creation. Then it counts as removed. In milliseconds; `nil` for no end.
     package var lifetime: Int64?
     package var concurrency: ServiceConcurrency
-    /// Whether the instance leaves when the session's user signs out.
+    /// Whether signing out removes the instance.
     package var isUserBound: Bool
-    /// Whether clients of the public listener can only read it. Flows and the admin listener write it all the same.
+    /// Whether clients of the public listener can only read it. Flows and the admin listener write it in any case.
     package var isReadOnly: Bool
 
     package init(
@@ -29,10 +29,10 @@ package struct ServiceDeclaration: Sendable {
     }
 }
 
-/// Whether a write has to say which state it replaces.
+/// Whether a write must say which state it replaces.
 package enum ServiceConcurrency: String, Sendable {
-    /// Need not: the last write stays.
+    /// It need not: the last write stays.
     case lastWrite = "last_write"
-    /// PUT and PATCH need a condition; clearing and removing do not, for they depend on no earlier content.
+    /// PUT and PATCH need a condition. Clearing and removing do not, because they depend on no earlier content.
     case firstWrite = "first_write"
 }

@@ -1,5 +1,5 @@
 extension ServiceDefinition {
-    /// The services that every installation has. A new one is a file of its own and its name here.
+    /// The services of every installation. A new one is a file of its own and its name here.
     package static let builtIn: [ServiceDefinition] = [
         ProfileService.definition(ProfileService.key),
         ProfileService.definition(ProfileService.temporaryKey),

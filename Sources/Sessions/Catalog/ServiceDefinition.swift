@@ -1,7 +1,7 @@
 import JSONDocument
 import ServiceLocator
 
-/// One service before the catalogue is frozen: what it is, and the Swift type that shows it.
+/// A service before the catalogue is frozen: what it is, and its Swift type.
 package struct ServiceDefinition: Sendable {
     package let name: String
     package let kind: String
@@ -15,20 +15,20 @@ package struct ServiceDefinition: Sendable {
     package let completesFromDefault: Bool
     let presentation: ServicePresentation?
     let register: @Sendable (inout ServiceRegistryBuilder) -> Void
-    /// Makes the instance live in a locator.
+    /// Creates the instance in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
 
     /// - Parameters:
     ///   - key: the service's name and type.
-    ///   - kind: several names may be of one kind: each is an instance of its own.
+    ///   - kind: services of one kind with different names are separate instances.
     ///   - schema: JSON Schema, draft 7.
-    ///   - default: the state of a new instance, and of one that was cleared.
+    ///   - default: the state of a new or cleared instance.
     ///   - isReadOnly: whether clients of the public listener can only read it.
-    ///   - isOpenToFlows: whether actions of flows can write it; nil where clients can.
+    ///   - isOpenToFlows: whether actions of flows can write it; `nil` for the same as clients.
     ///   - completesFromDefault: whether a written state may leave members out that the schema requires: it then gets
     ///     those of the default. A client can write the members it knows, and null in a merge patch, which removes a
     ///     member, puts it back to its default.
-    ///   - presentation: how the state goes out; nil for as it is kept.
+    ///   - presentation: how the state is sent; `nil` to send it as it is kept.
     package init<Instance: DocumentBackedService>(
         _ key: ServiceKey<Instance>, kind: String, schema: JSONDocument, default: JSONDocument,
         lifetime: Int64? = nil, concurrency: ServiceConcurrency = .lastWrite, isUserBound: Bool = false,

@@ -1,40 +1,40 @@
 import ServiceLocator
 
-/// Why something was not done with a session or its services. Each case has all that an answer needs; which status it
-/// gets is for the endpoints to say.
+/// Why an operation on a session or its services failed. Each case has everything that a response needs; the endpoints
+/// choose the status.
 package indirect enum SessionError: Error, Sendable, Equatable {
-    /// The token is missing, malformed, unknown, expired, or its session ended: nobody is told which.
+    /// The token is missing, malformed, unknown or expired, or its session ended. The caller is not told which.
     case unauthenticated
-    /// The session ended or expired while something was being done with it.
+    /// The session ended or expired during the operation.
     case ended
-    /// As many sessions as there may be.
+    /// The limit of sessions is reached.
     case tooManySessions
     case notRegistered(service: String)
-    /// Public clients cannot write it.
+    /// Public clients cannot write the service.
     case readOnly(service: String)
     /// The service is not, or no longer, in the state that the caller expects.
     case preconditionFailed(service: String, current: ServiceETag)
-    /// The service takes no write that does not say which state it replaces.
+    /// The service refuses writes that do not say which state they replace.
     case preconditionRequired(service: String)
-    /// One entry for each thing that is wrong.
+    /// One entry for each mistake.
     case invalid([InvalidInput])
     /// The document is not a JSON Patch, or its result would be nested too deep.
     case malformedPatch(InvalidInput)
     /// The JSON Patch does not fit the state.
     case patchConflict(InvalidInput)
     case tooLarge(service: String, limit: Int)
-    /// Others wrote first, again and again, or too many are waiting to write.
+    /// Others kept committing first, or too many units of work wait.
     case contention
     case malformedCursor
     case storeUnavailable(reason: String)
     case storageFull(reason: String)
-    /// The operation of that index, of several that are done all or none.
+    /// The operation with that index in a transaction failed.
     case inOperation(Int, SessionError)
-    /// A service is broken: its factory or its code threw. A matter for the log.
+    /// A service is broken: its factory or its code threw. The details are for the log.
     case serviceFailed(service: String, reason: String)
 }
 
-/// What is wrong at a place of what the client sent.
+/// A mistake at a place of the client's input.
 package struct InvalidInput: Sendable, Equatable {
     /// RFC 6901.
     package let pointer: String
@@ -52,21 +52,21 @@ extension SessionError: CustomStringConvertible {
         switch self {
         case .unauthenticated: "A valid session token is needed."
         case .ended: "The session has ended."
-        case .tooManySessions: "There are as many sessions as there may be."
+        case .tooManySessions: "The limit of sessions is reached."
         case .notRegistered(let service): "There is no service '\(service)'."
         case .readOnly(let service): "Service '\(service)' can only be read."
         case .preconditionFailed(let service, let current):
             "Service '\(service)' is in another state than expected: its entity tag is \(current)."
         case .preconditionRequired(let service):
-            "Service '\(service)' is only written with If-Match, which says which state is replaced."
+            "Service '\(service)' requires If-Match for a write."
         case .invalid(let errors):
             errors.map { $0.pointer.isEmpty ? $0.detail : "\($0.pointer): \($0.detail)" }.joined(separator: "; ")
         case .malformedPatch(let error), .patchConflict(let error): error.detail
         case .tooLarge(let service, let limit): "The state of service '\(service)' is larger than \(limit) bytes."
-        case .contention: "Others keep changing the session at the same time."
-        case .malformedCursor: "The cursor is not one that was given out."
-        case .storeUnavailable: "The store of the sessions cannot be reached."
-        case .storageFull: "The store of the sessions has no room left."
+        case .contention: "Other requests keep changing the session at the same time."
+        case .malformedCursor: "The cursor is not one that the server issued."
+        case .storeUnavailable: "The session store cannot be reached."
+        case .storageFull: "The session store has no space left."
         case .inOperation(let index, let error): "Operation \(index): \(error)"
         case .serviceFailed(let service, _): "Service '\(service)' failed."
         }
@@ -96,7 +96,7 @@ extension SessionError {
 }
 
 extension SessionError {
-    /// What a locator says. A service's own error that is one of sessions stays what it is.
+    /// Converts an error of a locator. A session error that a service threw stays as it is.
     init(_ error: ServiceLocatorError, service: String) {
         switch error {
         case .notRegistered(let key): self = .notRegistered(service: key.name)

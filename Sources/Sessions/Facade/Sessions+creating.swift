@@ -1,10 +1,10 @@
 import JSONDocument
 
 extension Sessions {
-    /// Makes a session. Its token is in the result and nowhere else.
+    /// Creates a session. Its token is in the result and nowhere else.
     ///
     /// - Parameters:
-    ///   - labels: an object of strings; nil for none.
+    ///   - labels: an object of strings; `nil` for none.
     ///   - done: called once, before this returns or later on a thread of the store, where it must take no time. It
     ///     gets ``SessionError/tooManySessions``, ``SessionError/invalid(_:)`` with pointers that begin with `/labels`,
     ///     or what the store says.
@@ -51,18 +51,19 @@ extension Sessions {
         }
     }
 
-    /// A store may take two ids for one (``SessionStore/create(_:then:)``); that this happens twice in a row is unheard of.
+    /// A store may refuse an id that is too like another (``SessionStore/create(_:then:)``), which is improbable even
+    /// once.
     private static let mostAttempts = 4
 
-    /// A session that is in memory, and not yet in the store.
+    /// A session that is in memory and not yet in the store.
     private struct NewSession {
         let session: Session
         let token: SessionToken
         let stored: StoredSession
     }
 
-    /// Makes the session and adds it to those in memory, before the store has it: whoever comes upon it in the store
-    /// then finds it here and need not load a second one. Until then nobody knows its id.
+    /// Creates the session and adds it to memory before the store has it. A caller that finds it in the store then
+    /// finds it here and does not load it again. Until then no client knows its id.
     private func register(labels: SessionLabels, mode: SessionMode) throws(SessionError) -> NewSession {
         let settings = environment.settings
         guard registry.reserve(limit: settings.maxSessions) else { throw .tooManySessions }
@@ -79,7 +80,7 @@ extension Sessions {
         return NewSession(session: session, token: token, stored: stored)
     }
 
-    /// The store did not take it.
+    /// The store refused the session.
     private func withdraw(_ new: NewSession, _ error: StoreError) -> SessionError {
         new.session.markEnded()
         if registry.remove(new.stored.record.id) != nil { registry.giveBack(1) }

@@ -1,8 +1,8 @@
 import Navigation
 
 extension Sessions {
-    /// Whether journeys in the store may need something of flows that is not loaded, so that it is worth going through
-    /// all of them: ``runningJourneys()``. Reads no session.
+    /// Whether journeys in the store may need flows that are not loaded, so that ``runningJourneys()`` must go through
+    /// them. Reads no session.
     package func needsCensus() async throws(SessionError) -> Bool {
         let used: [UsedFlow]?
         do {
@@ -18,14 +18,14 @@ extension Sessions {
         return false
     }
 
-    /// Has the store forget the versions that no journey needs any more.
+    /// Makes the store forget the flow versions that no journey needs.
     ///
-    /// - Parameter census: of all running journeys, made before any further one could be started.
+    /// - Parameter census: of all running journeys, made before any further one could start.
     package func keepFlows(of census: [JourneyCensusRow]) async throws(SessionError) {
         let catalog = environment.journeys.engine.catalog
         let needed = Set(
             census.map { row in
-                // What is not loaded differs from anything that will be.
+                // A version that is not loaded differs from any that will be.
                 catalog.usedFlow(row.flow, version: row.version)
                     ?? UsedFlow(flow: row.flow, version: row.version, states: "")
             })
@@ -39,7 +39,7 @@ extension Sessions {
 }
 
 extension SessionEnvironment {
-    /// Versions that running journeys are on after a commit, and that the store may not have heard of.
+    /// Versions that running journeys are on after a commit and that the store may not know.
     func newFlows(in commit: SessionCommit, _ pending: borrowing PendingState) -> [UsedFlow] {
         guard store.outlivesProcess, let coordinator = try? coordinator,
             commit.changedServices.contains(coordinator.index),
@@ -50,7 +50,7 @@ extension SessionEnvironment {
         return usedFlows(of: kept)
     }
 
-    /// Versions that running journeys are on, and that the store may not have heard of.
+    /// Versions that running journeys are on and that the store may not know.
     func usedFlows(of kept: KeptJourneys) -> [UsedFlow] {
         guard store.outlivesProcess else { return [] }
         let coordinators = kept.entries.lazy.filter(\.journey.isActive).flatMap(\.journey.coordinators)
@@ -58,7 +58,7 @@ extension SessionEnvironment {
         return knownFlows.withLock { known in
             var new: Set<UsedFlow> = []
             for coordinator in coordinators where known[coordinator.flow]?.contains(coordinator.version) != true {
-                // What is not loaded was loaded when the store heard of it.
+                // A version that is not loaded was loaded when the store learned of it.
                 if let flow = catalog.usedFlow(coordinator.flow, version: coordinator.version) { new.insert(flow) }
             }
             return Array(new)

@@ -2,18 +2,18 @@ extension Sessions {
     /// A part of the list of all sessions.
     package struct Page: Sendable {
         package let sessions: [SessionSummary]
-        /// Where the next part begins; nil at the end.
+        /// Where the next part begins; `nil` at the end.
         package let next: SessionCursor?
     }
 
-    /// Sessions in the store's order of ids. One that is there all the time is on exactly one page, whatever comes and
-    /// goes meanwhile.
+    /// Sessions in the store's order of ids. A session that exists all the time is on exactly one page, whatever is
+    /// added or removed meanwhile.
     ///
     /// - Parameters:
-    ///   - cursor: what the page before gave.
-    ///   - userID: those of that user only.
-    ///   - isActive: true for those that can be used, false for those whose time is over and that are still to be deleted,
-    ///     nil for both.
+    ///   - cursor: ``Page/next`` of the previous page.
+    ///   - userID: only the sessions of that user.
+    ///   - isActive: true for sessions that can be used, false for expired sessions that are not deleted yet, `nil` for
+    ///     both.
     package func page(
         after cursor: SessionCursor? = nil, limit: Int, userID: String? = nil, isActive: Bool? = nil
     ) async throws(SessionError) -> Page {
@@ -21,7 +21,7 @@ extension Sessions {
         let limit = max(1, limit)
         var next = cursor?.id
         var found: [StoredSession] = []
-        // What is filtered out, or could not be read, is replaced by more.
+        // Sessions that are filtered out or cannot be read are replaced by more.
         repeat {
             guard let isActive else {
                 let part = try await part(after: next, limit: limit - found.count, userID: userID)
@@ -29,11 +29,11 @@ extension Sessions {
                 next = part.next
                 continue
             }
-            // A store's round costs much the same for one as for many, and most may be filtered out.
+            // One round of the store costs about the same for one session as for many, and most may be filtered out.
             let part = try await part(after: next, limit: Self.filteredRound, userID: userID)
             found += part.sessions.map(current).filter { isActive == ($0.deadline(environment.settings) > now) }
             next = part.next
-            // One more than asked for shows that there is a next page.
+            // One session more than requested shows that there is a next page.
             if found.count > limit { next = found[limit - 1].record.id }
             await Task.yield()
         } while next != nil && found.count < limit + (isActive == nil ? 0 : 1)
@@ -60,7 +60,7 @@ extension Sessions {
     }
 }
 
-/// A place in the list of sessions. Clients get it as a text that says nothing to them.
+/// A place in the list of sessions. To clients it is an opaque text.
 package struct SessionCursor: Sendable, Equatable {
     let id: SessionID
 
@@ -94,7 +94,7 @@ package struct SessionCursor: Sendable, Equatable {
         }
     }
 
-    /// Tells cursors of this list from other texts of the same length.
+    /// Distinguishes cursors of this list from other texts of the same length.
     private static let mark: (UInt8, UInt8) = (0x73, 0x01)
     private static let size = 18
     private static let length = 24

@@ -1,7 +1,6 @@
 extension Sessions {
-    /// A session, from memory or from the store; nil when there is none, or when its time is over and only the store still
-    /// has it. However many ask at once, the store is asked
-    /// once; other sessions do not wait for that.
+    /// A session, from memory or from the store; `nil` when there is none or when it has expired and only the store
+    /// still has it. Any number of callers ask the store once; other sessions do not wait for that.
     func load(_ id: SessionID) async throws(SessionError) -> Session? {
         while true {
             switch registry.claimLoad(id) {
@@ -30,22 +29,22 @@ extension Sessions {
         guard let current = stored?.current(lastUse: lastUse, now: now) else {
             return registry.finishLoad(id, .success(nil))
         }
-        // A store that ends with the process leaves it to memory to know when its sessions are over.
+        // If the store ends with the process, memory must know when its sessions expire.
         if environment.store.outlivesProcess, current.deadline(environment.settings) <= now {
             return registry.finishLoad(id, .success(nil))
         }
         let session = Session(current, environment: environment)
         let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
-        // Takes what it counts of live services back.
+        // Takes back its count of living services.
         if found !== session { session.markEnded() }
         makeRoom(near: id)
         return found
     }
 
-    /// Lets sessions leave memory if one that has come is too many.
+    /// Evicts sessions from memory if there are too many.
     func makeRoom(near id: SessionID) {
         for session in registry.makeRoom(near: id, settings: environment.settings) {
-            // Nobody has it. What it counts of live services and journeys is taken back.
+            // No caller has it. Its counts of living services and journeys are taken back.
             session.markEnded()
         }
     }

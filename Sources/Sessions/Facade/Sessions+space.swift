@@ -1,8 +1,8 @@
 extension Sessions {
-    /// How much is given back at once: what is written meanwhile waits for a few milliseconds.
+    /// How many pages are returned at once. Writes wait for a few milliseconds meanwhile.
     private static let pagesAtOnce = 256
 
-    /// Gives a part of the room that the store does not need any more back to the system; nil when it has no file.
+    /// Returns a part of the store's free space to the system; `nil` when the store has no file.
     package func giveBackSpace() async throws(SessionError) -> SpaceGivenBack? {
         guard let store = environment.store as? any FileStore else { return nil }
         do throws(StoreError) {

@@ -1,5 +1,5 @@
 extension Sessions {
-    /// Removes sessions whose time is over, until the task is cancelled, and tells the store what was used.
+    /// Removes expired sessions and tells the store of uses, until the task is cancelled.
     package func run() async {
         while !Task.isCancelled {
             try? await environment.clock.sleep(milliseconds: Self.sweepInterval)
@@ -8,28 +8,28 @@ extension Sessions {
             do {
                 try await saveUses()
             } catch {
-                // Without its uses a session that has left memory looks older than it is.
+                // Without its uses, a session that has left memory looks older than it is.
                 continue
             }
             await goThroughStore()
         }
-        // The store is there for a little longer: sessions come back as they were used.
+        // The store is still open. After a restart, sessions are as old as their last use says.
         try? await saveUses(all: true)
     }
 
-    /// An expired session is refused at once anyway; this long it may take memory.
+    /// An expired session is refused at once; it may stay in memory this long.
     private static let sweepInterval: Int64 = 1_000
-    /// How much is done before others get their turn.
+    /// How many sessions are handled before other tasks get their turn.
     private static let sweepBatch = 1_000
-    /// How many stored sessions are looked at in one transaction of the store, for which writes of clients may have to wait.
+    /// How many stored sessions the store looks at in one transaction. Clients' writes may have to wait for it.
     package static let storeBatch = 256
-    /// When a store has refused to end a session, it is asked again after so long.
+    /// How long to wait after the store has refused to end a session.
     private static let retryInterval: Int64 = 1_000
 
-    /// Ends at most `limit` sessions whose time is over. Where the store outlives the process they stay in it for a while,
-    /// and only leave memory.
+    /// Ends at most `limit` expired sessions. If the store outlives the process, they only leave memory and stay in the
+    /// store for a while.
     ///
-    /// - Returns: how many it looked at; as many as `limit` when there may be more.
+    /// - Returns: how many sessions it looked at; with `limit` there may be more.
     @discardableResult
     package func sweep(limit: Int = 1_000) async -> Int {
         let now = environment.clock.now()
@@ -37,7 +37,7 @@ extension Sessions {
         for session in overdue {
             do {
                 switch session.expire(now: now) {
-                // Used at the last moment.
+                // It was used at the last moment.
                 case .open: registry.reconsider(session.id, at: session.stored.deadline(environment.settings))
                 case .held: _ = try await end(session, .tokenReused)
                 case .expired where environment.store.outlivesProcess: leave(session)
@@ -50,13 +50,13 @@ extension Sessions {
         return overdue.count
     }
 
-    /// The session has expired, and the store keeps it for a while. Its place is given back when the store has deleted it.
+    /// The session has expired, and the store keeps it for a while. It counts until the store has deleted it.
     private func leave(_ session: Session) {
         if registry.retire(session.id) { announceEnd(of: session, .expired) }
     }
 
-    /// Each second so many stored sessions are looked at, so that each is looked at within minutes; more where many have
-    /// expired, or room is short.
+    /// Looks at so many stored sessions each second that each is looked at within minutes; at more when many have
+    /// expired or space is short.
     private func goThroughStore() async {
         let total = registry.total
         var rest = max(1_000, total / 1_000) * (isCrowded ? 16 : 1)
@@ -64,17 +64,17 @@ extension Sessions {
             let seen = await sweepStore()
             rest -= seen.looked
             let isWorthMore = seen.looked > 0 && seen.count * 2 >= seen.looked
-            // Fewer than asked for: it has come round.
+            // Fewer than requested: the round is complete.
             guard isWorthMore || (rest > 0 && seen.looked == Self.storeBatch) else { return }
             await Task.yield()
         }
     }
 
-    /// Has the store delete sessions whose time has been over for ``SessionSettings/expiredRetention``. It looks at the
-    /// next `limit` of its sessions.
+    /// Makes the store delete sessions that expired ``SessionSettings/expiredRetention`` ago. It looks at the next
+    /// `limit` of its sessions.
     ///
-    /// Nothing is deleted before the process has run for as long: a clock that was wrong when it started is right again by
-    /// then, or somebody has noticed. When room is short, though, what has expired goes at once.
+    /// Nothing is deleted before the process has run for as long: a clock that was wrong at start has been corrected or
+    /// noticed by then. When space is short, expired sessions are deleted at once.
     @discardableResult
     package func sweepStore(limit: Int = storeBatch) async -> ExpiredSessions {
         let nothing = ExpiredSessions(count: 0, looked: 0)
@@ -91,13 +91,13 @@ extension Sessions {
         return expired
     }
 
-    /// Whether sessions that have expired may soon keep new ones from being made.
+    /// Whether expired sessions may soon prevent new ones.
     private var isCrowded: Bool {
         let most = environment.settings.maxSessions
         return registry.total >= most - most / 4
     }
 
-    /// Numbers for the outside, counted as things happen.
+    /// Counters of sessions, kept up to date by every change.
     package var statistics: SessionStatistics {
         SessionStatistics(
             live: registry.sessionCount, stored: environment.store.sessionCount,
@@ -109,19 +109,19 @@ extension Sessions {
     }
 }
 
-/// How much there is, and was.
+/// Counters of sessions.
 package struct SessionStatistics: Sendable, Equatable {
     /// In memory now.
     package let live: Int
-    /// In the store now, those that have expired and are not deleted yet among them.
+    /// In the store now, including expired sessions that are not deleted yet.
     package let stored: Int
-    /// As many as there may be.
+    /// The limit.
     package let allowed: Int
     /// Since the process started.
     package let created: Int
-    /// Since the process started. One that expires counts when it is deleted.
+    /// Since the process started. An expired session counts when it is deleted.
     package let ended: Int
-    /// Those that run, in sessions in memory. One whose time is over counts until somebody looks at it.
+    /// Running journeys of sessions in memory. An expired journey counts until it is looked at.
     package let journeys: Int
     package let services: [Service]
     package var damage = StoreDamage()

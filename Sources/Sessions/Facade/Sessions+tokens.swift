@@ -1,9 +1,9 @@
 extension Sessions {
-    /// The session that a token opens, which is a use of it.
+    /// The session of a token. Finding it counts as a use.
     ///
-    /// - Parameter token: nil when the request has none, or one that does not look like one.
-    /// - Throws: ``SessionError/unauthenticated``, the same for all bad tokens; what the store says when it cannot be
-    ///   asked about a session that is not in memory.
+    /// - Parameter token: `nil` when the request has none, or one that is malformed.
+    /// - Throws: ``SessionError/unauthenticated`` for every bad token; the store's error when the session is not in
+    ///   memory and the store cannot be asked.
     package func authenticate(_ token: PresentedToken?) async throws(SessionError) -> Session {
         guard let token else { throw .unauthenticated }
         if let session = try authenticateResident(token) { return session }
@@ -16,8 +16,8 @@ extension Sessions {
         case .refused: throw .unauthenticated
         case .held: throw Self.held
         case .stolen:
-            // Its owner and the thief are both out. When the store cannot be told, nobody gets in here at least, and the
-            // sweeper tells it later.
+            // Both the owner and the thief are locked out. If the store cannot be told, this process refuses the
+            // session's tokens, and the sweeper tells the store later.
             do {
                 _ = try await end(session, .tokenReused)
             } catch {
@@ -28,9 +28,9 @@ extension Sessions {
         }
     }
 
-    /// The same without waiting, for what nearly every request is.
+    /// The same without waiting, which suffices for nearly every request.
     ///
-    /// - Returns: nil when more than a look into memory is needed: ask ``authenticate(_:)``.
+    /// - Returns: `nil` when memory is not enough: call ``authenticate(_:)``.
     package func authenticateResident(_ token: PresentedToken) throws(SessionError) -> Session? {
         guard let session = registry[token.sessionID] else { return nil }
         let now = environment.clock.now()
@@ -44,16 +44,16 @@ extension Sessions {
         }
     }
 
-    /// Not that it has ended: that is only said when it will be so after a crash as well.
+    /// The caller is not told that the session has ended, because that must also hold after a crash.
     private static let held = SessionError.storeUnavailable(reason: heldReason)
-    static let heldReason = "It could not be told that a session has ended."
+    static let heldReason = "The end of a session could not be stored."
 
-    /// A fresh token. The one before still works for ``SessionSettings/rotationGrace``; whoever uses it after that
-    /// ends the session.
+    /// Issues a new token. The old one works for ``SessionSettings/rotationGrace``; using it after that ends the
+    /// session.
     ///
-    /// - Parameter presented: the token of the request that asks for it. It is looked at once more: while the request
-    ///   was on its way somebody may have signed in and made it worthless, and then it earns no fresh one.
-    /// - Throws: ``SessionError/unauthenticated`` when `presented` does not open the session any more.
+    /// - Parameter presented: the token of the request. It is checked again: a sign-in may have replaced it while the
+    ///   request was on its way, and then it gets no new token.
+    /// - Throws: ``SessionError/unauthenticated`` when `presented` is no longer valid.
     package func rotate(_ session: Session, presenting presented: PresentedToken? = nil) async throws -> SessionToken {
         let settings = environment.settings
         let token = SessionToken(for: session.id, random: environment.random)

@@ -1,13 +1,12 @@
 import JSONDocument
 
 extension Sessions {
-    /// Attaches a user to a session, as a trusted back end says.
+    /// Attaches a user to a session, on behalf of a trusted back end.
     ///
-    /// The session gets a fresh token, and all earlier ones are dead at once, without grace: whoever planted a token
-    /// before the sign-in has nothing of it afterwards. When another user was attached, what was bound to that one is
-    /// removed.
+    /// The session gets a new token, and all earlier ones end at once, without grace, so an attacker who planted a
+    /// token before the sign-in gains nothing. If another user was attached, what was bound to that user is removed.
     ///
-    /// - Parameter claims: an object; what the back end knows of the user.
+    /// - Parameter claims: an object with what the back end knows of the user.
     /// - Throws: ``SessionError/invalid(_:)`` with pointers into `{"user_id", "claims"}`.
     package func attachUser(
         _ userID: String, claims: JSONDocument = .emptyObject, to session: Session
@@ -35,7 +34,7 @@ extension Sessions {
         return token
     }
 
-    /// Signs the user out: removes the services that are bound to one, `user` among them. The session goes on.
+    /// Signs the user out: removes `user` and all services that are bound to a user. The session continues.
     package func detachUser(from session: Session) async throws {
         try await session.transact { pending in
             pending.removeAll(where: \.isUserBound)
@@ -73,7 +72,7 @@ extension Sessions {
         }
     }
 
-    /// Memory knows best when it was last used.
+    /// Memory has the latest time of use.
     func current(_ stored: StoredSession) -> StoredSession {
         stored.current(lastUse: registry.lastUse(of: stored.record.id), now: environment.clock.now())
     }
@@ -82,9 +81,9 @@ extension Sessions {
 extension StoredSession {
     /// With the time of its last use as far as it is known.
     ///
-    /// - Parameter lastUse: the one that memory knows of, if any.
+    /// - Parameter lastUse: the time that memory has, if any.
     func current(lastUse: Int64?, now: Int64) -> StoredSession {
-        // A process with a wrong clock may have written a time that is still to come.
+        // A process with a wrong clock may have stored a time in the future.
         let lastUsedAt = max(min(self.lastUsedAt, now), lastUse ?? .min)
         return lastUsedAt == self.lastUsedAt ? self : StoredSession(record: record, lastUsedAt: lastUsedAt)
     }

@@ -1,17 +1,17 @@
 extension Sessions {
-    /// How many uses are told in one transaction: a few milliseconds of the store's writer, for which those who have a
-    /// session loaded, or write, may have to wait.
+    /// How many uses go to the store in one transaction. It takes the store's writer a few milliseconds, for which
+    /// other writes and loads may have to wait.
     package static let useBatch = 256
-    /// A batch that is halved until one use is left is refused so often, whichever use it is for.
+    /// How often a batch is refused until halving it has left one use.
     private static let mostRefusals = 1 + useBatch.trailingZeroBitCount
 
-    /// Tells the store when sessions were last used, of those of which it is due, in the order of their ids: uses of
-    /// sessions that lie side by side in the store are told together.
+    /// Tells the store when sessions were last used, if that is due, in the order of their ids: neighbours in the store
+    /// are written together.
     ///
-    /// What it refuses is told again next time. A batch is halved first: a damaged row is no reason to keep the others'
-    /// uses back. When it refuses everything it is asked no further.
-    /// - Parameter all: whether to tell every use that it does not know, due or not.
-    /// - Throws: what the store said last to what it refused.
+    /// What the store refuses is tried again next time. A batch is halved first, so that a damaged row does not keep
+    /// other uses back. When the store refuses everything, no more is sent.
+    /// - Parameter all: whether to send every use that the store does not know, due or not.
+    /// - Throws: the store's last error.
     package func saveUses(all: Bool = false) async throws(SessionError) {
         guard environment.savesUses else { return }
         var place = 0
@@ -46,7 +46,7 @@ extension Sessions {
 }
 
 extension ArraySlice {
-    /// Nil when there is nothing.
+    /// `nil` when it is empty.
     fileprivate mutating func takeFirst(_ count: Int) -> ArraySlice? {
         guard !isEmpty else { return nil }
         defer { self = dropFirst(count) }

@@ -2,7 +2,7 @@ import JSONDocument
 import ServiceLocator
 import Synchronization
 
-/// All sessions of a process: makes them, finds them by their tokens, ends them.
+/// All sessions of a process: creates them, finds them by their tokens, ends them.
 ///
 /// ```swift
 /// let sessions = Sessions(catalog: try ServiceCatalog(), store: MemoryStore())
@@ -11,8 +11,8 @@ import Synchronization
 /// let same = try await sessions.authenticate(PresentedToken(token.text))
 /// ```
 ///
-/// There is no global one: whoever needs it is handed it. Somebody has to run ``run()``, which is what removes
-/// sessions whose time is over.
+/// There is no global instance: pass it to the code that needs it. Some task must run ``run()``, which removes expired
+/// sessions.
 package final class Sessions: Sendable {
     let environment: SessionEnvironment
     let registry: SessionRegistry
@@ -23,8 +23,8 @@ package final class Sessions: Sendable {
     let startedAt: Int64
 
     /// - Parameters:
-    ///   - parent: where the services of the process live.
-    ///   - observers: are told what is committed.
+    ///   - parent: holds the services of the process.
+    ///   - observers: are told of every commit.
     ///   - journeys: the flows that journeys run.
     package init(
         settings: SessionSettings = SessionSettings(), catalog: ServiceCatalog, store: any SessionStore,
@@ -36,36 +36,36 @@ package final class Sessions: Sendable {
             settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
             observers: observers, journeys: journeys)
         startedAt = clock.now()
-        // A store that ends with the process holds what memory holds: nothing would be won.
+        // If the store ends with the process, it holds the same as memory, so evicting would save nothing.
         registry = SessionRegistry(
             residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
     }
 
-    // The remembered sessions know the environment that they are remembered in.
+    // The remembered sessions refer to the environment.
     deinit { environment.remembered.removeAll() }
 
     package var settings: SessionSettings { environment.settings }
     package var journeySettings: JourneySettings { environment.journeys }
     package var catalog: ServiceCatalog { environment.catalog }
 
-    /// The session of that id, for who may look at any; nil when there is none, or its time is over. Not a use of it.
+    /// The session of that id, for a caller that may read any session; `nil` when there is none or it has expired. Does
+    /// not count as a use.
     package func session(_ id: SessionID) async throws(SessionError) -> Session? {
         guard let session = try await load(id), !session.isOver(now: environment.clock.now()) else { return nil }
         return session
     }
 
-    /// Ends a session: its services are removed, newest first, then the session. Its tokens are dead from the moment
-    /// that the store has its end; until then it is there for everybody, and writes wait. Nothing that is being written
-    /// can bring it back.
+    /// Ends a session: its services are removed, newest first, then the session. Its tokens end when the store has
+    /// stored the end; until then it exists for everyone, and writes wait. No commit in progress can bring it back.
     ///
-    /// - Returns: whether it was not over before.
-    /// - Throws: what the store says. Then the session has not ended.
+    /// - Returns: whether it had not ended before.
+    /// - Throws: the store's error. Then the session has not ended.
     @discardableResult
     package func end(_ session: Session) async throws(SessionError) -> Bool {
         try await end(session, .requested)
     }
 
-    /// An end takes the session's turn: what is under way is done before, and what waits finds the session ended.
+    /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.
     func end(_ session: Session, _ end: SessionEnd) async throws(SessionError) -> Bool {
         do {
             try await session.takeTurn(isLast: true)
@@ -80,7 +80,7 @@ package final class Sessions: Sendable {
         return true
     }
 
-    /// Tells the store that a session has ended, and then everybody else.
+    /// Tells the store, and then everyone else, that a session has ended.
     func finish(_ session: Session, _ end: SessionEnd) async throws(SessionError) {
         let id = session.id
         let wasStored: Bool
@@ -89,18 +89,18 @@ package final class Sessions: Sendable {
         } catch {
             throw SessionError(error)
         }
-        // Of several who end it at once, one takes it out; the others have nothing to tell.
+        // When several callers end it at once, one removes it and the others have nothing to report.
         let removed = registry.remove(id)
         session.markEnded()
-        // Somebody may just have loaded it once more.
+        // Another caller may just have loaded it again.
         if let removed, removed !== session { removed.markEnded() }
-        // One that has expired meanwhile and left memory has its place still.
+        // A session that expired and left memory meanwhile still counts.
         guard removed != nil || (wasStored && environment.store.outlivesProcess) else { return }
         countEnd()
         if removed != nil { announceEnd(of: session, end) }
     }
 
-    /// A session is no more.
+    /// Counts an ended session.
     func countEnd() {
         registry.giveBack(1)
         endedCount.wrappingAdd(1, ordering: .relaxed)

@@ -12,17 +12,17 @@ enum Base64URL {
         }
     }
 
-    /// Writes three bytes for every four digits; false when a digit is none.
+    /// Writes three bytes for every four digits; false when a byte is not a digit.
     static func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
         precondition(input.count % 4 == 0 && output.count == input.count / 4 * 3)
         guard let start = input.baseAddress, let room = output.baseAddress else { return true }
         return values.withUnsafeBufferPointer { values in
-            // What is no digit is negative, and makes negative what it is joined with.
+            // The value of a byte that is not a digit is negative, and so is every value that is combined with it.
             var seen: Int32 = 0
             var digit = 0
             var target = 0
             while digit < input.count {
-                // Four digits are read and three bytes written at once, which takes half of what single ones do.
+                // Reading four digits and writing three bytes at once takes half the time of single bytes.
                 let digits = UInt32(littleEndian: (start + digit).loadUnaligned(as: UInt32.self))
                 let bits =
                     Int32(values[Int(digits & 0xFF)]) << 18 | Int32(values[Int(digits >> 8 & 0xFF)]) << 12
@@ -39,8 +39,8 @@ enum Base64URL {
     }
 }
 
-/// By the byte of the digit; -1 for what is none. A table because the digits of a token cannot be guessed: branches
-/// on them cost more than everything else about it, the digest included. Written out, it is made by the compiler.
+/// By the byte of the digit; -1 for other bytes. A table, because the digits of a token are unpredictable: branching on
+/// them cost more than everything else about a token, its digest included. The literal is laid out by the compiler.
 private let values: [Int8] = [
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,

@@ -8,7 +8,7 @@ package enum Hexadecimal {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
-    /// 0 to 15; nil for a byte that is not a lower-case digit.
+    /// 0 to 15; `nil` for a byte that is not a lower-case digit.
     package static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -36,14 +36,14 @@ package enum Hexadecimal {
         }
     }
 
-    /// The bytes that the digits stand for; nil for anything else.
+    /// The bytes of a text of digits; `nil` for anything else.
     package static func bytes(_ text: String) -> [UInt8]? {
         let values = text.utf8.compactMap(value(of:))
         guard values.count == text.utf8.count, values.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 
-    /// The number that at most sixteen digits stand for; nil when there is anything else among them.
+    /// The number of at most sixteen digits; `nil` when there is any other byte.
     package static func word(_ digits: some Collection<UInt8>) -> UInt64? {
         var word: UInt64 = 0
         for digit in digits {
@@ -59,13 +59,13 @@ package enum Hexadecimal {
         memory.storeBytes(of: digits(UInt32(truncatingIfNeeded: word)).bigEndian, toByteOffset: 8, as: UInt64.self)
     }
 
-    /// Eight digits at once, each in a byte of the result, the first in the highest.
+    /// Eight digits at once, one in each byte of the result, the first in the highest.
     private static func digits(_ word: UInt32) -> UInt64 {
         var spread = UInt64(word)
         spread = (spread << 16 | spread) & 0x0000_FFFF_0000_FFFF
         spread = (spread << 8 | spread) & 0x00FF_00FF_00FF_00FF
         spread = (spread << 4 | spread) & 0x0F0F_0F0F_0F0F_0F0F
-        // One in each byte that holds more than 9.
+        // Sets a bit for each byte that holds more than 9.
         let letters = (spread + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
         return spread + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
     }

@@ -1,6 +1,6 @@
 import CCrypto
 
-/// The 32 bytes of a SHA-256.
+/// The 32 bytes of a SHA-256 digest.
 package struct SHA256Digest: Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -23,7 +23,7 @@ package struct SHA256Digest: Sendable {
         self = hasher.digest
     }
 
-    /// From the 32 bytes that ``bytes`` gave; nil for any other number of bytes.
+    /// From the 32 bytes that ``bytes`` returned; `nil` for any other number of bytes.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == Self.byteCount else { return nil }
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -42,7 +42,7 @@ package struct SHA256Digest: Sendable {
 }
 
 extension SHA256Digest: Hashable {
-    /// Takes a time that does not tell where the first difference is: every word is compared.
+    /// Compares every word, so the time does not reveal the first difference.
     package static func == (left: Self, right: Self) -> Bool {
         let difference =
             (left.words.0 ^ right.words.0) | (left.words.1 ^ right.words.1) | (left.words.2 ^ right.words.2)
@@ -50,7 +50,7 @@ extension SHA256Digest: Hashable {
         return difference == 0
     }
 
-    /// One word of a digest is as good as four.
+    /// A digest is uniformly distributed, so one word is enough.
     package func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 }
 
@@ -72,7 +72,7 @@ package struct SHA256Hasher {
         if isAdded == nil { Array(bytes).withUnsafeBytes { add($0) } }
     }
 
-    /// Of what was added so far; more may follow.
+    /// The digest of everything so far; more may be added.
     package var digest: SHA256Digest {
         var context = context
         var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)

@@ -1,5 +1,5 @@
-/// The name of a session: the time at which it was made, and 80 random bits (``SessionIDSource``). Not a secret: it may
-/// stand in paths and logs and opens nothing by itself.
+/// The name of a session: the time of its creation and 80 random bits (``SessionIDSource``). It is not a secret: it may
+/// occur in paths and logs, and grants no access.
 ///
 /// Its text is `ses_` and 32 lower-case hexadecimal digits. Ids are ordered as their texts are.
 package struct SessionID: Sendable, Hashable {
@@ -18,7 +18,7 @@ package struct SessionID: Sendable, Hashable {
         self.init(high: words.0, low: words.1)
     }
 
-    /// Reads `ses_` and 32 lower-case digits; anything else, upper case among it, is no id.
+    /// Reads `ses_` and 32 lower-case digits; `nil` for anything else, including upper case.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == Self.length, text.hasPrefix(Self.prefix) else { return nil }
         let digits = text.utf8.dropFirst(Self.prefix.utf8.count)
@@ -32,10 +32,10 @@ package struct SessionID: Sendable, Hashable {
 }
 
 extension SessionID {
-    /// What tables hash by. The second half of an id is random already, and drawn here rather than by a client, so that
-    /// nothing is won by mixing it once more, which would take most of the time of a look-up.
+    /// The hash for tables. The second half of an id is random already, and the server drew it, so mixing it again
+    /// would gain nothing and take most of the time of a look-up.
     package func _rawHashValue(seed: Int) -> Int {
-        // Without the low byte, which tells the shards of the registry apart: in one of them it is always the same.
+        // Without the low byte, which selects the registry's shard: it is the same for all ids of a shard.
         Int(truncatingIfNeeded: high ^ low >> 8) ^ seed
     }
 }

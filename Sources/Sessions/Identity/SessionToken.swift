@@ -1,13 +1,15 @@
 /// The SHA-256 of a token's text: all that the server keeps of a token.
 package typealias TokenDigest = SHA256Digest
 
-/// What opens a session: `cg_` and 64 base64url digits, which hold the session's id (16 bytes) and a secret (32 bytes).
+/// The credential of a session: `cg_` and 64 base64url digits, which hold the session's id (16 bytes) and a secret (32
+/// bytes).
 ///
-/// It names its session, so that one index, by id, is enough. It is shown once and never kept: the server keeps only
-/// its ``TokenDigest``. `description` is masked, so that a token cannot slip into a log; ``text`` is the real one.
+/// It contains the id of its session, so one index, by id, is enough. It is shown once and never kept: the server keeps
+/// only its ``TokenDigest``. `description` is masked, so that a token does not get into a log; ``text`` is the token
+/// itself.
 package struct SessionToken: Sendable {
     package let sessionID: SessionID
-    /// What a client sends. A secret. In place, so that handing it out takes no memory.
+    /// What a client sends. A secret. Stored in place, so that sending it takes no memory.
     private let digits: InlineArray<67, UInt8>
     /// All that the server keeps of it.
     let digest: TokenDigest
@@ -15,7 +17,7 @@ package struct SessionToken: Sendable {
     /// A fresh token for `sessionID`, with 256 bits from `random`.
     init(for sessionID: SessionID, random: some RandomSource) {
         self.sessionID = sessionID
-        // The id in big-endian order, so that the bytes are ordered as ids are.
+        // The id in big-endian order, so that bytes are ordered as ids are.
         var content: TokenContent = (sessionID.high.bigEndian, sessionID.low.bigEndian, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &content) { random.fill(.init(rebasing: $0[16...])) }
         var digits = InlineArray<67, UInt8>(repeating: 0)
@@ -40,7 +42,7 @@ package struct SessionToken: Sendable {
     /// Bytes of its text.
     package static let length = 67
 
-    /// What a request with this token presents.
+    /// The token as a request presents it.
     package var presented: PresentedToken { PresentedToken(sessionID: sessionID, digest: digest) }
 
     static let prefix: [UInt8] = Array("cg_".utf8)
@@ -53,7 +55,7 @@ extension SessionToken: CustomStringConvertible {
 /// Six words: id, then secret.
 private typealias TokenContent = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
 
-/// A token as a request presents it: the session it names and the digest of its text. Holds no secret.
+/// A token as a request presents it: the id of the session and the digest of the text. It holds no secret.
 package struct PresentedToken: Sendable {
     package let sessionID: SessionID
     package let digest: TokenDigest
@@ -63,13 +65,13 @@ package struct PresentedToken: Sendable {
         self.digest = digest
     }
 
-    /// Reads raw bytes without allocating; nil when they do not have the form of a token.
+    /// Reads raw bytes without allocating; `nil` when they do not have the form of a token.
     package init?(bytes: UnsafeRawBufferPointer) {
         guard bytes.count == SessionToken.length, bytes[0] == UInt8(ascii: "c"), bytes[1] == UInt8(ascii: "g"),
             bytes[2] == UInt8(ascii: "_")
         else { return nil }
-        // Only as many digits as hold the id. The rest, the secret, is looked at as a part of the digest: if it is
-        // malformed, it is not the one that was given out.
+        // Only the digits of the id are decoded. The secret is checked as a part of the digest: if it is malformed, the
+        // digest differs.
         var content: (UInt64, UInt64, UInt16) = (0, 0, 0)
         let isWellFormed = withUnsafeMutableBytes(of: &content) { output in
             Base64URL.decode(

@@ -1,17 +1,17 @@
 import JSONDocument
 
-/// The first line of an archive, which says what the others are.
+/// The first line of an archive, which describes the others.
 struct ArchiveHeader {
     static let format = "concierge-sessions"
-    /// Raised when a reader of the one before could not make sense of what is written.
+    /// Raised when a reader of the previous version could not understand the lines.
     static let version = 1
 
-    /// Where the export began; nil for the first session.
+    /// Where the export began; `nil` for the first session.
     let after: String?
 
     /// - Parameters:
-    ///   - program: who writes it, for people.
-    ///   - sessions: how many there were when it began, about.
+    ///   - program: the program that writes it, for people.
+    ///   - sessions: about how many sessions there are.
     static func line(
         program: String, at time: Timestamp, sessions: Int, services: [RegisteredService], after: SessionCursor?
     ) -> [UInt8] {
@@ -45,7 +45,7 @@ struct ArchiveHeader {
         return ArchiveLine.seal(json)
     }
 
-    /// - Throws: ``ArchiveProblem`` when what follows cannot be read.
+    /// - Throws: ``ArchiveProblem`` when the archive cannot be read.
     init(_ document: JSONDocument) throws(ArchiveProblem) {
         guard document[member: "format"]?.string == Self.format else {
             throw ArchiveProblem(pointer: "/format", detail: "the first line must say \"\(Self.format)\"")
@@ -55,18 +55,18 @@ struct ArchiveHeader {
         }
         guard version == Self.version else {
             throw ArchiveProblem(
-                pointer: "/version", detail: "is \(version), and \(Self.version) is what this program reads")
+                pointer: "/version", detail: "is \(version); this program reads version \(Self.version)")
         }
         after = document[member: "after"]?.string
     }
 }
 
-/// The last line of an archive: without it, or when it does not fit, something is missing.
+/// The last line of an archive. When it is missing or does not match, sessions are missing.
 struct ArchiveEnd {
     let sessions: Int
-    /// The SHA-256 of all lines of sessions, their ends included.
+    /// The SHA-256 of all lines of sessions, including their line ends.
     let digest: String
-    /// Places of the store that could not be read when the archive was written: what was there is missing.
+    /// Places of the store that could not be read during the export. Their sessions are missing.
     let skipped: Int
 
     var line: [UInt8] {
@@ -92,7 +92,7 @@ struct ArchiveEnd {
         self.skipped = skipped
     }
 
-    /// Nil for a line of another kind.
+    /// `nil` for a line of another kind.
     init?(_ document: JSONDocument) {
         guard let end = document[member: "end"] else { return nil }
         sessions = end[member: "sessions"]?.int ?? -1

@@ -6,20 +6,20 @@ import JSONDocument
 /// {"session":"ses_…","…":"…","sum":"0123456789abcdef0123456789abcdef"}
 /// ```
 ///
-/// The checksum is the first half of the SHA-256 of the bytes up to, and without, the comma before `"sum"`. So a line
-/// that was damaged on its way is known by itself, and the others are none the worse for it.
+/// The checksum is the first half of the SHA-256 of the bytes before the comma before `"sum"`. So a damaged line is
+/// found by itself, and the other lines stay usable.
 enum ArchiveLine {
     private static let separator = Array(#","sum":""#.utf8)
     private static let digits = 32
     private static let end = Array(#""}"#.utf8)
 
-    /// Ends the object that `json` has begun, with its checksum and the end of the line.
+    /// Ends the object in `json` with its checksum and a line end.
     static func seal(_ json: JSONWriter) -> [UInt8] {
         let sum = SHA256Digest(of: json.bytes).text(ofFirst: digits / 2)
         return json.bytes + separator + Array(sum.utf8) + end + [UInt8(ascii: "\n")]
     }
 
-    /// The members of a line that is as it was sealed, without its end.
+    /// The members of a line with a correct checksum, without its end.
     ///
     /// - Throws: ``ArchiveProblem``.
     static func open(_ line: [UInt8]) throws(ArchiveProblem) -> JSONDocument {
@@ -34,7 +34,7 @@ enum ArchiveLine {
         let seal = separator + Array(SHA256Digest(of: content).text(ofFirst: digits / 2).utf8) + end
         guard line.count > seal.count, line.suffix(seal.count).elementsEqual(seal) else {
             throw ArchiveProblem(
-                pointer: "/sum", detail: "does not fit the rest of the line: it was damaged, or changed by hand")
+                pointer: "/sum", detail: "does not match the line, which was damaged or changed by hand")
         }
         return document
     }

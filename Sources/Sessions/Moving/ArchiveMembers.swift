@@ -1,7 +1,7 @@
 import JSONDocument
 
-/// The members of an object in a line of an archive: each is asked for once, in the form that it must have, and what is
-/// wrong is collected.
+/// Reads the members of an object in a line of an archive. Each member is read once, by type, and the problems are
+/// collected.
 struct ArchiveMembers {
     private let document: JSONDocument
     private let pointer: String
@@ -19,17 +19,17 @@ struct ArchiveMembers {
         self.offset = offset
     }
 
-    /// In milliseconds: clocks of machines that are looked after differ by less.
+    /// In milliseconds: the clocks of well-kept machines differ by less.
     static let clockTolerance: Int64 = 300_000
 
-    /// So many say enough of one line; it may have a million.
+    /// Enough about one line, which may have a million problems.
     private static let most = 16
-    /// No program counts further than JSON numbers are exact everywhere (RFC 8259, 6).
+    /// JSON numbers are exact up to here everywhere (RFC 8259, 6).
     static let largest: UInt64 = 1 << 53 - 1
 
     func place(_ name: String) -> String { "\(pointer)/\(JSONPointer.escape(Self.clipped(name)))" }
 
-    /// What came from outside, for an answer.
+    /// A text from outside, shortened for a response.
     static func clipped(_ text: String) -> String {
         text.unicodeScalars.count <= 64 ? text : String(text.unicodeScalars.prefix(64)) + "…"
     }
@@ -67,7 +67,8 @@ struct ArchiveMembers {
         return 0
     }
 
-    /// Of something that has happened. A clock that is a little ahead makes it now, so that nothing lives longer for that.
+    /// The time of a past event. A clock that is a little ahead counts as now, so that nothing lives longer because of
+    /// it.
     mutating func pastTime(_ name: String) -> Int64 {
         let time = time(name)
         if time > now + Self.clockTolerance {
@@ -82,7 +83,7 @@ struct ArchiveMembers {
         return TokenDigest(words: (0, 0, 0, 0))
     }
 
-    /// The objects in an array, which may be missing unless `isRequired`.
+    /// The objects of an array, which may be missing unless `isRequired`.
     mutating func objects<Result>(
         _ name: String, isRequired: Bool = false, _ read: (inout ArchiveMembers) -> Result?
     ) -> [Result] {
@@ -104,12 +105,12 @@ struct ArchiveMembers {
         return results
     }
 
-    /// Everything that is wrong, members that nobody asked for among it: what this program does not know it cannot keep.
+    /// All problems, including members that were not read: this program cannot keep what it does not know.
     func finish() -> [ArchiveProblem] {
         guard let members = document.members else {
             return [ArchiveProblem(pointer: pointer, detail: "must be an object")]
         }
         let unknown = members.lazy.filter { !asked.contains($0.name) }.prefix(Self.most - problems.count)
-        return problems + unknown.map { ArchiveProblem(pointer: place($0.name), detail: "is not known") }
+        return problems + unknown.map { ArchiveProblem(pointer: place($0.name), detail: "is not a known member") }
     }
 }

@@ -3,8 +3,8 @@ import JSONDocument
 extension ArchivedSession {
     /// A session as a line of an archive.
     ///
-    /// Documents are texts in it, and not parts of the line: so they are kept to the byte, and may be nested as deep as
-    /// a document can be.
+    /// Documents are strings in the line, not parts of it: so their bytes are preserved, and they may be nested as deep
+    /// as a document can be.
     static func line(_ stored: StoredSession, _ environment: SessionEnvironment) -> [UInt8] {
         let record = stored.record
         let details = record.details

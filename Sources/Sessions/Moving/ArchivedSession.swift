@@ -1,7 +1,7 @@
 import JSONDocument
 import Navigation
 
-/// A session that was read from a line of an archive, and found to be one that this installation can have.
+/// A session that was read from a line of an archive and is valid in this installation.
 package struct ArchivedSession: Sendable {
     let stored: StoredSession
     /// Versions of flows that its journeys run.
@@ -10,7 +10,7 @@ package struct ArchivedSession: Sendable {
 
     var id: SessionID { stored.record.id }
 
-    /// Everything that is wrong with it.
+    /// All problems of a line.
     struct Refusal: Error {
         let problems: [ArchiveProblem]
     }
@@ -23,13 +23,13 @@ package struct ArchivedSession: Sendable {
         let id = SessionID(line.string("session"))
         if id == nil { line.refuse("session", "must be the id of a session") }
         cursor = line.string("cursor")
-        if let id, cursor != SessionCursor(id: id).text { line.refuse("cursor", "must be that of the session") }
+        if let id, cursor != SessionCursor(id: id).text { line.refuse("cursor", "must be the session's cursor") }
         let token = line.digest("token")
         let mode = SessionMode(rawValue: line.string("mode"))
         if mode == nil { line.refuse("mode", "must be bearer or cookie") }
         let createdAt = line.pastTime("created_at")
         let usedAt = line.pastTime("used_at")
-        // Nor does it live longer here than a session that is made here.
+        // It does not live longer than a session that is created here.
         let expiresAt = min(line.time("expires_at"), now + environment.settings.lifetime)
         if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
         let revision = line.number("revision")
@@ -73,7 +73,7 @@ package struct ArchivedSession: Sendable {
             return RetiredToken(digest: digest, givenAt: given, retiredAt: retired, grace: end - retired)
         }
         if tokens.count > RetiredToken.most {
-            line.refuse("retired_tokens", "must be \(RetiredToken.most) at most")
+            line.refuse("retired_tokens", "must have at most \(RetiredToken.most) elements")
         }
         return tokens
     }
@@ -87,13 +87,15 @@ package struct ArchivedSession: Sendable {
             let (birth, written) = (member.number("birth"), member.number("revision"))
             let (createdAt, updatedAt) = (member.pastTime("created_at"), member.pastTime("updated_at"))
             let text = member.string("document")
-            if written == 0 || written > revision { member.refuse("revision", "must be from 1 to the session's") }
+            if written == 0 || written > revision {
+                member.refuse("revision", "must be from 1 to the session's revision")
+            }
             guard let service = environment.catalog[name] else {
                 member.refuse("name", "there is no service '\(ArchiveMembers.clipped(name))' here")
                 return nil
             }
             guard seen.insert(service.index).inserted else {
-                member.refuse("name", "stands here twice")
+                member.refuse("name", "occurs twice")
                 return nil
             }
             guard let bytes = checked(text, service, &member, environment) else { return nil }
@@ -101,11 +103,13 @@ package struct ArchivedSession: Sendable {
                 service: service.index, birth: birth, revision: written, createdAt: createdAt, updatedAt: updatedAt,
                 bytes: bytes)
         }
-        if Set(services.map(\.birth)).count < services.count { line.refuse("services", "must differ in their births") }
+        if Set(services.map(\.birth)).count < services.count {
+            line.refuse("services", "must have different values of birth")
+        }
         return services.sorted { $0.birth < $1.birth }
     }
 
-    /// The document, looked at as if a client had just written it.
+    /// Checks the document like a client's write.
     private static func checked(
         _ text: String, _ service: RegisteredService, _ member: inout ArchiveMembers, _ environment: SessionEnvironment
     ) -> [UInt8]? {
@@ -123,7 +127,7 @@ package struct ArchivedSession: Sendable {
         return nil
     }
 
-    /// Whose session it is and what its service `user` says must be one thing, as they always are.
+    /// The session's user and the state of its service `user` must agree.
     private static func user(
         _ line: inout ArchiveMembers, _ services: [ServiceDocument], _ environment: SessionEnvironment
     ) -> String? {
@@ -133,7 +137,7 @@ package struct ArchivedSession: Sendable {
             .flatMap { try? JSONDocument(parsing: $0.bytes) }
         let named = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
         if userID?.string != named || (userID != nil && userID?.string == nil) {
-            line.refuse("user_id", "must be the user that the service 'user' names")
+            line.refuse("user_id", "must be the user that service 'user' names")
         }
         if let named, !(1...environment.settings.maxUserID).contains(named.utf8.count) {
             line.refuse("user_id", "must have 1 to \(environment.settings.maxUserID) bytes")
@@ -158,17 +162,17 @@ package struct ArchivedSession: Sendable {
                 if !JourneyID.isOne(journey.id) {
                     refuse("/journeys/\(place)/id", "must be the id of a journey")
                 } else if kept.place(of: journey.id) != place {
-                    refuse("/journeys/\(place)/id", "stands here twice")
+                    refuse("/journeys/\(place)/id", "occurs twice")
                 }
                 if let flaw = environment.journeys.engine.flaw(of: journey) {
                     refuse("/journeys/\(place)" + flaw.pointer, flaw.detail)
                 }
             }
             if kept.largestStep > ArchiveMembers.largest {
-                refuse("", "must have journeys with steps of \(ArchiveMembers.largest) at most")
+                refuse("", "must have journeys with steps of at most \(ArchiveMembers.largest)")
             }
             if kept.entries.count > environment.journeys.maxJourneys + 1 {
-                refuse("/journeys", "must be \(environment.journeys.maxJourneys) at most")
+                refuse("/journeys", "must have at most \(environment.journeys.maxJourneys) elements")
             }
             return environment.usedFlows(of: kept)
         } catch {

@@ -1,35 +1,35 @@
 import JSONDocument
 
-/// What became of an import, so far.
+/// The result of an import so far.
 package struct ImportReport: Sendable, Equatable {
-    /// Sessions that were dealt with. Those that were read when an import had to stop are not.
+    /// Sessions that were handled. Sessions that were read when the import had to stop do not count.
     package var read: Int { imported + skipped + refused }
-    /// Sessions that are here now and were not before, and those that took the place of one.
+    /// Sessions that were added, and those that replaced another.
     package var imported = 0
-    /// Of those, the ones that took the place of one.
+    /// Of the imported sessions, those that replaced another.
     package var replaced = 0
-    /// Sessions that were here already, or whose time is over.
+    /// Sessions that existed already or had expired.
     package var skipped = 0
-    /// Of those, the ones whose time is over.
+    /// Of the skipped sessions, those that had expired.
     package var expired = 0
     package var refused = 0
-    /// What was refused and why, the first of it.
+    /// The first problems.
     package private(set) var errors: [Entry] = []
-    /// How many more there were.
+    /// How many more problems there were.
     package private(set) var moreErrors = 0
-    /// Whether the archive has come to its end, and is as it was written.
+    /// Whether the archive was read to its end and is unchanged.
     package var isComplete = false
-    /// Up to here everything was dealt with.
+    /// The cursor of the last session that was handled.
     package var last: String?
 
-    /// Enough to see what is wrong; an archive of another kind has an error in each line.
+    /// Enough to see what is wrong: an archive of another kind has an error in each line.
     static let mostErrors = 100
-    /// Of their texts, so that a report can be remembered as an answer is.
+    /// Of all texts, so that the report is small enough for the store of idempotent responses.
     private static let mostBytes = 32 << 10
     private var bytes = 0
 
     package struct Entry: Sendable, Equatable {
-        /// From 1.
+        /// Counted from 1.
         package let line: Int
         package let id: SessionID?
         package let problem: ArchiveProblem
@@ -45,7 +45,7 @@ package struct ImportReport: Sendable, Equatable {
         errors.append(Entry(line: line, id: id, problem: problem))
     }
 
-    /// At most, as JSON.
+    /// The most bytes as JSON.
     private static func size(of text: String) -> Int {
         text.utf8.reduce(0) { $0 + ($1 < 0x20 || $1 == UInt8(ascii: "\"") || $1 == UInt8(ascii: "\\") ? 6 : 1) }
     }

@@ -1,9 +1,9 @@
-/// Cuts bytes that come in pieces into lines. Of a line that is too long nothing is kept.
+/// Splits bytes that arrive in pieces into lines. Nothing of a line that is too long is kept.
 struct LineSplitter {
     enum Line: Equatable {
         case text([UInt8])
         case tooLong
-        /// There is nothing in it. It counts, though, where lines are told by their numbers.
+        /// An empty line. It still counts for line numbers.
         case empty
     }
 
@@ -14,7 +14,7 @@ struct LineSplitter {
     /// - Parameter limit: bytes of a line without its end.
     init(limit: Int) { self.limit = limit }
 
-    /// The lines that end in this piece.
+    /// The lines that end in the piece.
     mutating func lines(in piece: [UInt8]) -> [Line] {
         var lines: [Line] = []
         var rest = piece[...]
@@ -27,7 +27,7 @@ struct LineSplitter {
         return lines
     }
 
-    /// What stands behind the last line end; nil when nothing does.
+    /// The bytes after the last line end; `nil` when there are none.
     mutating func finish() -> Line? {
         defer {
             begun = []

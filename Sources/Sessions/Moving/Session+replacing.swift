@@ -1,7 +1,7 @@
 import JSONDocument
 
 extension Session {
-    /// Puts another state in the place of the session's, whose entity tags nobody has seen before.
+    /// Replaces the session's state by another one, with entity tags that no client has seen.
     ///
     /// - Returns: false when the session has ended.
     nonisolated(nonsending) func replace(with arrival: ArchivedSession) async throws(SessionError) -> Bool {
@@ -39,7 +39,7 @@ extension Session {
         return true
     }
 
-    /// Shows what was committed. What was remembered and made live is of the state before.
+    /// Shows what was committed. Memory and instances of the old state are dropped.
     private func take(_ next: StoredSession) {
         let (former, memory, isEnded) = state.withLock { state in
             if !state.isEnded { state.countLive(-1, environment.catalog) }
@@ -60,12 +60,12 @@ extension Session {
 }
 
 extension SessionRecord {
-    /// The record as that of a session that had another one before: its revision, which every service gets as its tag,
-    /// is larger than that of either, and so are the steps of journeys. Of two floors the higher one holds for those still
-    /// to come.
+    /// The record as the successor of another state of the session: its revision, which becomes the tag of every
+    /// service, is larger than both revisions, and so are the steps of journeys. The higher of two floors stays in
+    /// force.
     ///
-    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when the journeys that were there cannot be read: which
-    ///   steps were taken is not known then.
+    /// - Throws: ``SessionError/serviceFailed(service:reason:)`` when the old journeys cannot be read, because then
+    ///   their steps are unknown.
     convenience init(
         _ arrival: SessionRecord, inPlaceOf former: SessionRecord, coordinator: RegisteredService
     ) throws(SessionError) {
@@ -81,7 +81,7 @@ extension SessionRecord {
             } catch {
                 throw .serviceFailed(
                     service: coordinator.name,
-                    reason: "What the store kept cannot be read from byte \(error.offset) on.")
+                    reason: "The stored journeys cannot be read from byte \(error.offset) on.")
             }
         }
         var details = arrival.details
@@ -98,7 +98,7 @@ extension SessionRecord {
         var kept = KeptJourneys()
         if let place { kept = try KeptJourneys(reading: services[place].bytes) }
         kept.takePlace(of: try KeptJourneys(reading: former.bytes))
-        // Without journeys, before or now, there are no steps to go on from.
+        // Without old or new journeys there are no steps to continue.
         guard !kept.isEmpty else { return }
         let bytes = kept.bytes(former: former.bytes.count)
         let document = place.map { services[$0] }

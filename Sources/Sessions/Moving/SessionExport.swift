@@ -1,12 +1,12 @@
 import JSONDocument
 
-/// Everything that there is, as lines: a header, one for each session, and an end.
+/// Exports everything as lines: a header, a line for each session, and an end.
 ///
-/// Goes through the store in its order, some sessions at a time, so that neither memory nor what is loaded into it grows, while
-/// sessions come, go and are written. Each one is in it once, as it was committed at some moment since the export began;
-/// one that is there all the time is in it.
+/// It reads some sessions of the store at a time, in the store's order. So memory does not grow, and sessions are
+/// created, ended and written meanwhile. A session that exists all the time is in the export once, as it was committed
+/// at some moment since the export began.
 ///
-/// Each line of a session has a cursor: an export that broke off goes on behind the last line that arrived.
+/// The line of a session has a cursor. An export that broke off can continue after the last line that arrived.
 package actor SessionExport {
     private enum Part { case header, sessions, end, nothing }
 
@@ -18,19 +18,19 @@ package actor SessionExport {
     /// Places of the store that could not be read.
     private var skipped = 0
     private var digest = SHA256Hasher()
-    /// As many sessions as fit into a piece, by those of the piece before.
+    /// How many sessions fill a piece, estimated by the previous piece.
     private var pageSize = SessionExport.firstPage
     /// How many sessions were written.
     package private(set) var count = 0
 
     private static let firstPage = 16
     private static let largestPage = 256
-    /// Of a piece; it is more when a single session is.
+    /// Bytes of a piece. A single session may be larger.
     private static let pieceBytes = 64 << 10
 
     /// - Parameters:
-    ///   - program: who writes it, for people.
-    ///   - after: where to begin; nil for the first session.
+    ///   - program: the program that writes it, for people.
+    ///   - after: where to begin; `nil` for the first session.
     package init(of sessions: Sessions, program: String, after: SessionCursor? = nil) {
         self.sessions = sessions
         self.program = program
@@ -38,9 +38,9 @@ package actor SessionExport {
         nextPage = after?.id
     }
 
-    /// The next lines; nil at the end.
+    /// The next lines; `nil` at the end.
     ///
-    /// - Throws: what the store says.
+    /// - Throws: the store's error.
     package func next() async throws(SessionError) -> [UInt8]? {
         switch part {
         case .header:

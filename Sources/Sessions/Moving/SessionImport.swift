@@ -1,20 +1,21 @@
 import JSONDocument
 
-/// Takes sessions in from an archive that comes in pieces, each by itself: one that is damaged, or does not fit here, is
-/// refused and named, and the others are none the worse for it.
+/// Imports sessions from an archive that arrives in pieces. Each session is handled by itself: a damaged or invalid one
+/// is refused and reported, and the others are imported.
 ///
-/// Sessions are committed in groups. When the archive breaks off, or the store is full, what was committed stays, and the
-/// same archive sent again goes on from there, for what is here already is skipped.
+/// Sessions are committed in groups. When the archive breaks off, or the store is full, what was committed stays.
+/// Sending the same archive again continues from there, because existing sessions are skipped.
 package struct SessionImport {
-    /// What is done with a session that is here already.
+    /// What to do with a session that exists already.
     package enum Conflict: String, Sendable, CaseIterable {
-        /// The one that is here stays, whatever became of it.
+        /// The existing session stays.
         case skip
-        /// The one that comes takes its place. Entity tags go on from both, so that none comes back.
+        /// The imported session replaces it. Revisions continue from the larger one, so that no entity tag occurs
+        /// twice.
         case replace
     }
 
-    /// The first line is not that of an archive that this program reads.
+    /// The first line is not the header of an archive that this program can read.
     package struct NotAnArchive: Error, Sendable {
         package let problem: ArchiveProblem
     }
@@ -23,9 +24,9 @@ package struct SessionImport {
     private let conflict: Conflict
     private let isTrial: Bool
     private var splitter: LineSplitter
-    /// Of the archive, empty ones among them.
+    /// Lines of the archive, including empty ones.
     private var line = 0
-    /// Lines that stand for sessions, good or not.
+    /// Lines of sessions, valid or not.
     private var sessionLines = 0
     private var hasHeader = false
     private var end: ArchiveEnd?
@@ -35,38 +36,38 @@ package struct SessionImport {
     private var groupBytes = 0
     package private(set) var report = ImportReport()
 
-    /// Enough for a sync to be shared by many; and what is in memory at a time.
+    /// Enough sessions to share a sync, and the most in memory at a time.
     private static let largestGroup = 128
     private static let largestGroupBytes = 1 << 20
 
-    /// - Parameter isTrial: whether to look at everything and change nothing.
+    /// - Parameter isTrial: whether to check everything and change nothing.
     package init(into sessions: Sessions, conflict: Conflict = .skip, isTrial: Bool = false) {
         self.sessions = sessions
         self.conflict = conflict
         self.isTrial = isTrial
-        // A document may double in size where it is quoted.
+        // Quoting a document may double its size.
         let documents = sessions.catalog.services.count * (sessions.settings.maxDocumentSize * 2 + 1_024)
         splitter = LineSplitter(limit: documents + Self.roomForTheRest)
     }
 
-    /// Labels, retired tokens, names.
+    /// For labels, retired tokens and names.
     private static let roomForTheRest = 128 << 10
 
-    /// Takes in what has come.
+    /// Imports a piece.
     ///
-    /// - Throws: ``NotAnArchive``; ``SessionError`` when nothing more can be taken in. The report is right even so.
+    /// - Throws: ``NotAnArchive``; ``SessionError`` when the import cannot continue. The report is valid in any case.
     nonisolated(nonsending) package mutating func take(_ piece: [UInt8]) async throws {
         for line in splitter.lines(in: piece) { try await take(line) }
     }
 
-    /// Nothing more comes.
+    /// Ends the import.
     ///
-    /// - Parameter isAtEnd: whether that is the end, and not merely where it broke off.
+    /// - Parameter isAtEnd: whether the archive has ended, or only broke off.
     nonisolated(nonsending) package mutating func finish(isAtEnd: Bool = true) async throws {
         if isAtEnd, let line = splitter.finish() { try await take(line) }
         try await commit()
         guard isAtEnd else { return }
-        guard hasHeader else { throw NotAnArchive(problem: ArchiveProblem(detail: "there is nothing in it")) }
+        guard hasHeader else { throw NotAnArchive(problem: ArchiveProblem(detail: "the archive is empty")) }
         if end == nil {
             report.add(ArchiveProblem(detail: "the archive breaks off here: its last line is missing"), line: line)
         }
@@ -104,11 +105,11 @@ package struct SessionImport {
         }
     }
 
-    /// A line for a session has come.
+    /// Handles the line of a session.
     private mutating func note(_ bytes: [UInt8]) {
         if end != nil {
             isWhole = false
-            report.add(ArchiveProblem(detail: "stands behind the end"), line: line)
+            report.add(ArchiveProblem(detail: "comes after the end"), line: line)
         }
         sessionLines += 1
         digest.add(bytes)
@@ -120,11 +121,12 @@ package struct SessionImport {
         self.end = end
         guard !isTwice, end.sessions == sessionLines, end.digest == digest.digest.text() else {
             isWhole = false
-            let detail = "the archive had \(end.sessions) sessions, and is not now as it was written"
+            let detail = "the archive had \(end.sessions) sessions and has been changed since it was written"
             return report.add(ArchiveProblem(pointer: "/end", detail: detail), line: line)
         }
         guard end.skipped > 0 else { return }
-        let detail = "\(end.skipped) places of the store could not be read for the export: what was there is missing"
+        let detail =
+            "\(end.skipped) places of the store could not be read during the export: their sessions are missing"
         report.add(ArchiveProblem(pointer: "/end/skipped", detail: detail), line: line)
     }
 
@@ -143,14 +145,14 @@ package struct SessionImport {
     }
 
     nonisolated(nonsending) private mutating func add(_ session: ArchivedSession, size: Int) async throws {
-        // Of two in one group nobody could say which is the first.
+        // Two sessions with one id must be imported one after the other.
         if group.contains(where: { $0.id == session.id }) { try await commit() }
         group.append(session)
         groupBytes += size
         if group.count >= Self.largestGroup || groupBytes >= Self.largestGroupBytes { try await commit() }
     }
 
-    /// Commits the group: all at once, which the store writes together.
+    /// Commits the group all at once, so that the store writes it together.
     nonisolated(nonsending) private mutating func commit() async throws {
         let group = self.group
         self.group = []
@@ -175,7 +177,7 @@ package struct SessionImport {
             case .failure(let error): failure = failure ?? error
             case nil: break
             }
-            // What comes behind one that failed is to be sent again.
+            // What follows a session that failed must be sent again.
             if failure == nil { report.last = session.cursor }
         }
         if let failure { throw failure }

@@ -1,15 +1,15 @@
 extension Sessions {
-    /// What became of a session that came from elsewhere.
+    /// The result for an imported session.
     enum Arrival: Sendable {
         case new, replaced, expired
-        /// There was one of its id.
+        /// A session of its id existed.
         case kept
     }
 
-    /// Takes a session in, whole or not at all.
+    /// Imports a session, wholly or not at all.
     ///
-    /// - Parameter isTrial: whether to say what would become of it, and change nothing.
-    /// - Throws: ``SessionError/tooManySessions``, or what the store says.
+    /// - Parameter isTrial: whether to find out the result and change nothing.
+    /// - Throws: ``SessionError/tooManySessions``, or the store's error.
     nonisolated(nonsending) func receive(
         _ session: ArchivedSession, _ conflict: SessionImport.Conflict, isTrial: Bool
     ) async throws(SessionError) -> Arrival {
@@ -18,7 +18,7 @@ extension Sessions {
             guard let here = try await stored(session.id), !isOver(here) else { return .new }
             return conflict == .skip ? .kept : .replaced
         }
-        // It may end just when it is to be replaced.
+        // It may end just before it is replaced.
         for _ in 0..<settings.maxConflictRetries {
             if try await add(session) { return .new }
             if try await endIfOver(session.id) { continue }
@@ -40,9 +40,9 @@ extension Sessions {
         session.deadline(settings) <= environment.clock.now()
     }
 
-    /// Ends the session of that id if it has expired and is still to be deleted.
+    /// Ends the session of that id if it has expired and is not deleted yet.
     ///
-    /// - Returns: whether that is so.
+    /// - Returns: whether it did.
     private nonisolated(nonsending) func endIfOver(_ id: SessionID) async throws(SessionError) -> Bool {
         guard let here = try await stored(id), isOver(here) else { return false }
         if let session = registry[id] {
@@ -57,7 +57,7 @@ extension Sessions {
         return true
     }
 
-    /// False when there is one of its id.
+    /// False when a session of its id exists.
     private nonisolated(nonsending) func add(_ session: ArchivedSession) async throws(SessionError) -> Bool {
         guard registry.reserve(limit: settings.maxSessions) else {
             if try await stored(session.id) != nil { return false }
@@ -74,17 +74,17 @@ extension Sessions {
             throw SessionError(error)
         }
         environment.knowFlows(session.flows)
-        // A store that ends with the process leaves it to memory to know when its sessions are over.
+        // If the store ends with the process, memory must know when its sessions expire.
         if !environment.store.outlivesProcess { _ = try await load(session.id) }
         createdCount.wrappingAdd(1, ordering: .relaxed)
         environment.notify(session.id, [.created], revision: session.stored.record.revision)
         return true
     }
 
-    /// False when there is none of its id any more.
+    /// False when no session of its id exists.
     private nonisolated(nonsending) func replace(with arrival: ArchivedSession) async throws(SessionError) -> Bool {
         guard let session = try await load(arrival.id), try await session.replace(with: arrival) else { return false }
-        // It may be over earlier than the one before.
+        // It may expire earlier than the one that it replaces.
         registry.reconsider(arrival.id, at: session.stored.deadline(settings))
         return true
     }

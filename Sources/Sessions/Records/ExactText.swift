@@ -1,4 +1,4 @@
-/// A text that is equal to another only byte for byte.
+/// A text that equals another only byte for byte.
 ///
 /// Swift's strings are equal when they look the same, however they are composed (Unicode's canonical equivalence).
 /// Identifiers from outside are not: two users whose ids differ in one byte are two users.

@@ -1,10 +1,10 @@
-/// A token that was replaced by a fresh one.
+/// A token that was replaced by a new one.
 package struct RetiredToken: Sendable {
     package let digest: TokenDigest
-    /// From then on it was the session's token, until it was replaced. In steady time, like the others.
+    /// When it became the session's token. In steady time, like the others.
     package let givenAt: Int64
     package let retiredAt: Int64
-    /// Until then it still works; used after that it is a sign of theft.
+    /// It works until then. Using it later is a sign of theft.
     package let graceEndsAt: Int64
 
     package init(digest: TokenDigest, givenAt: Int64, retiredAt: Int64, grace: Int64) {
@@ -17,20 +17,20 @@ package struct RetiredToken: Sendable {
     /// For how long it was the session's token.
     var age: Int64 { retiredAt - givenAt }
 
-    /// How many are remembered. Who rotates every minute recognises a stolen token for a quarter of an hour; one that
-    /// is older is merely unknown, and refused like any unknown one.
+    /// How many are remembered. A client that rotates every minute recognises a stolen token for a quarter of an hour.
+    /// An older one is unknown and refused like any unknown token.
     static let most = 16
 }
 
 extension SessionDetails {
-    /// Forgets one when there are too many: the oldest, unless another one was in use for less than half as long.
+    /// Forgets a token when there are too many: the oldest, unless another one was in use for less than half as long.
     ///
-    /// Otherwise a thief would rotate a few times in a second and have the owner's token forgotten, so that the owner's
+    /// Otherwise a thief could rotate a few times in a second until the owner's token is forgotten, and the owner's
     /// next request would not end the session. This way forgetting a token takes seven times as long as it was in use:
-    /// fifteen others must each have been in use for half of that.
+    /// fifteen others must each have been in use for half of that time.
     mutating func forgetOneToken() {
         guard retiredTokens.count > RetiredToken.most, let oldest = retiredTokens.first else { return }
-        // The last one stays: it tells since when the session's token is in use.
+        // The last one stays, because it tells since when the current token is in use.
         let others = retiredTokens.indices.dropFirst().dropLast()
         guard let shortest = others.min(by: { retiredTokens[$0].age < retiredTokens[$1].age }),
             retiredTokens[shortest].age < oldest.age / 2

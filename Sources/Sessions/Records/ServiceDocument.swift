@@ -1,16 +1,16 @@
 /// The committed state of one service of one session.
 package struct ServiceDocument: Sendable {
-    /// The service's place in the ``ServiceCatalog``. A store that outlives the process writes the name instead.
+    /// The service's index in the ``ServiceCatalog``. A store that outlives the process writes the name instead.
     package let service: UInt16
-    /// Grows with every instance made in a session: what was made later is removed first.
+    /// The creation order within the session. Later instances are removed first.
     package let birth: UInt64
     /// The session's revision at the last write.
     package let revision: UInt64
-    /// When the instance was made, in steady time.
+    /// When the instance was created, in steady time.
     package let createdAt: Int64
     /// When it was last written, in steady time.
     package let updatedAt: Int64
-    /// The serialised document: the very bytes that go out, so that reading encodes nothing.
+    /// The serialised document, as it is sent, so that reading encodes nothing.
     package let bytes: [UInt8]
 
     package init(

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The version of a service's state: the session's revision at the service's last write, 0 when never written.
+/// The version of a service's state: the session's revision at the service's last write, 0 if it was never written.
 ///
-/// A session's revision only grows, so that a value never comes back for other content of the same name, also not
-/// after the service was removed. 0 always stands for the default.
+/// A session's revision only grows, so a value never returns for other content, even after the service was removed. 0
+/// always stands for the default.
 package struct ServiceETag: Sendable, Hashable {
     package let revision: UInt64
 
@@ -11,31 +11,31 @@ package struct ServiceETag: Sendable, Hashable {
         self.revision = revision
     }
 
-    /// Reads what stands between the quotes of a strong entity tag; nil for a tag that no service ever had.
+    /// Reads the text between the quotes of a strong entity tag; `nil` for a tag that no service can have.
     package init?(opaque: some StringProtocol) {
-        // Only the one spelling that `opaque` writes: "+1" or "01" are other tags (RFC 9110 section 8.8.3.2).
+        // Only the spelling that `opaque` writes: "+1" or "01" are other tags (RFC 9110 section 8.8.3.2).
         guard let revision = UInt64(opaque), String(revision) == opaque else { return nil }
         self.revision = revision
     }
 
-    /// What stands between the quotes.
+    /// The text between the quotes.
     package var opaque: String { String(revision) }
 
-    /// A service that was never written.
+    /// The tag of a service that was never written.
     package static let unwritten = ServiceETag(revision: 0)
 }
 
 extension ServiceETag: CustomStringConvertible {
-    /// As a header field has it, in quotes.
+    /// In quotes, as in a header field.
     package var description: String {
-        // Asked for exactly: up to 15 bytes need no memory of their own.
+        // With the exact capacity, up to 15 bytes need no memory.
         String(unsafeUninitializedCapacity: length) { buffer in
             write(into: UnsafeMutableRawBufferPointer(buffer))
             return length
         }
     }
 
-    /// Whether that text is just this tag, as `description` has it.
+    /// Whether the text is exactly this tag, in quotes.
     package func isWritten(_ text: UnsafeRawBufferPointer) -> Bool {
         let quote = UInt8(ascii: "\"")
         guard text.count == length, text[0] == quote, text[text.count - 1] == quote else { return false }

@@ -1,15 +1,15 @@
-/// What most sessions have none of: labels, a user, earlier tokens, cookie mode, traces of what a store has lost.
+/// What most sessions do not have: labels, a user, earlier tokens, cookie mode, a revision floor.
 package struct SessionDetails: Sendable {
     package var labels: SessionLabels
     package var userID: String?
-    /// Tokens that were replaced, the newest last.
+    /// Replaced tokens, the newest last.
     package var retiredTokens: [RetiredToken]
     package var mode: SessionMode
-    /// A store that may have lost commits sets this above every revision that it can have lost, and for a session that
-    /// comes from elsewhere above every revision that it may have had here. Later revisions, and steps of journeys, are
-    /// greater, so that no entity tag is given twice. 0 for nearly all sessions.
+    /// A store that may have lost commits sets this above every revision that it can have lost; for an imported session
+    /// it is above every revision that the id may have had here. Later revisions and steps of journeys are greater, so
+    /// that no entity tag is issued twice. 0 for nearly all sessions.
     package var revisionFloor: UInt64
-    /// Services that were written once and are not declared any more: kept as they are, and written back.
+    /// Services that were written once and are no longer declared. They are kept and written back unchanged.
     package var undeclared: [UndeclaredService]
 
     package init(
@@ -32,10 +32,10 @@ package struct SessionDetails: Sendable {
     }
 }
 
-/// A service of a session that the configuration does not declare any more.
+/// A service of a session that the configuration no longer declares.
 package struct UndeclaredService: Sendable {
     package let name: String
-    /// Its place in the catalogue means nothing.
+    /// Its service index has no meaning.
     package let document: ServiceDocument
 
     package init(name: String, document: ServiceDocument) {
@@ -44,7 +44,7 @@ package struct UndeclaredService: Sendable {
     }
 }
 
-/// Keeps the details apart from the record, which costs a session without any one pointer.
+/// Keeps the details outside the record. A session without details costs one pointer.
 final class SessionDetailsBox: Sendable {
     let details: SessionDetails
 
@@ -52,7 +52,7 @@ final class SessionDetailsBox: Sendable {
         self.details = details
     }
 
-    /// Nil when there are none. Not an initialiser that fails: that would take memory first and give it back.
+    /// `nil` when there are none. Not a failable initialiser, which would allocate first.
     static func holding(_ details: SessionDetails) -> SessionDetailsBox? {
         details.isEmpty ? nil : SessionDetailsBox(details)
     }

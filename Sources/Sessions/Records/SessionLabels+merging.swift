@@ -1,9 +1,9 @@
 import JSONDocument
 
 extension SessionLabels {
-    /// The labels after a merge patch: strings are set, null removes; null for all of them removes all.
+    /// The labels after a merge patch: a string sets a label, null removes it; null for the whole removes all.
     ///
-    /// - Throws: ``SessionError/invalid(_:)`` with everything that is wrong; pointers begin with `/labels`.
+    /// - Throws: ``SessionError/invalid(_:)`` with every mistake; pointers begin with `/labels`.
     func merging(_ patch: JSONDocument, _ settings: SessionSettings) throws(SessionError) -> SessionLabels {
         if patch.isNull { return .none }
         guard let members = patch.members else {

@@ -17,7 +17,7 @@ package struct SessionLabels: Sendable, Equatable {
         self.items = items
     }
 
-    /// What most sessions have: made without sorting anything.
+    /// The labels of most sessions. Made without sorting.
     package static var none: Self { .init(items: []) }
 
     package var isEmpty: Bool { items.isEmpty }
@@ -27,7 +27,7 @@ package struct SessionLabels: Sendable, Equatable {
         items.first { $0.name.isExactly(name) }?.value
     }
 
-    /// Adds, replaces, or with nil removes.
+    /// Adds or replaces a label; `nil` removes it.
     mutating func set(_ name: String, to value: String?) {
         items.removeAll { $0.name.isExactly(name) }
         guard let value else { return }

@@ -1,6 +1,6 @@
-/// One committed state of a session. Immutable: the resident session and the memory store hold the same one.
+/// One committed state of a session. Immutable: the resident session and the memory store share it.
 ///
-/// Sessions are many and mostly alike, so what most of them lack is in ``SessionDetails``, made only when needed.
+/// There are many sessions, mostly alike, so what most of them do not have is in ``SessionDetails``.
 package final class SessionRecord: Sendable {
     package let id: SessionID
     package let token: TokenDigest
@@ -10,7 +10,7 @@ package final class SessionRecord: Sendable {
     package let expiresAt: Int64
     /// Grows with every commit.
     package let revision: UInt64
-    /// What was written, in the order in which the instances were made.
+    /// The written services, in the order in which their instances were created.
     package let services: [ServiceDocument]
     private let box: SessionDetailsBox?
 
@@ -40,7 +40,7 @@ package final class SessionRecord: Sendable {
         box = changedDetails.map(SessionDetailsBox.holding) ?? former.box
     }
 
-    /// No revision above this one was ever given to the session, not even one that a store has lost.
+    /// No revision above this one was ever given to the session, even one that a store has lost.
     package var highestRevision: UInt64 { max(revision, box?.details.revisionFloor ?? 0) }
 
     /// The same with a ``SessionDetails/revisionFloor`` of at least `floor`.
@@ -56,7 +56,8 @@ package final class SessionRecord: Sendable {
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
 
-    /// The document of a service, nil when it was never written. A few comparisons: sessions have few services.
+    /// The document of a service; `nil` when it was never written. A few comparisons, because sessions have few
+    /// services.
     package func document(of service: UInt16) -> ServiceDocument? {
         for document in services where document.service == service { return document }
         return nil

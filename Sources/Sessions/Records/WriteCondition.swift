@@ -1,16 +1,16 @@
-/// On which state of a service, or at which step of a journey, something may be done (RFC 9110 section 13.1). Both have
-/// a number that only grows as their entity tag.
+/// The condition of an operation on a service or a journey (RFC 9110 section 13.1). The entity tag of both is a number
+/// that only grows.
 package struct WriteCondition: Sendable, Equatable {
-    /// `If-Match`; nil when there is none.
+    /// `If-Match`; `nil` when there is none.
     package var ifMatch: Match?
-    /// `If-None-Match`; nil when there is none. ``Match/any`` holds while nothing was written yet, or there is no such
-    /// journey.
+    /// `If-None-Match`; `nil` when there is none. ``Match/any`` holds while the service was never written, or the
+    /// journey does not exist.
     package var ifNoneMatch: Match?
 
     package enum Match: Sendable, Equatable {
-        /// `*`: it is there. A service that is registered always is.
+        /// `*`: it exists. A registered service always exists.
         case any
-        /// One of these. An empty list, of tags that nothing ever had, never matches.
+        /// One of these. An empty list, of tags that nothing can have, never matches.
         case oneOf([ServiceETag])
     }
 
@@ -30,7 +30,7 @@ package struct WriteCondition: Sendable, Equatable {
     /// Whether it holds for a service.
     func holds(for etag: ServiceETag) -> Bool { holds(for: etag, isNew: etag == .unwritten) }
 
-    /// Whether it holds for a journey; nil when there is none.
+    /// Whether it holds for a journey; `nil` when the journey does not exist.
     func holds(atStep step: UInt64?) -> Bool {
         holds(for: step.map { ServiceETag(revision: $0) }, isNew: step == nil)
     }

@@ -1,8 +1,8 @@
-/// When which session is to be looked at: a binary heap, the earliest on top.
+/// The times at which sessions must be looked at: a binary heap, the earliest on top.
 ///
-/// A session that is used expires later, but its entry stays where it is: only when the entry comes up is it seen that
-/// there is more time, and the entry goes back in. So a use costs nothing here, and a session that is always in use
-/// one move for each idle timeout. Sessions that ended leave their entries behind; see ``compact(keeping:)``.
+/// A session that is used expires later, but its entry stays where it is. When the entry comes up, it goes back in with
+/// the later time. So a use costs nothing here, and a session in constant use costs one move for each idle timeout.
+/// Ended sessions leave their entries behind; see ``compact(keeping:)``.
 struct ExpiryIndex: Sendable {
     private var heap: [Entry] = []
 
@@ -13,7 +13,7 @@ struct ExpiryIndex: Sendable {
 
     var count: Int { heap.count }
 
-    /// The deadline that comes first.
+    /// The earliest deadline.
     var earliest: Int64? { heap.first?.deadline }
 
     mutating func insert(_ id: SessionID, deadline: Int64) {
@@ -27,7 +27,7 @@ struct ExpiryIndex: Sendable {
         }
     }
 
-    /// Takes out the entry on top if its deadline is reached.
+    /// Takes out the entry on top if its deadline has been reached.
     mutating func popDue(now: Int64) -> SessionID? {
         guard let first = heap.first, first.deadline <= now else { return nil }
         return popFirst()?.id
@@ -42,7 +42,7 @@ struct ExpiryIndex: Sendable {
         return first
     }
 
-    /// Drops the entries of sessions that are gone. Takes time in proportion to the entries, so it is for when most of
+    /// Drops the entries of sessions that are gone. It takes time in proportion to the entries, so call it when most of
     /// them are stale: then each entry is paid for by one that was added.
     mutating func compact(keeping isThere: (SessionID) -> Bool) {
         heap = heap.filter { isThere($0.id) }

@@ -1,30 +1,30 @@
-/// The units of work of one session that wait for their turn or whose commits are under way. Exists only while there are
-/// any.
+/// The units of work of a session that wait for their turn or whose commits are in progress. It exists only while there
+/// are any.
 ///
 /// ```text
-///   waiting ──turn──▶ runs on the head ──submitted──▶ under way ──durable, in order──▶ shown, told
+///   waiting ──turn──▶ runs on the head ──submitted──▶ under way ──durable, in order──▶ published
 ///      ▲                                                  │
 ///      └───────── another process was faster ─────────────┘
 /// ```
 ///
-/// A unit of work holds the turn only while its body runs and its commit is handed to the store. The next one begins from
-/// the ``head``, which readers do not see, so that commits of one session join one group of the store. The result of a
-/// unit that began from the head reveals that state, also when it is a refusal: it waits in ``underWay`` like a commit.
-/// When a commit fails, everything behind it fails with the same error. The head is dropped, and no unit begins before
-/// the store has called back for all of them.
+/// A unit of work holds the turn only while its body runs and its commit is handed to the store. The next one begins
+/// from the ``head``, which readers do not see, so that commits of one session join one group of the store. The result
+/// of a unit that began from the head reveals that state, even if it is a refusal, so it waits in ``underWay`` like a
+/// commit. When a commit fails, all units behind it fail with the same error. The head is dropped, and no unit begins
+/// before the store has called back for all of them.
 ///
 /// `@unchecked Sendable`: the session's lock guards it.
 final class Pipeline: @unchecked Sendable {
-    /// The state after the last unit of ``underWay``; nil when that is the durable state.
+    /// The state after the last unit of ``underWay``; `nil` when that is the durable state.
     var head: Head?
     /// Units that have run, in the order of their revisions.
     var underWay = WorkList()
     var waiting = WorkList()
-    /// Units that lost against another process. They run again before those that wait.
+    /// Units that lost against another process. They run again before the units that wait.
     var retrying = WorkList()
-    /// Why a commit under way failed. No unit begins until those behind it have failed as well.
+    /// Why a commit in progress failed. No unit begins until the units behind it have failed as well.
     var failure: StoreError?
-    /// Whether a thread is publishing units and telling their callers.
+    /// Whether a thread is publishing units and calling back.
     var isPublishing = false
 
     /// A state that is not durable yet.
@@ -38,7 +38,7 @@ final class Pipeline: @unchecked Sendable {
 }
 
 extension Session.State {
-    /// The pipeline, made if there is none.
+    /// The pipeline, created if there is none.
     var neededPipeline: Pipeline {
         mutating get {
             if let pipeline { return pipeline }
@@ -56,14 +56,14 @@ extension Session.State {
     /// Whether a unit of work has the turn, waits for it, or is being committed.
     var isBusy: Bool { isWriting || pipeline != nil }
 
-    /// Whether it may begin at once.
+    /// Whether the unit may begin at once.
     func isFree(for work: QueuedWork) -> Bool {
         guard !isWriting else { return false }
         guard let pipeline else { return true }
         return pipeline.waiting.isEmpty && pipeline.failure == nil && (!work.isExclusive || pipeline.underWay.isEmpty)
     }
 
-    /// Takes the turn for the next in line, if it can begin now.
+    /// Gives the turn to the next unit, if it can begin now.
     mutating func nextTurn(in session: Session) -> QueuedWork? {
         guard !isWriting, let pipeline else { return nil }
         if pipeline.failure != nil {
@@ -87,9 +87,9 @@ extension Session.State {
 
 // After a unit of work has run.
 extension Session.State {
-    /// Appends it to those under way and moves the head on.
+    /// Appends the unit to those in progress and advances the head.
     ///
-    /// - Returns: when the session was last used, for the commit; nil when there is nothing to hand to the store.
+    /// - Returns: the time of the session's last use, for the commit; `nil` when there is nothing to store.
     mutating func submit(_ work: QueuedWork) -> Int64? {
         let pipeline = neededPipeline
         pipeline.underWay.append(work)
@@ -105,10 +105,10 @@ extension Session.State {
         return work.isFinished ? nil : takeUse()
     }
 
-    /// Publishes the first unit under way if the store has called back for it. It stays the first until its caller was
-    /// told.
+    /// Publishes the first unit in progress if the store has called back for it. It stays the first until its caller
+    /// has been called.
     ///
-    /// - Returns: the unit whose caller is to be told, or else the one that has the turn now.
+    /// - Returns: the unit whose caller must be called, or else the unit that has the turn now.
     mutating func publishNext(in session: Session) -> (published: QueuedWork?, next: QueuedWork?) {
         guard let pipeline else { return (nil, nil) }
         while let work = pipeline.underWay.first, work.isFinished {
@@ -151,7 +151,7 @@ extension Session.State {
                 environment.journeyCount.wrappingAdd(pending.journeysBegun, ordering: .relaxed)
             }
         }
-        // The counters are shared by all threads and best left alone.
+        // All threads share the counters, so they are changed only if necessary.
         let countsStay = isEnded || pending.onlyRewrites(record, unwritten)
         if !countsStay { countLive(-1, environment.catalog) }
         pending.apply(committed: committed, to: &record, &unwritten)

@@ -1,4 +1,4 @@
-/// An element of a session's ``Pipeline``: a unit of work, or a caller that needs the session to itself.
+/// An element of a session's ``Pipeline``: a unit of work, or a caller that needs the session exclusively.
 ///
 /// `@unchecked Sendable`: the thread that has the session's turn writes to it until it is submitted; from then on the
 /// session's lock guards it.
@@ -51,10 +51,10 @@ final class QueuedWork: @unchecked Sendable {
     }
 }
 
-/// What a unit of work has made of a session's state. An object, because the state is large to copy.
+/// The next state of a session after a unit of work. A class, because the state is expensive to copy.
 final class WorkResult: Sendable {
     let pending: PendingState
-    /// The record to store; nil when there is nothing to store.
+    /// The record to store; `nil` when there is nothing to store.
     let record: SessionRecord?
     let newFlows: [UsedFlow]
 
@@ -66,7 +66,7 @@ final class WorkResult: Sendable {
 }
 
 extension SessionEnvironment {
-    /// Nil when there is nothing to store.
+    /// `nil` when there is nothing to store.
     fileprivate func commit(of pending: borrowing PendingState) -> SessionCommit? {
         guard pending.isRecordChanged else { return nil }
         var commit = pending.commit()
@@ -75,7 +75,7 @@ extension SessionEnvironment {
     }
 }
 
-/// A queue, linked through its elements.
+/// A queue that is linked through its elements.
 struct WorkList {
     private(set) var first: QueuedWork?
     private var last: QueuedWork?
@@ -83,7 +83,7 @@ struct WorkList {
 
     var isEmpty: Bool { first == nil }
 
-    // Inlined: the compiler then proves that accesses do not overlap, and the program need not check.
+    // Inlined, so that the compiler proves exclusive access and no run-time check is needed.
     @inline(__always)
     mutating func append(_ work: QueuedWork) {
         if let last { last.next = work } else { first = work }
@@ -91,7 +91,7 @@ struct WorkList {
         count += 1
     }
 
-    /// Puts it before the others.
+    /// Inserts the element at the front.
     mutating func prepend(_ work: QueuedWork) {
         var list = WorkList()
         list.append(work)

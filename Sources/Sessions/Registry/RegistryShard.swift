@@ -1,21 +1,21 @@
-/// What a part of the registry holds.
+/// A part of the registry.
 struct RegistryShard {
     var sessions: [SessionID: Session] = [:]
     var expiry = ExpiryIndex()
-    /// Uses of which the store is to be told, and those of which it is being told: until it has them, they are what
-    /// a session that has left is known by.
+    /// Uses that the store must be told of or is being told of. Until the store has them, they stand for sessions that
+    /// have left memory.
     var uses: [SessionID: Int64] = [:]
     var savingUses: [SessionID: Int64] = [:]
-    /// What is being loaded.
+    /// The sessions that are being loaded.
     var loads: [SessionID: SessionLoad] = [:]
 
-    /// Not inlined: where it is, the table is counted as used once more for each look-up.
+    /// Not inlined: inlining retains the table for each look-up.
     @inline(never)
     func session(_ id: SessionID) -> Session? { sessions[id] }
 
-    /// Ended sessions leave entries in the index: they go when they are the most.
+    /// Drops the index entries of ended sessions when they are the majority.
     mutating func compactIfStale() {
-        // So few are not worth it.
+        // Fewer are not worth it.
         let tolerated = 64
         guard expiry.count > 2 * sessions.count + tolerated else { return }
         expiry.compact { sessions[$0] != nil }
@@ -25,7 +25,7 @@ struct RegistryShard {
         uses[id] = max(uses[id] ?? time, time)
     }
 
-    /// A use of which the store may not know yet.
+    /// A use that the store may not know yet.
     func unsavedUse(of id: SessionID) -> Int64? {
         guard !uses.isEmpty || !savingUses.isEmpty else { return nil }
         return [uses[id], savingUses[id]].compactMap(\.self).max()

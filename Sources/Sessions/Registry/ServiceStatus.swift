@@ -1,19 +1,19 @@
 import JSONDocument
 
-/// One line of a session's list of services.
+/// An item of a session's list of services.
 package struct ServiceStatus: Sendable, Equatable {
     package let name: String
     package let kind: String
     package let isLive: Bool
     package let etag: ServiceETag
     package let createdAt: Timestamp?
-    /// Nil when it was never written.
+    /// `nil` when the service was never written.
     package let updatedAt: Timestamp?
-    /// Nil when no instance lives, or it has no end.
+    /// `nil` when no instance lives, or it does not expire.
     package let expiresAt: Timestamp?
 
     /// - Parameters:
-    ///   - createdAt: in steady time, nil when no instance lives.
+    ///   - createdAt: in steady time; `nil` when no instance lives.
     ///   - updatedAt: in steady time.
     init(
         _ service: RegisteredService, etag: ServiceETag, createdAt: Int64?, updatedAt: Int64?,

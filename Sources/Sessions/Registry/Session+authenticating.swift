@@ -1,19 +1,19 @@
 extension Session {
-    /// What a token is worth.
+    /// The result of checking a token.
     enum Verdict {
-        /// - saveUse: whether it is time to tell the store of it.
+        /// - saveUse: whether the store must be told of the use.
         case accepted(saveUse: Bool)
         case refused
-        /// Good or not, nobody gets in until the store knows that the session has ended.
+        /// No token is accepted until the store knows that the session has ended.
         case held
-        /// It was replaced long enough ago that its owner has no more use for it.
+        /// It was replaced so long ago that its owner no longer uses it.
         case stolen
     }
 
-    /// Looks at a token; a good one counts as a use of the session.
+    /// Checks a token. A valid one counts as a use of the session.
     func present(_ token: TokenDigest, now: Int64) -> Verdict {
         state.withLock { state in
-            // Also before the sweeper comes by.
+            // Even before the sweeper has ended the session.
             guard state.stage == .open, now < state.deadline(environment.settings) else {
                 return state.stage == .held ? .held : .refused
             }
@@ -27,20 +27,20 @@ extension Session {
         }
     }
 
-    /// Whether nobody can use it any more.
+    /// Whether the session can no longer be used.
     func isOver(now: Int64) -> Bool {
         state.withLock { $0.isEnded || now >= $0.deadline(environment.settings) }
     }
 }
 
 extension Session.State {
-    /// The last use, of which a commit tells the store.
+    /// The last use, which a commit reports to the store.
     mutating func takeUse() -> Int64 {
         unsavedUse = 0
         return lastUsedAt
     }
 
-    /// The store did not take the commit: it is told of the next use at once.
+    /// The store refused the commit, so the next use is reported at once.
     mutating func giveBackUse() { unsavedUse = .max }
 
     fileprivate mutating func use(now: Int64, _ settings: SessionSettings) -> Bool {

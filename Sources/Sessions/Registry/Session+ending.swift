@@ -1,8 +1,8 @@
 extension Session {
-    /// Marks it ended; from now on nobody gets in. Not before the store knows: who is told that a session has ended has
-    /// to find it so after a crash as well.
+    /// Marks the session ended: no token is accepted any more. Call it after the store knows, because a caller who
+    /// learns of the end must find it so after a crash as well.
     ///
-    /// - Returns: whether it was not ended before.
+    /// - Returns: whether the session had not ended before.
     @discardableResult
     func markEnded() -> Bool {
         let last = state.withLock { state -> Last? in
@@ -13,11 +13,11 @@ extension Session {
         return true
     }
 
-    /// How it stands with a session that may have expired.
+    /// The state of a session that may have expired.
     enum Expiry {
-        /// Its time is not over.
+        /// It has not expired.
         case open
-        /// It is to end for another reason (``hold()``).
+        /// It must end for another reason (``hold()``).
         case held
         /// It has ended just now.
         case expired
@@ -25,14 +25,14 @@ extension Session {
         case ended
     }
 
-    /// Marks it ended if its time is over.
+    /// Marks the session ended if it has expired.
     func expire(now: Int64) -> Expiry {
         let settings = environment.settings
         let (expiry, last) = state.withLock { state -> (Expiry, Last?) in
             switch state.stage {
             case .ended: return (.ended, nil)
             case .held: return (.held, nil)
-            // Tokens are refused by the time alone, whatever the store says, now and after a crash.
+            // Tokens are refused by the time alone, whatever the store contains, now and after a crash.
             case .open where now < state.deadline(settings): return (.open, nil)
             case .open: return (.expired, state.end(environment.catalog))
             }
@@ -41,7 +41,7 @@ extension Session {
         return expiry
     }
 
-    /// What a session was when it ended.
+    /// A session's state when it ended.
     fileprivate typealias Last = (record: SessionRecord, memory: JourneyMemory?)
 
     private func settle(_ last: Last) {
@@ -49,14 +49,14 @@ extension Session {
         if last.memory != nil { environment.remembered.remove(self, last.record.id) }
     }
 
-    /// Lets nobody in any more, though the store could not be told that it is to end.
+    /// Refuses all tokens although the store could not be told that the session must end.
     func hold() {
         state.withLock { state in
             if state.stage == .open { state.stage = .held }
         }
     }
 
-    /// Everything that lives, newest first, and the revision.
+    /// All living instances, newest first, and the revision.
     var remains: (services: [RegisteredService], revision: UInt64) {
         let (record, unwritten) = state.withLock { ($0.record, $0.unwritten) }
         let births = record.services.map { ($0.birth, $0.service) } + unwritten.map { ($0.birth, $0.service) }
@@ -73,7 +73,7 @@ extension Session.State {
         return (record, memory)
     }
 
-    /// Counts every instance that lives, written or not, once.
+    /// Counts every living instance once, written or not.
     func countLive(_ difference: Int, _ catalog: ServiceCatalog) {
         for document in record.services { catalog.services[Int(document.service)].countLive(difference) }
         for instance in unwritten where record.document(of: instance.service) == nil {
@@ -83,7 +83,7 @@ extension Session.State {
 }
 
 extension SessionEnvironment {
-    /// Counts the journeys that run in a session. Most sessions have none, and then this looks at a list of few.
+    /// Counts the running journeys of a session. Most sessions have none, and then this reads a short list.
     func countJourneys(of record: SessionRecord, _ difference: Int) {
         guard let coordinator = try? coordinator,
             let document = record.document(of: coordinator.index),

@@ -1,13 +1,13 @@
-/// Units of work of one session run one after the other: each takes the turn before it reads the state, and passes it on
-/// when its commit was handed to the store (``Pipeline``).
+/// The units of work of one session run one after the other: each takes the turn before it reads the state, and passes
+/// it on when its commit was handed to the store (``Pipeline``).
 extension Session {
-    /// A thread that has run its own unit runs at most so many that waited. It is a worker, and has other connections.
+    /// How many waiting units a thread runs after its own. The thread is a worker and has other connections.
     private static let turnsAtOnce = 16
 
-    /// Waits until nothing is under way, and keeps all others out until ``endTurn()``.
+    /// Waits until nothing is in progress, and keeps all others out until ``endTurn()``.
     ///
-    /// - Parameter isLast: whether it overtakes those that wait: nothing is won by writing what is about to end.
-    /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many are waiting.
+    /// - Parameter isLast: whether it overtakes the units that wait: there is no use in writing what is about to end.
+    /// - Throws: ``SessionError/ended``, ``SessionError/contention`` when too many units wait.
     nonisolated(nonsending) func takeTurn(isLast: Bool = false) async throws(SessionError) {
         let refusal = await withUnsafeContinuation { continuation in
             begin(QueuedWork(in: self, nil) { continuation.resume(returning: $0) }, isFirst: isLast)
@@ -15,7 +15,7 @@ extension Session {
         if let refusal { throw refusal }
     }
 
-    /// Runs a unit of work, or lets it wait for its turn.
+    /// Runs a unit of work, or queues it.
     func begin(_ work: QueuedWork, isFirst: Bool = false) {
         let (mayRun, refusal) = state.withLock { state -> (Bool, SessionError?) in
             guard !state.isEnded else { return (false, .ended) }
@@ -43,9 +43,9 @@ extension Session {
         }
     }
 
-    /// Runs the unit that has the turn, and those that wait behind it.
+    /// Runs the unit that has the turn, and the units behind it.
     ///
-    /// - Parameter limit: so many run on this thread, the others on one of Swift's pool.
+    /// - Parameter limit: how many run on this thread; the others run on a thread of Swift's pool.
     func proceed(with first: QueuedWork?, atMost limit: Int) {
         var next = first
         var left = limit

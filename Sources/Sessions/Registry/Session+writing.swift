@@ -1,12 +1,12 @@
 extension Session {
     /// Makes the next state and commits it, all or nothing.
     ///
-    /// Units of work of one session run one after the other, each on the state that the one before has made, and become
-    /// visible when they are durable (``Pipeline``). Where processes share the store, a unit can lose against another
-    /// process: then `body` runs again on the newer state.
+    /// The units of work of one session run one after the other, each on the state that the previous one made. They
+    /// become visible when they are durable (``Pipeline``). If processes share the store, a unit can lose against
+    /// another process: then `body` runs again on the newer state.
     ///
     /// - Parameters:
-    ///   - body: changes the copy it is given and nothing else. When it throws, nothing has happened.
+    ///   - body: changes only the copy that it gets. When it throws, nothing changes.
     ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take no
     ///     time.
     func transact<Value: Sendable>(
@@ -38,7 +38,7 @@ extension Session {
         try await withUnsafeThrowingContinuation { waiting in transact(body) { waiting.resume(with: $0) } }
     }
 
-    /// Runs a unit of work that has the turn, and hands its commit to the store.
+    /// Runs the unit of work that has the turn, and hands its commit to the store.
     func run(_ work: QueuedWork) {
         let commit: SessionCommit?
         do {
@@ -64,7 +64,7 @@ extension Session {
     /// A copy of the durable state, to read.
     func pendingState() throws(SessionError) -> PendingState { try pendingState { _ in nil } }
 
-    /// - Parameter head: the state to copy; nil for the durable one.
+    /// - Parameter head: selects the state to copy; `nil` for the durable state.
     private func pendingState(from head: (borrowing State) -> Pipeline.Head?) throws(SessionError) -> PendingState {
         let now = environment.clock.now()
         return try state.withLock { state throws(SessionError) in
@@ -76,12 +76,12 @@ extension Session {
         }
     }
 
-    /// Publishes what is durable and tells the callers, in order. A thread that finds another one at it leaves the rest to
-    /// that one.
+    /// Publishes what is durable and calls the callers back, in order. If another thread is doing so already, it does
+    /// the rest as well.
     ///
     /// - Parameters:
     ///   - finished: the unit that the store has called back for.
-    ///   - failure: nil when it is durable.
+    ///   - failure: `nil` when it is durable.
     private func publish(_ finished: QueuedWork? = nil, _ failure: StoreError? = nil) {
         var (published, next) = state.withLock { state -> (QueuedWork?, QueuedWork?) in
             finished?.failure = failure
@@ -151,7 +151,7 @@ extension Session {
         while let work = refused.popFirst() { work.conclude(refusal) }
     }
 
-    /// Takes over what somebody else committed.
+    /// Takes over a state that another process committed.
     nonisolated(nonsending) private func reload() async throws(SessionError) {
         let stored: StoredSession?
         do {

@@ -1,24 +1,24 @@
 import Synchronization
 
-/// One client's stay, as it is in memory. Reading goes through ``view()``, writing through ``update(if:_:)`` and
+/// A session in memory. Read it through ``view()``, write it through ``update(if:_:)`` and
 /// ``perform(_:by:)-(ServiceOperation,_)``.
 ///
-/// There are up to a million of these: a member more is paid a million times.
+/// There are up to a million of these, so each member costs a million times its size.
 package final class Session: Sendable {
     let environment: SessionEnvironment
-    /// Guards looks and changes that take no time. A store is never waited for under it: see ``Pipeline``.
+    /// Guards short reads and changes. No thread waits for the store under it: see ``Pipeline``.
     let state: Mutex<State>
 
     struct State {
         /// The last committed state.
         var record: SessionRecord
-        /// When it was last used; moves with every use.
+        /// The time of the last use.
         var lastUsedAt: Int64
-        /// Instances that were asked for and never written.
+        /// Instances that were read and never written.
         var unwritten: [UnwrittenInstance] = []
-        /// What looking at the journeys has brought out; nil in all but some thousands of sessions.
+        /// The parsed journeys; `nil` in all but some thousands of sessions.
         var memory: JourneyMemory?
-        /// Nil while no unit of work waits or is being committed.
+        /// `nil` while no unit of work waits or is being committed.
         var pipeline: Pipeline?
         /// Milliseconds of use that the store was not told of.
         var unsavedUse: UInt32 = 0
@@ -29,9 +29,10 @@ package final class Session: Sendable {
 
     enum Stage: UInt8 {
         case open
-        /// It is to end, and the store could not be told yet: nobody gets in, and nobody is told that it has ended.
+        /// It must end, and the store could not be told yet: no token is accepted, and the caller is not told that it
+        /// has ended.
         case held
-        /// No token opens it and nothing changes it any more.
+        /// No token is accepted and nothing changes any more.
         case ended
     }
 
@@ -44,7 +45,7 @@ package final class Session: Sendable {
 
     package var id: SessionID { state.withLock { $0.record.id } }
 
-    /// Like what ``SessionView/summary`` tells, also when the session has ended.
+    /// Like ``SessionView/summary``, but also for an ended session.
     var stored: StoredSession {
         state.withLock { StoredSession(record: $0.record, lastUsedAt: $0.lastUsedAt) }
     }

@@ -2,7 +2,7 @@ import JSONDocument
 import ServiceLocator
 import Synchronization
 
-/// What all sessions of a process share. Immutable; the things in it look after themselves.
+/// What all sessions of a process share. Immutable; its parts are safe to use from any thread.
 final class SessionEnvironment: Sendable {
     let settings: SessionSettings
     let catalog: ServiceCatalog
@@ -11,16 +11,16 @@ final class SessionEnvironment: Sendable {
     let savesUses: Bool
     let clock: any SessionClock
     let random: any RandomSource
-    /// Where the services of the process live.
+    /// Holds the services of the process.
     let parent: ServiceLocator?
     let observers: [any SessionObserver]
     let journeys: JourneySettings
     private let coordinatorService: RegisteredService?
-    /// Journeys that run, in all sessions in memory.
+    /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
-    /// Sessions that remember what looking at their journeys has brought out.
+    /// Sessions that keep parsed journeys.
     let remembered = RememberedSessions()
-    /// The versions of flows that the store is known to have heard of.
+    /// Versions of flows that the store knows.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 
     init(

@@ -1,27 +1,27 @@
-/// A session that is being brought into memory, and who else waits for it.
+/// A session that is being loaded into memory, and the callers that wait for it.
 struct SessionLoad {
     var waiting: [CheckedContinuation<Outcome, Never>] = []
-    /// The session ended after it began: what it brings is out of date.
+    /// The session ended after the load began, so the loaded state is out of date.
     var isCancelled = false
 
-    /// What those who wait are told.
+    /// The result for the callers that wait.
     enum Outcome: Sendable {
-        /// Nil when there is no such session, or no longer.
+        /// `nil` when there is no such session.
         case loaded(Session?)
         case failed(SessionError)
-        /// There is none to wait for any more: look again.
+        /// The load was cancelled: look again.
         case missed
     }
 
-    /// What somebody is to do who wants a session.
+    /// What a caller that wants a session must do.
     enum Claim {
-        /// Nothing: there it is.
+        /// Nothing: it is in memory.
         case resident(Session)
-        /// Load it, and tell ``SessionRegistry/finishLoad(_:_:deadline:)``, whatever comes of it.
+        /// Load it, and call ``SessionRegistry/finishLoad(_:_:deadline:)`` in any case.
         ///
-        /// - lastUse: a use of which the store may not know yet.
+        /// - lastUse: a use that the store may not know yet.
         case mine(lastUse: Int64?)
-        /// Wait for somebody else who does: ``SessionRegistry/waitForLoad(_:_:)``.
+        /// Wait for another caller's load: ``SessionRegistry/waitForLoad(_:_:)``.
         case others
     }
 }

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Where a store keeps the sessions anyway, those that were not used for the longest time leave memory when there are
-/// too many.
+/// If a store keeps the sessions anyway, the least recently used ones are evicted from memory when there are too many.
 extension SessionRegistry {
-    /// Lets sessions leave if there are too many: a few at most, so that each that comes pays for one that goes.
+    /// Evicts sessions if there are too many: a few at most, so that each session that is added pays for one that
+    /// leaves.
     ///
-    /// The index of deadlines is nearly an order of use: who was used last expires last. A deadline that has moved since
-    /// it was put in goes back in.
+    /// The index of deadlines is nearly in order of use: a session that was used last expires last. An entry whose
+    /// deadline has moved goes back in.
     ///
-    /// - Parameter id: of a session that has just come. Its shard is where the search begins.
-    /// - Returns: those that have left. Nobody else has them, and what was counted of them is still to be taken back.
+    /// - Parameter id: of a session that was just added. The search begins in its shard.
+    /// - Returns: the evicted sessions. No other code has them, and their counts must still be taken back.
     func makeRoom(near id: SessionID, settings: SessionSettings) -> [Session] {
         guard isTooFull else { return [] }
         var left: [Session] = []
@@ -29,10 +29,10 @@ extension SessionRegistry {
 
     private var isTooFull: Bool { sessionCount > residentLimit }
 
-    /// So many entries are looked at for each session that comes. In the long run an entry is looked at once for each
-    /// idle timeout in which its session is used, and once when it leaves.
+    /// How many entries are looked at for each session that is added. In the long run an entry is looked at once for
+    /// each idle timeout in which its session is used, and once when it leaves.
     private static let looks = 16
-    /// When none of a shard can leave, others are asked.
+    /// How many shards are searched when none of a shard's sessions can leave.
     private static let shardsToLookAt = 4
 }
 
@@ -44,7 +44,7 @@ extension RegistryShard {
         var staying: [ExpiryIndex.Entry] = []
         while looks > 0, isTooFull(), let entry = expiry.popFirst() {
             looks -= 1
-            // Entries of sessions that have ended are just dropped.
+            // Entries of ended sessions are dropped.
             guard let place = sessions.index(forKey: entry.id) else { continue }
             let deadline = sessions.values[place].state.withLock { $0.deadline(settings) }
             guard deadline <= entry.deadline else {
@@ -63,18 +63,18 @@ extension RegistryShard {
         return leaving
     }
 
-    /// Whether somebody works with the session. References are only ever given out under this shard's lock, so that who
-    /// has none now gets none before the session is out.
+    /// Whether other code refers to the session. The shard's lock is held while a reference is taken, so no new
+    /// reference can appear until the session has been evicted.
     private mutating func isHeldElsewhere(_ place: Dictionary<SessionID, Session>.Index) -> Bool {
         if isKnownUniquelyReferenced(&sessions.values[place]) { return false }
-        // It may be held as one whose journeys are remembered, which is no use of it.
+        // The list of remembered journeys may refer to it, which is not a use.
         sessions.values[place].letGoOfJourneys()
         return !isKnownUniquelyReferenced(&sessions.values[place])
     }
 }
 
 extension Session.State {
-    /// A session that is to end stays until the store knows of the end, and one with commits under way until they are
+    /// A session that must end stays until the store knows, and one with commits in progress stays until they are
     /// published.
     fileprivate var canLeave: Bool { stage == .open && !isBusy }
 }
@@ -85,7 +85,7 @@ extension Session {
             defer { state.memory = nil }
             return (state.record.id, state.memory)
         }
-        // The lock of the list may be taken within that of a registry's shard, for nothing is taken within it.
+        // The list's lock may be taken under the lock of a registry's shard, because no lock is taken under it.
         environment.remembered.remove(self, id)
         withExtendedLifetime(memory) {}
     }

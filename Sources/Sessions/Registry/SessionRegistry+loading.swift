@@ -1,6 +1,6 @@
 import Synchronization
 
-/// However many ask for a session that is not in memory, one of them loads it.
+/// Of all callers that ask for a session that is not in memory, one loads it.
 extension SessionRegistry {
     func claimLoad(_ id: SessionID) -> SessionLoad.Claim {
         shards.withLock(place(of: id)) { content in
@@ -18,10 +18,10 @@ extension SessionRegistry {
         if !isUnderWay { continuation.resume(returning: .missed) }
     }
 
-    /// Adds what was loaded, unless the session ended in the meantime, and gives it to all who wait.
+    /// Adds the loaded session, unless it ended in the meantime, and passes it to all callers that wait.
     ///
-    /// - Parameter result: nil when the store has none.
-    /// - Returns: the session that is there now.
+    /// - Parameter result: `nil` when the store has none.
+    /// - Returns: the session in memory.
     func finishLoad(
         _ id: SessionID, _ result: Result<Session?, SessionError>, deadline: Int64 = 0
     ) -> Session? {

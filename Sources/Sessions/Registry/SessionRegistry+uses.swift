@@ -1,17 +1,17 @@
-/// What the store is still to be told of.
+/// Uses that the store does not know yet.
 extension SessionRegistry {
-    /// Remembers a use for ``takeUses(from:all:)``.
+    /// Records a use for ``takeUses(from:all:)``.
     func noteUse(_ id: SessionID, at time: Int64) {
         shards.withLock(place(of: id)) { $0.noteUse(id, at: time) }
     }
 
-    /// The uses of which the store is to be told, by id: those of a shard, and of further ones as long as they are few.
-    /// ``finishSaving(_:isDone:)`` has to follow.
+    /// The uses to report to the store, by id: those of a shard, and of further shards while they are few. Call
+    /// ``finishSaving(_:isDone:)`` afterwards.
     ///
     /// - Parameters:
-    ///   - place: the shard to begin with, and then the one to go on with.
-    ///   - all: whether those of sessions in memory are taken of which it is not due yet.
-    /// - Returns: nil behind the last shard.
+    ///   - place: the shard to begin with; afterwards the one to continue with.
+    ///   - all: whether to take uses of sessions in memory that are not due yet.
+    /// - Returns: `nil` after the last shard.
     func takeUses(from place: inout Int, all: Bool) -> [SessionUse]? {
         guard place < shards.count else { return nil }
         var taken: [SessionUse] = []
@@ -22,10 +22,10 @@ extension SessionRegistry {
         return taken.sorted { $0.id < $1.id }
     }
 
-    /// So many are some two mebibytes, and enough that many are of neighbours in the store.
+    /// About two mebibytes, and enough that many sessions are neighbours in the store.
     private static let usesAtOnce = 1 << 16
 
-    /// - Parameter isDone: whether the store has them; else they are told again.
+    /// - Parameter isDone: whether the store has them; otherwise they are reported again.
     func finishSaving(_ uses: ArraySlice<SessionUse>, isDone: Bool) {
         for use in uses {
             shards.withLock(place(of: use.id)) { content in
@@ -35,14 +35,14 @@ extension SessionRegistry {
         }
     }
 
-    /// When the session was last used, as far as memory knows, whether it is there or has just left.
+    /// When the session was last used, as far as memory knows, even if it has just left.
     func lastUse(of id: SessionID) -> Int64? {
         shards.withLock(place(of: id)) { content in
             content.sessions[id]?.state.withLock(\.lastUsedAt) ?? content.unsavedUse(of: id)
         }
     }
 
-    /// Whether memory knows more of the session than the store, or is about to.
+    /// Whether memory knows more about the session than the store, or is about to.
     func isInUse(_ id: SessionID) -> Bool {
         shards.withLock(place(of: id)) { content in
             content.sessions[id] != nil || content.loads[id] != nil || content.unsavedUse(of: id) != nil
@@ -66,7 +66,7 @@ extension RegistryShard {
 }
 
 extension Session.State {
-    /// The last use, if the store was not told of it; from now on it counts as told.
+    /// The last use, if the store was not told of it. From now on it counts as reported.
     mutating func takeUnsavedUse() -> Int64? {
         guard unsavedUse > 0 else { return nil }
         unsavedUse = 0

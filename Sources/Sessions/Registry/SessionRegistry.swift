@@ -1,27 +1,27 @@
 import Synchronization
 
-/// The sessions in memory, by id: all that there are, or the most recently used of those that a store has
+/// The sessions in memory, by id: all of them, or the most recently used ones of the store
 /// (``makeRoom(near:settings:)``).
 final class SessionRegistry: Sendable {
     let shards: Shards<RegistryShard>
-    /// More than so many do not stay in memory for long.
+    /// When more sessions are in memory, some are evicted.
     let residentLimit: Int
-    /// Sessions in all shards.
+    /// Sessions of all shards.
     let residentCount = Atomic<Int>(0)
-    /// Sessions that there are, in memory or not, and those that are just being made.
+    /// Sessions in memory or in the store, including those that are being created.
     private let totalCount: Atomic<Int>
 
     /// - Parameters:
     ///   - residentLimit: how many may stay in memory.
-    ///   - stored: how many there are in the store, of which none is in memory.
+    ///   - stored: how many are in the store. None of them is in memory.
     init(residentLimit: Int = .max, stored: Int = 0) {
         self.residentLimit = residentLimit
         totalCount = Atomic(stored)
         shards = Shards(count: Self.shardCount(for: residentLimit)) { RegistryShard() }
     }
 
-    /// Enough that threads seldom meet, and that the entries of one are gone through quickly. Fewer where few sessions
-    /// may stay: the one that leaves is the least recently used of its shard, and of a handful that says little.
+    /// Enough that threads rarely meet and that a shard's entries are quickly searched. Fewer when few sessions may
+    /// stay: the evicted one is the least recently used of its shard, which means little in a shard of a few.
     private static func shardCount(for residentLimit: Int) -> Int {
         var count = 1
         while count < 256, count * 2 * sessionsPerShard <= residentLimit { count *= 2 }
@@ -30,28 +30,28 @@ final class SessionRegistry: Sendable {
 
     private static let sessionsPerShard = 64
 
-    /// How many are in memory.
+    /// How many sessions are in memory.
     var sessionCount: Int { residentCount.load(ordering: .relaxed) }
 
-    /// How many there are, in memory or not.
+    /// How many sessions exist, in memory or not.
     var total: Int { totalCount.load(ordering: .relaxed) }
 
-    /// Who has got a session from here keeps it in memory for as long as he holds it.
+    /// A session stays in memory while any code refers to it.
     subscript(id: SessionID) -> Session? { shards.withLock(place(of: id)) { $0.session(id) } }
 
-    /// Takes one of `limit` places; false when there is none.
+    /// Takes one of `limit` places; false when none is left.
     func reserve(limit: Int) -> Bool {
         guard totalCount.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return true }
         giveBack(1)
         return false
     }
 
-    /// So many sessions are no more.
+    /// Returns the places of ended sessions.
     func giveBack(_ places: Int) {
         totalCount.wrappingSubtract(places, ordering: .relaxed)
     }
 
-    /// Adds a new session, for which a place is reserved. It is not in the store yet, so that nobody can be loading it.
+    /// Adds a new session with a reserved place. It is not in the store yet, so it is not being loaded.
     func insert(_ session: Session, id: SessionID, deadline: Int64) {
         shards.withLock(place(of: id)) { content in
             content.sessions[id] = session
@@ -60,8 +60,7 @@ final class SessionRegistry: Sendable {
         residentCount.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// Takes a session out that is no more, and makes a load of it that is under way fail. Its place is still to be given
-    /// back.
+    /// Removes an ended session, and cancels a load of it that is in progress. Its place must still be returned.
     @discardableResult
     func remove(_ id: SessionID) -> Session? {
         let session = shards.withLock(place(of: id)) { content in
@@ -74,7 +73,7 @@ final class SessionRegistry: Sendable {
         return session
     }
 
-    /// Takes a session out that has expired and stays in the store for a while. Its place stays taken.
+    /// Removes a session that has expired and stays in the store for a while. Its place stays taken.
     ///
     /// - Returns: whether it was there.
     func retire(_ id: SessionID) -> Bool {
@@ -88,8 +87,8 @@ final class SessionRegistry: Sendable {
         return isThere
     }
 
-    /// Takes out of the index at most `limit` sessions whose time is over, or that are held. Those that were used in the meantime go
-    /// back into it. The sessions stay here until they are removed.
+    /// Takes at most `limit` sessions out of the index that have expired or are held. Sessions that were used in the
+    /// meantime go back into it. The sessions stay in the registry until they are removed.
     func takeOverdue(now: Int64, limit: Int, settings: SessionSettings) -> [Session] {
         var overdue: [Session] = []
         for place in 0..<shards.count {
@@ -110,7 +109,7 @@ final class SessionRegistry: Sendable {
         return overdue
     }
 
-    /// Puts a session back into the index, to be looked at again.
+    /// Puts a session back into the index.
     func reconsider(_ id: SessionID, at deadline: Int64) {
         shards.withLock(place(of: id)) { content in
             guard content.sessions[id] != nil else { return }
@@ -118,7 +117,7 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// How many entries the index has, stale ones among them.
+    /// The number of entries in the index, including stale ones.
     var indexedCount: Int {
         (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.expiry.count } }
     }

@@ -1,11 +1,11 @@
 import JSONDocument
 
-/// What is told of a session. Nothing in it is secret.
+/// The public description of a session. Nothing in it is secret.
 package struct SessionSummary: Sendable, Equatable {
     package let id: SessionID
     package let createdAt: Timestamp
     package let lastUsedAt: Timestamp
-    /// When it expires if nobody uses it; never later than ``expiresAt``.
+    /// When it expires if it is not used; never later than ``expiresAt``.
     package let idleExpiresAt: Timestamp
     package let expiresAt: Timestamp
     package let userID: String?
@@ -17,7 +17,7 @@ package struct SessionSummary: Sendable, Equatable {
         let record = stored.record
         let details = record.details
         id = record.id
-        // One look at the clocks for all of them, so that they are shown by the same wall clock, too.
+        // The clocks are read once, so that all times are shown by the same wall clock.
         let created = environment.timestamp(record.createdAt)
         func shown(_ steady: Int64) -> Timestamp {
             Timestamp(millisecondsSince1970: created.millisecondsSince1970 + steady - record.createdAt)
@@ -41,7 +41,7 @@ extension StoredSession {
 }
 
 extension Session {
-    /// What ``SessionView/summary`` tells, for who wants nothing else.
+    /// The same as ``SessionView/summary``, for callers that need nothing else.
     ///
     /// - Throws: ``SessionError/ended``.
     package func summary() throws(SessionError) -> SessionSummary {

@@ -1,7 +1,7 @@
 import ServiceLocator
 
-/// The last committed state of a session, at one moment: whatever is written meanwhile, it stays the same. An
-/// instance that is asked for through it does not show in it, but in the next one.
+/// The last committed state of a session at one moment. Later writes do not change it. An instance that is created by
+/// reading through it appears only in the next view.
 package struct SessionView {
     private let session: Session
     private let record: SessionRecord
@@ -15,9 +15,9 @@ package struct SessionView {
         self.unwritten = unwritten
     }
 
-    /// The state of a service as it goes out. Asking for it creates the instance, which persists nothing.
+    /// The state of a service as it is sent. Reading it creates the instance, which stores nothing.
     ///
-    /// Nothing is encoded, allocated or waited for.
+    /// It encodes nothing, allocates nothing and does not wait.
     package func document(of service: RegisteredService) -> (bytes: [UInt8], etag: ServiceETag) {
         let now = service.lifetime == nil ? 0 : session.environment.clock.now()
         if let kept = record.kept(service, now: now) {
@@ -27,7 +27,7 @@ package struct SessionView {
         return (service.defaultBytes, .unwritten)
     }
 
-    /// A typed service, as last committed. Changing it changes nothing but this object.
+    /// A typed service, as last committed. Changes to it affect only this object.
     ///
     /// - Throws: ``SessionError``.
     package func resolve<Service: DocumentBackedService>(_ key: ServiceKey<Service>) throws(SessionError) -> Service {
@@ -41,7 +41,7 @@ package struct SessionView {
         SessionSummary(StoredSession(record: record, lastUsedAt: lastUsedAt), session.environment)
     }
 
-    /// Every registered service and whether an instance lives; creates none.
+    /// Every registered service and whether an instance lives. Creates none.
     package var services: [ServiceStatus] {
         let environment = session.environment
         let now = environment.clock.now()
@@ -65,7 +65,7 @@ package struct SessionView {
 }
 
 extension SessionRecord {
-    /// What was written of a service; nil when that is nothing, or the instance's time is over.
+    /// The stored document of a service; `nil` when there is none, or the instance has expired.
     fileprivate func kept(_ service: RegisteredService, now: Int64) -> ServiceDocument? {
         guard let document = document(of: service.index), !service.isOver(createdAt: document.createdAt, now: now)
         else { return nil }
@@ -83,7 +83,7 @@ extension Session {
         }
     }
 
-    /// What ``SessionView/document(of:)`` gives, for who wants nothing else: one look.
+    /// The same as ``SessionView/document(of:)``, for callers that need nothing else.
     ///
     /// - Throws: ``SessionError/ended``.
     package func document(of service: RegisteredService) throws(SessionError) -> (bytes: [UInt8], etag: ServiceETag) {
@@ -97,12 +97,12 @@ extension Session {
         return (service.defaultBytes, .unwritten)
     }
 
-    /// Looks at the last committed state.
+    /// Reads the last committed state.
     package func read<Result>(_ body: (SessionView) throws -> Result) throws -> Result {
         try body(try view())
     }
 
-    /// Makes an instance live that was never written, if there is none: once, however many ask.
+    /// Creates an instance that was never written, if there is none; once for any number of callers.
     fileprivate func live(_ service: RegisteredService) {
         let now = environment.clock.now()
         state.withLock { state in
@@ -114,7 +114,7 @@ extension Session {
                 state.unwritten.remove(at: place)
                 counted = true
             }
-            // Later than anything that lives; removed ones are of no matter.
+            // Later than every living instance; removed ones do not matter.
             let head = state.pipeline?.head
             let births = [
                 state.record.services.last?.birth, state.unwritten.last?.birth, head?.record.services.last?.birth,

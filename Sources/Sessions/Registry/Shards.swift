@@ -1,23 +1,24 @@
 import Synchronization
 
-/// Contents spread over parts, each behind a lock of its own, so that threads seldom meet.
+/// Contents in several parts, each with a lock of its own, so that threads rarely meet.
 ///
-/// All of them lie in one block, each on lines of the processor's cache that no other has: to find one takes no look at
-/// an object, and counts no reference.
+/// All parts are in one block of memory, each on cache lines of its own. Finding a part reads no object and counts no
+/// reference.
 ///
-/// `@unchecked Sendable`: the memory is of locks with what they guard, and neither moves nor goes while this exists.
+/// `@unchecked Sendable`: the memory holds locks with what they guard, and is neither moved nor freed while this
+/// exists.
 struct Shards<Content>: ~Copyable, @unchecked Sendable {
     let count: Int
     private let memory: UnsafeMutableRawPointer
 
-    /// 64 bytes: what a processor moves at once.
+    /// 64 bytes: a cache line.
     private static var lineBytes: Int { 64 }
 
     private static var shardBytes: Int {
         (MemoryLayout<Mutex<Content>>.size + lineBytes - 1) / lineBytes * lineBytes
     }
 
-    /// - Parameter content: of each of them at first.
+    /// - Parameter content: the first content of each part.
     init(count: Int, content: () -> sending Content) {
         self.count = count
         memory = .allocate(byteCount: count * Self.shardBytes, alignment: Self.lineBytes)
@@ -32,7 +33,7 @@ struct Shards<Content>: ~Copyable, @unchecked Sendable {
         memory.deallocate()
     }
 
-    /// Looks at the content at that place, or changes it. Nothing may be waited for under the lock.
+    /// Calls the function with the content at the place, under its lock. The function must not wait.
     func withLock<Result, Failure: Error>(
         _ place: Int, _ body: (inout sending Content) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -1,13 +1,14 @@
-/// Which sessions a store is to end because their time is over. Times are steady time, in milliseconds.
+/// Which expired sessions a store must end. Times are steady time, in milliseconds.
 package struct ExpiryQuery: Sendable {
     package let now: Int64
-    /// As it is today: sessions may have been written when it was another.
+    /// The current setting: sessions may have been written under another one.
     package let idleTimeout: Int64
-    /// A session stays in the store for so long after its time is over.
+    /// How long an expired session stays in the store.
     package let retention: Int64
-    /// At most so many sessions are looked at.
+    /// How many sessions are looked at, at most.
     package let limit: Int
-    /// Sessions of which memory knows more than the store: these are left alone. Quick, and may be asked on any thread.
+    /// Whether memory knows more about the session than the store; such sessions are left alone. It is quick, and any
+    /// thread may call it.
     package let isInUse: @Sendable (SessionID) -> Bool
 
     package init(
@@ -20,17 +21,17 @@ package struct ExpiryQuery: Sendable {
         self.isInUse = isInUse
     }
 
-    /// When a session may be ended.
+    /// When the session may be ended.
     package func end(of session: StoredSession) -> Int64 {
         min(session.lastUsedAt + idleTimeout, session.record.expiresAt) + retention
     }
 }
 
-/// What a store has done with an ``ExpiryQuery``.
+/// The result of an ``ExpiryQuery``.
 package struct ExpiredSessions: Sendable {
-    /// How many it has ended.
+    /// How many sessions were ended.
     package let count: Int
-    /// How many it has looked at. Fewer than asked for when it has come to its last session.
+    /// How many sessions were looked at. Fewer than requested at the store's last session.
     package let looked: Int
 
     package init(count: Int, looked: Int) {

@@ -1,22 +1,22 @@
 /// A store that keeps its sessions in one file of this machine.
 package protocol FileStore: SessionStore {
-    /// Which file it has, in an opaque text that no other file has.
+    /// An opaque text that identifies the file.
     var file: String { get }
 
-    /// The damage that was found since the process started.
+    /// Damage that was found since the process started.
     var damage: StoreDamage { get }
 
-    /// Gives room that ended sessions have left back to the system, at most so many pages, so that no write waits for
-    /// long. A store does so by itself where there is much; this is for a caller who wants all of it.
+    /// Returns space of ended sessions to the system, at most `pages` pages, so that no write waits long. A store with
+    /// much free space does so by itself; this is for callers that want all of it.
     func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack
 }
 
-/// What became of room that a store does not need any more, in its own pages.
+/// The result of returning unused space, in the store's pages.
 package struct SpaceGivenBack: Sendable, Equatable {
     package let given: Int
-    /// Free still: the next session goes there, unless it is given back as well.
+    /// Pages that are still free. The next session is stored there, unless they are returned as well.
     package let left: Int
-    /// False for a file that cannot be made smaller while it is in use.
+    /// False for a file that cannot shrink while it is in use.
     package let isPossible: Bool
 
     package init(given: Int, left: Int, isPossible: Bool) {
@@ -26,11 +26,11 @@ package struct SpaceGivenBack: Sendable, Equatable {
     }
 }
 
-/// What a store has read since the process started that is not as it was written.
+/// Damage that the store has read since the process started.
 package struct StoreDamage: Sendable, Equatable {
-    /// Damaged rows, counted each time that one is read: they are as if they were not there.
+    /// Damaged rows, counted at each read. They are treated as missing.
     package var rows = 0
-    /// Pages that did not fit their checksums, each counted once: what was on them may be missing.
+    /// Pages that did not match their checksums, each counted once. Their content may be missing.
     package var pages = 0
 
     package init(rows: Int = 0, pages: Int = 0) {

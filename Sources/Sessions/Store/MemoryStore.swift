@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Keeps sessions in memory, for tests and trials: everything is gone when the process ends.
+/// Keeps sessions in memory, for tests and trials. They end with the process.
 ///
-/// It holds the very records that the resident sessions hold, so that a session costs one dictionary entry here.
+/// It shares the records of the resident sessions, so a session costs one dictionary entry here.
 package final class MemoryStore: SessionStore {
-    /// One for each first byte of the second half of an id, which is random. So the order of this store is that of the
-    /// second half, and then of the first.
+    /// One shard for each first byte of the second half of an id, which is random. So the order of this store is by the
+    /// second half, then by the first.
     private let shards = Shards(count: 256) { [SessionID: StoredSession]() }
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
     /// The highest revision of all sessions that have ended here.
@@ -28,7 +28,7 @@ package final class MemoryStore: SessionStore {
             let session =
                 isFromElsewhere ? session.raisingRevisionFloor(to: endedRevision.load(ordering: .relaxed)) : session
             if let former = sessions.updateValue(session, forKey: id) {
-                // Looking first would take as long as the rest: nobody draws an id twice.
+                // Looking first would double the work, and no id is drawn twice.
                 sessions[id] = former
                 return false
             }
@@ -92,8 +92,7 @@ package final class MemoryStore: SessionStore {
         }
     }
 
-    /// Goes through all of them, and looks at those whose time is over. Nobody asks: all sessions of this store are in
-    /// memory, where their ends are known.
+    /// Looks at all sessions. The server does not call it: all sessions of this store are in memory, where they expire.
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         let stored = (0..<shards.count).flatMap { shards.withLock($0) { Array($0.values) } }
         let overdue = stored.filter { query.end(of: $0) <= query.now && !query.isInUse($0.record.id) }
@@ -104,7 +103,7 @@ package final class MemoryStore: SessionStore {
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
-        // The ids first and the sessions then: no lock of a shard is taken while that of the users is held.
+        // Ids first, then sessions: no lock of a shard is taken under the lock of the users.
         let ids = users.withLock { $0[ExactText(userID)] ?? [] }
         var found: [StoredSession] = []
         for id in ids.sorted() {
@@ -120,7 +119,7 @@ package final class MemoryStore: SessionStore {
 
     package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
         var found: [StoredSession] = []
-        // One more than asked for shows whether something is behind the page.
+        // One more than requested shows whether there is another page.
         for place in (id.map(place) ?? 0)..<shards.count where found.count <= limit {
             let later = shards.withLock(place) { sessions in
                 guard let id else { return Array(sessions.values) }

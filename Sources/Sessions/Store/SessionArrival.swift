@@ -1,9 +1,9 @@
-/// A session that comes from another installation, with whatever revision it has.
+/// A session from another installation, with any revision.
 package struct SessionArrival: Sendable {
     package let session: StoredSession
-    /// That of the session whose place it takes, all of it; nil when there must be none of its id.
+    /// The revision of the session that it replaces as a whole; `nil` when no session of its id may exist.
     package let replacedRevision: UInt64?
-    /// Versions of flows that its journeys run and that the store may not have heard of.
+    /// Versions of flows that its journeys run and that the store may not know.
     package let newFlows: [UsedFlow]
 
     package init(session: StoredSession, replacedRevision: UInt64?, newFlows: [UsedFlow] = []) {

@@ -1,80 +1,81 @@
-/// Where committed sessions live.
+/// Keeps committed sessions.
 ///
-/// One rule above all: **when a commit returns it is durable, to the degree configured; before that nobody has seen
-/// it.** Commits that arrive together may be written together. What needs no waiting returns without suspending.
+/// The most important rule: **when a commit has completed it is durable to the configured degree; before that no client
+/// has seen it.** Commits that arrive together may be written together. A method that need not wait returns without
+/// suspending.
 ///
-/// All times are steady time (``SessionClock``). Which place in the ``ServiceCatalog`` has which name is known when the
-/// process starts and may differ in the next: a store that outlives the process writes names.
+/// All times are steady time (``SessionClock``). The indices of the ``ServiceCatalog`` may differ in the next process,
+/// so a store that outlives the process writes names.
 ///
-/// `SessionStoreContract` in the tests says the rest; every store runs through it.
+/// `SessionStoreContract` in the tests has the other rules; every store runs through it.
 package protocol SessionStore: AnyObject, Sendable {
-    /// Whether the sessions are still in it when the process has ended. A store in which they are not is never told of
-    /// uses: as long as anybody can ask, memory knows them better.
+    /// Whether the sessions are still there after the process has ended. A store without them is not told of uses,
+    /// because memory knows them better.
     var outlivesProcess: Bool { get }
 
-    /// What is wrong with it that others have to see to, in a sentence; nil when nothing is. As long as there is
-    /// something, the server is not ready. A store that can mend itself tries to when it is asked.
+    /// A sentence about a problem that others must solve; `nil` when there is none. While there is a problem, the
+    /// server is not ready. A store that can recover tries to when this is read.
     var trouble: String? { get }
 
-    /// How many sessions there are, those whose time is over among them. At once, however many.
+    /// How many sessions exist, including expired ones. It does not wait.
     var sessionCount: Int { get }
 
-    /// Returns when everything that was asked before is done, and lets go of files and connections. What is asked
-    /// later is refused.
+    /// Returns when everything that was requested before is done, and closes files and connections. Later requests are
+    /// refused.
     func close() async
 
-    /// Adds a session that nobody knows yet.
+    /// Adds a session that no client knows yet.
     ///
-    /// - Parameter done: as for ``commit(_:then:)``. ``StoreError/conflict`` when the id is taken, or too like another one
-    ///   for the store.
+    /// - Parameter done: as for ``commit(_:then:)``. ``StoreError/conflict`` when the id is taken, or the store cannot
+    ///   distinguish it from another one.
     func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void)
 
-    /// The session as last committed; nil when there is none, or no longer.
+    /// The session as last committed; `nil` when there is none.
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession?
 
-    /// Replaces the state of a session, if its revision still is the one that the commit was made from.
+    /// Replaces the state of a session, if its revision is still the one that the commit was made from.
     ///
-    /// A commit may come before the one that it was made from is done. The store does those of one session in their
-    /// order, and refuses a commit that was made from a refused one. Revisions see to that as long as one process has the
-    /// store. Where several share it, another process may have committed the revision of the refused one.
+    /// A commit may arrive before its predecessor is done. The store executes the commits of a session in their order,
+    /// and refuses a commit whose predecessor it refused. With one process the revisions ensure that. If several
+    /// processes share the store, another one may have committed the revision of the refused commit.
     ///
     /// - Parameter done: called once, with nil or the error: ``StoreError/conflict`` when the revision is another one,
     ///   ``StoreError/gone`` when the session ended. A store that has nothing to wait for calls it before this returns;
     ///   others call it later, on a thread of theirs, where it must take no time.
     func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void)
 
-    /// Adds a session that comes from elsewhere, or puts it in the place of the one of its id: everything of that one
-    /// goes. What was stored of an id before, and has ended, is no obstacle; but no entity tag is given twice: where there
-    /// is none of its id, the store raises the session's ``SessionDetails/revisionFloor`` to the highest revision of all
-    /// sessions that have ended in it, or higher.
+    /// Adds an imported session, or replaces the whole session of its id. An ended session of the id is no obstacle,
+    /// but no entity tag may be issued twice: if there is no session of the id, the store raises
+    /// ``SessionDetails/revisionFloor`` at least to the highest revision of all sessions that have ended in it.
     ///
-    /// - Throws: ``StoreError/conflict`` when there is one and should not be, or its revision is another one,
-    ///   ``StoreError/gone`` when there is none to be replaced.
+    /// - Throws: ``StoreError/conflict`` when a session exists and should not, or has another revision;
+    ///   ``StoreError/gone`` when there is none to replace.
     func receive(_ arrival: SessionArrival) async throws(StoreError)
 
-    /// Notes when sessions were last used. Never moves a time backwards; skips sessions that are gone.
+    /// Records when sessions were last used. Never moves a time backwards; skips sessions that do not exist.
     func touch(_ uses: [SessionUse]) async throws(StoreError)
 
-    /// Ends a session for good: no commit on its way can bring it back. Says whether there was one.
+    /// Ends a session for good: no commit in progress can bring it back. Returns whether it existed.
     func end(_ id: SessionID) async throws(StoreError) -> Bool
 
-    /// Ends sessions whose time, and the time for which they are kept after that, is over.
+    /// Ends sessions whose retention after expiry is over.
     ///
-    /// One call looks at some sessions and takes little time. The next one goes on behind those, round and round: called
-    /// again and again, a store looks at each of its sessions.
+    /// One call looks at some sessions and takes little time. The next call continues after them, round and round, so
+    /// that repeated calls look at every session.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
-    /// The versions of flows that commits have said are in use, and nobody has taken back; nil when it cannot say.
+    /// The versions of flows that commits have reported, less those that were taken back; `nil` when the store cannot
+    /// tell.
     func usedFlows() async throws(StoreError) -> [UsedFlow]?
 
-    /// From now on these are in use and no others, until a commit says so.
+    /// Replaces the versions that are in use, until further commits report others.
     func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError)
 
-    /// The sessions to which a user is attached, in the order of their ids.
+    /// The sessions of a user, in the order of their ids.
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession]
 
-    /// At most `limit` sessions in the store's order of ids, those after `id` only. The order is the store's own, and does
-    /// not change. A session that is there all the time is on exactly one page, whatever comes and goes meanwhile.
+    /// At most `limit` sessions after `id`, in an order of ids that the store chooses and does not change. A session
+    /// that exists all the time is on exactly one page, whatever is added or removed meanwhile.
     func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage
 }
 
@@ -101,7 +102,7 @@ extension SessionStore {
 /// A session as a store keeps it.
 package struct StoredSession: Sendable {
     package let record: SessionRecord
-    /// Apart from the record: it moves without a commit.
+    /// Not a part of the record: it moves without a commit.
     package let lastUsedAt: Int64
 
     package init(record: SessionRecord, lastUsedAt: Int64) {
@@ -115,19 +116,19 @@ package struct StoredSession: Sendable {
     }
 }
 
-/// One step of a session from a revision to the next.
+/// A step of a session from one revision to the next.
 package struct SessionCommit: Sendable {
     package let record: SessionRecord
     /// The revision that the record was made from.
     package let replacedRevision: UInt64
-    /// The services whose documents are new, changed or gone in the record; a store need not look at the others.
+    /// The services whose documents are new, changed or removed in the record. A store need not look at the others.
     package let changedServices: [UInt16]
-    /// Whether the rest of the record, but for the revision, is as it was; a store need not look at that, either.
+    /// Whether the rest of the record is unchanged, except the revision. Then a store need not look at it.
     package let changesServicesOnly: Bool
-    /// Versions of flows that journeys of the session run and that the store may not have heard of.
+    /// Versions of flows that journeys of the session run and that the store may not know.
     package var newFlows: [UsedFlow] = []
-    /// When the session was last used: the store notes it as ``SessionStore/touch(_:)`` does, so that a session that is
-    /// written to needs no other write for its uses.
+    /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written
+    /// session needs no other write for its uses.
     package var usedAt = Int64.min
 
     package init(

@@ -1,11 +1,11 @@
-/// Why a store did not do what it was asked. The texts are for the log.
+/// Why a store operation failed. The texts are for the log.
 package enum StoreError: Error, Sendable {
-    /// Somebody else committed first.
+    /// Another caller committed first.
     case conflict
-    /// The session ended, or never was.
+    /// The session ended, or never existed.
     case gone
-    /// The store cannot be reached, or does not answer in time.
+    /// The store cannot be reached, or does not respond in time.
     case unavailable(String)
-    /// There is no room to write. Reading goes on.
+    /// There is no space to write. Reading continues to work.
     case full(String)
 }

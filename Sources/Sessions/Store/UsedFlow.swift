@@ -1,9 +1,8 @@
-/// A version of a flow that journeys run, or have run.
+/// A version of a flow that journeys run or have run.
 package struct UsedFlow: Sendable, Hashable {
     package let flow: String
     package let version: Int
-    /// The ids of its states as they were then, sorted, with a blank after each: a version should never change, and this
-    /// shows when one did.
+    /// The ids of its states, sorted, each followed by a blank. A version should never change; this shows if one did.
     package let states: String
 
     package init(flow: String, version: Int, states: String) {

@@ -1,15 +1,15 @@
 import Glibc
 import Synchronization
 
-/// `CLOCK_BOOTTIME` in milliseconds, at a quarter of its price.
+/// `CLOCK_BOOTTIME` in milliseconds, at a quarter of its cost.
 ///
-/// There is no coarse form of that clock, which every request would read. So this is the coarse monotonic clock, late by
-/// up to a tick of the kernel (clock_gettime(2)), and how long the machine has slept, which is looked at once in a tick or
-/// two: for as long after it woke up, the sleep is missing.
+/// That clock has no coarse form, and every request would read it. So this adds the coarse monotonic clock, which is
+/// late by up to a tick of the kernel (clock_gettime(2)), and the time that the machine has slept, which is read again
+/// after a tick or two. For that long after a wake-up, the sleep is missing.
 final class BootTime: Sendable {
-    /// How far the boot clock is ahead of the monotonic one.
+    /// How far the boot clock is ahead of the monotonic clock.
     private let slept = Atomic<Int64>(0)
-    /// The monotonic time at which to look again.
+    /// The monotonic time at which to measure again.
     private let lookAt = Atomic<Int64>(.min)
 
     private static let interval: Int64 = 10
@@ -26,12 +26,13 @@ final class BootTime: Sendable {
     @inline(never)
     private func look(at monotonic: Int64) {
         lookAt.store(monotonic + Self.interval, ordering: .relaxed)
-        // In this order: what goes by between the two makes it too little, which the next look makes good.
+        // In this order: the time between the two reads makes the result too small, which the next measurement
+        // corrects.
         let boot = milliseconds(of: CLOCK_BOOTTIME)
         note(slept: boot - milliseconds(of: CLOCK_MONOTONIC))
     }
 
-    /// The machine has slept so long since it was started, or longer.
+    /// The machine has slept at least this long since it started.
     func note(slept measured: Int64) { slept.max(measured, ordering: .relaxed) }
 }
 

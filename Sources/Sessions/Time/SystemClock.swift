@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The machine's clocks: ``BootTime`` for decisions (it goes on while the machine sleeps and cannot be set),
-/// `CLOCK_REALTIME` for what is shown.
+/// The machine's clocks: ``BootTime`` for decisions (it continues while the machine sleeps and cannot be set),
+/// `CLOCK_REALTIME` for times that are shown.
 package final class SystemClock: SessionClock {
     private let readBoot: @Sendable () -> Int64
     private let readWall: @Sendable () -> Int64
@@ -30,8 +30,8 @@ package final class SystemClock: SessionClock {
     package func wall(at steady: Int64) -> Int64 {
         let measured = readWall() - now()
         let known = offset.load(ordering: .relaxed)
-        // Two clocks cannot be read at one instant; following every millisecond of difference would make the same
-        // time read differently twice. Only a clock that was really set moves by this much.
+        // Two clocks cannot be read at the same instant, so following every millisecond of difference would show the
+        // same time differently twice. Only setting a clock moves it by this much.
         guard abs(measured - known) > Self.smallestJump else { return steady + known }
         offset.store(measured, ordering: .relaxed)
         return steady + measured

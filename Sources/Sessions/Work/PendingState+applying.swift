@@ -1,8 +1,8 @@
 extension PendingState {
-    /// Applies the changes to a state: readers may have created instances in it since the copy was made.
+    /// Applies the changes to a state. Readers may have created instances in it since the copy was made.
     ///
-    /// - Parameter committed: nil when there was nothing to store.
-    // Inlined, like the next: a call with a pending state that an object holds would copy all of it.
+    /// - Parameter committed: `nil` when there was nothing to store.
+    // Inlined, like the next: otherwise a call on an object's pending state copies all of it.
     @inline(__always)
     func apply(
         committed: SessionRecord?, to record: inout SessionRecord, _ unwritten: inout [UnwrittenInstance]
@@ -18,7 +18,8 @@ extension PendingState {
         }
     }
 
-    /// Whether it only replaces states of services, as nearly every unit of work does, so that no instance comes or goes.
+    /// Whether it only replaces states of services, so that no instance is created or removed. Nearly every unit of
+    /// work does only that.
     @inline(__always)
     func onlyRewrites(_ record: SessionRecord, _ unwritten: [UnwrittenInstance]) -> Bool {
         unwritten.isEmpty && self.unwritten.isEmpty && documents.count == record.services.count
@@ -27,17 +28,17 @@ extension PendingState {
 }
 
 extension [UnwrittenInstance] {
-    /// Drops those that were written or whose lifetime is over.
+    /// Drops the instances that were written or have expired.
     mutating func forgetWritten(in record: SessionRecord, _ catalog: ServiceCatalog, now: Int64) {
         guard !isEmpty else { return }
         removeAll { instance in
             let service = catalog.services[Int(instance.service)]
             if service.isOver(createdAt: instance.createdAt, now: now) { return true }
-            // What was written before it and is over is not it.
+            // An expired document belongs to an earlier instance.
             return record.document(of: instance.service).map { !service.isOver(createdAt: $0.createdAt, now: now) }
                 ?? false
         }
-        // An empty array that grew keeps its room, a million times.
+        // An empty array that has grown keeps its memory, and there may be a million of them.
         if isEmpty { self = [] }
     }
 }

@@ -1,6 +1,6 @@
 extension PendingState {
-    /// What observers are told: for each service what became of it; first what was written, in the order in which it
-    /// was done, then what was removed, newest first; at last what became of journeys.
+    /// What observers receive: the last change of each service, writes first in their order, then removals, newest
+    /// first, and the changes of journeys last.
     var sessionChanges: [SessionChange] {
         var told: [SessionChange] = []
         var removed: [Change] = []

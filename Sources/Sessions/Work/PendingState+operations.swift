@@ -3,7 +3,8 @@ import JSONDocument
 extension PendingState {
     /// Does one operation on the copy.
     ///
-    /// Conditions are about the state before the unit of work: in a transaction, a client can only know that one.
+    /// Conditions are checked against the state before the unit of work, which is the only one that the client of a
+    /// transaction can know.
     mutating func perform(
         _ operation: ServiceOperation, by caller: ServiceCaller, limit: Int
     ) throws(SessionError) {
@@ -22,9 +23,9 @@ extension PendingState {
         }
     }
 
-    /// What a write makes of a service's state, which is still to be checked and written.
+    /// The state of a service after a write. It still has to be checked and written.
     ///
-    /// - Parameter tree: what an earlier write of the unit of work has made of it; nil when there was none.
+    /// - Parameter tree: the result of earlier writes of the unit of work; `nil` when there was none.
     mutating func tree(
         after operation: ServiceOperation, on tree: JSONDocument?, by caller: ServiceCaller, limit: Int
     ) throws(SessionError) -> JSONDocument {
@@ -32,7 +33,7 @@ extension PendingState {
         try check(operation, by: caller)
         create(service)
         func current() throws(SessionError) -> JSONDocument {
-            // Not `??`: its nil would be the document `null`.
+            // Not `??`: its `nil` would be the document `null`.
             if let tree { return tree }
             return try service.document(parsing: document(of: service)?.bytes)
         }
@@ -48,7 +49,7 @@ extension PendingState {
         let document = document(of: service)
         return .init(
             service: service, etag: document.map { ServiceETag(revision: $0.revision) } ?? .unwritten,
-            // What is kept otherwise can only be cleared and removed.
+            // A service whose documents are kept elsewhere can only be cleared and removed.
             bytes: service.isKeptOtherwise ? service.defaultBytes : document?.bytes ?? service.defaultBytes)
     }
 
@@ -87,12 +88,12 @@ extension RegisteredService {
         }
     }
 
-    /// Whether that caller may give it a state.
+    /// Whether the caller may write its state.
     package func isWritable(by caller: ServiceCaller) -> Bool {
         caller == .admin ? !isKeptOtherwise : !isReadOnly
     }
 
-    /// Whether that caller may put it back to its default or remove it.
+    /// Whether the caller may reset it to its default or remove it.
     package func isRemovable(by caller: ServiceCaller) -> Bool { caller == .admin || !isReadOnly }
 }
 
@@ -103,7 +104,7 @@ extension ServiceOperation {
 }
 
 extension ServiceOperation.Action {
-    /// Whether it gives the service a state.
+    /// Whether it writes a state.
     var isWrite: Bool {
         switch self {
         case .put, .mergePatch, .jsonPatch: true

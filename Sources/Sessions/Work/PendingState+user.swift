@@ -1,11 +1,11 @@
 import JSONDocument
 
 extension PendingState {
-    /// What the `user` service says and whose session it is are one thing: after a write of the service, which only an
-    /// admin can do, the session belongs to the user that it names. What was bound to another one is removed. The token
-    /// stays: whoever signs somebody in wants ``Sessions/attachUser(_:claims:to:)``, which replaces it.
+    /// Keeps the session's user and the state of the `user` service the same: after a write of the service, which only
+    /// an admin can do, the session belongs to the user that it names. What was bound to another user is removed. The
+    /// token stays; ``Sessions/attachUser(_:claims:to:)``, which signs a user in, replaces it.
     ///
-    /// - Throws: ``SessionError/invalid(_:)`` when no session can be of such a user.
+    /// - Throws: ``SessionError/invalid(_:)`` when no session can belong to such a user.
     mutating func followUser(_ service: RegisteredService, _ settings: SessionSettings) throws(SessionError) {
         guard service.name == UserService.key.name else { return }
         let state = try document(of: service).map { document throws(SessionError) in

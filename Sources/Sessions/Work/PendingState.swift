@@ -1,32 +1,32 @@
-/// The next state of a session in the making: a copy that becomes real when it is committed.
+/// The next state of a session: a copy that becomes the session's state when it is committed.
 struct PendingState: Sendable {
     let base: SessionRecord
     let catalog: ServiceCatalog
     private(set) var now: Int64
     var token: TokenDigest { didSet { isRecordChanged = true } }
-    /// What was written and lives, oldest first: the base's own array until something is written.
+    /// The written instances that live, oldest first: the base's own array until something is written.
     private(set) var documents: [ServiceDocument]
-    /// What lives and was never written, oldest first.
+    /// The living instances that were never written, oldest first.
     private(set) var unwritten: [UnwrittenInstance]
-    /// What was done, in order.
+    /// The changes so far, in order.
     private(set) var changes: [Change] = []
-    /// What became of journeys, for observers.
+    /// The changes of journeys, for observers.
     var journeyChanges: [SessionChange] = []
-    /// What was remembered of the session's journeys.
+    /// The session's memory of its journeys before the unit of work.
     let memory: JourneyMemory?
-    /// What is to be remembered from now on; nil when nobody has looked at them.
+    /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
     var newMemory: JourneyMemory?
-    /// How many more journeys run than before; less than 0 when more have come to their end.
+    /// How many journeys began, less those that ended.
     var journeysBegun = 0
-    /// Whether there is something for the store: making or removing an instance that was never written is not.
+    /// Whether there is something to store. Creating or removing an instance that was never written is not.
     private(set) var isRecordChanged = false
-    /// Instances at the end of their lifetime leave with the next commit.
+    /// Expired instances, which the next commit removes.
     private var expired: [UInt16] = []
-    /// nil as long as they are the base's.
+    /// `nil` while they are the base's.
     private var changedDetails: SessionDetails?
     private var nextBirth: UInt64 = 0
 
-    /// Something that lives, written or not.
+    /// A living instance, written or not.
     struct Instance: Sendable {
         let service: UInt16
         let birth: UInt64
@@ -67,7 +67,7 @@ struct PendingState: Sendable {
         self.unwritten.sort { $0.birth < $1.birth }
     }
 
-    /// What the state will have as its revision.
+    /// The revision of the next write.
     var revision: UInt64 { base.highestRevision + 1 }
 
     var details: SessionDetails {
@@ -102,25 +102,25 @@ struct PendingState: Sendable {
         document(of: service).map { ServiceETag(revision: $0.revision) } ?? .unwritten
     }
 
-    /// Makes the instance if there is none; writes nothing.
+    /// Creates the instance if there is none. Writes nothing.
     mutating func create(_ service: RegisteredService) {
         guard !isLive(service) else { return }
         unwritten.append(bear(service))
     }
 
-    /// A write raises the revision also when the content stays the same: who wrote learns an entity tag that nobody
-    /// else was given.
+    /// A write raises the revision even when the content stays the same, so that each writer gets an entity tag of its
+    /// own.
     mutating func write(_ service: RegisteredService, _ bytes: [UInt8]) {
         write(service, bytes, as: .written)
     }
 
-    /// The living instance back to its default, which is a write; nothing when none lives.
+    /// Resets the living instance to its default, which is a write. Does nothing when none lives.
     mutating func clear(_ service: RegisteredService) {
         guard isLive(service) else { return }
         write(service, service.defaultBytes, as: .cleared)
     }
 
-    /// Takes the instance out, if one lives.
+    /// Removes the instance, if one lives.
     mutating func remove(_ service: RegisteredService) {
         let birth: UInt64
         if let place = documents.firstIndex(where: { $0.service == service.index }) {
@@ -134,10 +134,10 @@ struct PendingState: Sendable {
         changes.append(Change(service: service.index, birth: birth, kind: .removed))
     }
 
-    /// Makes the commit later than that: two of one millisecond look alike to who knows them by their time.
+    /// Moves the commit past `time`: a client that compares times could not tell apart two commits of one millisecond.
     mutating func beLater(than time: Int64) { now = max(now, time + 1) }
 
-    /// Removes what `isLeaving` says, newest first.
+    /// Removes the services for which `isLeaving` returns true, newest first.
     mutating func removeAll(where isLeaving: (RegisteredService) -> Bool = { _ in true }) {
         for instance in instances.reversed() {
             let service = catalog.services[Int(instance.service)]
@@ -156,7 +156,7 @@ struct PendingState: Sendable {
         } else {
             let instance = takeUnwritten(service) ?? bear(service)
             birth = instance.birth
-            // Asked for exactly: an array that grows by itself takes more, and the record keeps it.
+            // The exact capacity: the record keeps the array, and an array that grows by itself takes more memory.
             documents.reserveCapacity(documents.count + 1)
             documents.insert(
                 ServiceDocument(
@@ -191,7 +191,7 @@ struct PendingState: Sendable {
     }
 }
 
-/// An instance that was asked for and never written: it lives in memory only.
+/// An instance that was read and never written. It lives in memory only.
 struct UnwrittenInstance: Sendable {
     let service: UInt16
     let birth: UInt64

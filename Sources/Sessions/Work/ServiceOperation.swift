@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// One thing to do with one service, by itself or as a part of a transaction.
+/// An operation on a service, by itself or as a part of a transaction.
 package struct ServiceOperation: Sendable {
     package enum Action: Sendable {
         /// Replaces the state.
@@ -9,9 +9,9 @@ package struct ServiceOperation: Sendable {
         case mergePatch(JSONDocument)
         /// RFC 6902.
         case jsonPatch(JSONDocument)
-        /// Puts the living instance back to its default, which is a write. Does nothing when none lives.
+        /// Resets the living instance to its default, which is a write. Does nothing when none lives.
         case clear
-        /// The instance leaves; the next access makes a clean one. Does nothing when none lives.
+        /// Removes the instance. The next access creates a new one. Does nothing when none lives.
         case remove
     }
 
@@ -25,16 +25,16 @@ package struct ServiceOperation: Sendable {
         self.condition = condition
     }
 
-    /// What the service is like afterwards.
+    /// The service after the operation.
     package struct Outcome: Sendable {
         package let service: RegisteredService
         package let etag: ServiceETag
-        /// The state as it goes out; the default when no instance lives.
+        /// The state that is sent; the default when no instance lives.
         package let bytes: [UInt8]
     }
 }
 
-/// Who does something: what the public may only read, a trusted back end writes.
+/// Who performs an operation. A trusted back end may write what clients may only read.
 package enum ServiceCaller: Sendable {
     case client, admin
 }

@@ -1,13 +1,13 @@
 import JSONDocument
 import Synchronization
 
-/// The document of one service during a unit of work. Nothing of it is seen outside before the unit is committed.
+/// The document of one service during a unit of work. Nothing is visible outside before the commit.
 package final class ServiceState: Sendable {
     package let service: RegisteredService
-    /// Guards the two for a look or a change.
+    /// Guards both.
     private let content: Mutex<(document: JSONDocument, change: Change)>
 
-    /// What became of the state in the unit of work.
+    /// The last change of the state in the unit of work.
     enum Change: Sendable {
         case none, written, cleared, removed
     }
@@ -17,13 +17,13 @@ package final class ServiceState: Sendable {
         content = Mutex((document, .none))
     }
 
-    /// The whole document. Whether it fits the service's schema is looked at when the unit of work ends.
+    /// The whole document. It is checked against the service's schema when the unit of work ends.
     package var document: JSONDocument {
         get { content.withLock { $0.document } }
         set { content.withLock { $0 = (newValue, .written) } }
     }
 
-    /// A member of the document; nil when it has none of that name. Setting nil removes it.
+    /// A member of the document; `nil` when there is no such member. Setting `nil` removes the member.
     package subscript(name: String) -> JSONDocument? {
         get { document[member: name] }
         set {
@@ -39,17 +39,17 @@ package final class ServiceState: Sendable {
     /// A member that is a string.
     package subscript(string name: String) -> String? { self[name]?.string }
 
-    /// Back to the default.
+    /// Resets the state to the default.
     package func clear() {
         content.withLock { $0 = (service.default, .cleared) }
     }
 
-    /// The instance has left the locator.
+    /// The locator removed the instance.
     func remove() {
         content.withLock { $0.change = .removed }
     }
 
-    /// The document as it is now, and what became of it.
+    /// The document and its last change.
     var outcome: (document: JSONDocument, change: Change) {
         content.withLock { $0 }
     }

@@ -10,11 +10,11 @@ extension Session {
     /// }
     /// ```
     ///
-    /// When `body` returns, everything that changed is checked against its schema and committed as one. When it
-    /// throws, or the commit fails, nothing has happened, in memory or in the store. It may run more than once, so it
-    /// changes nothing but services. The locator, and what was resolved from it, is of no effect afterwards.
+    /// When `body` returns, everything that changed is checked against its schema and committed as one. When it throws,
+    /// or the commit fails, nothing changes, in memory or in the store. It may run more than once, so it must change
+    /// nothing but services. The locator and its instances have no effect afterwards.
     ///
-    /// - Parameter conditions: are looked at before `body` runs, each time it does.
+    /// - Parameter conditions: are checked each time before `body` runs.
     /// - Throws: ``SessionError``, and what `body` throws.
     nonisolated(nonsending) package func update<Result: Sendable>(
         if conditions: [(service: RegisteredService, condition: WriteCondition)] = [],
@@ -29,7 +29,7 @@ extension Session {
             }
             let work = UnitOfWork(start: pending, catalog: environment.catalog)
             let locator = try work.locator(parent: environment.parent)
-            // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
+            // A locator that is released removes its instances, so it has to stay until the end.
             return try withExtendedLifetime(locator) {
                 let result = try body(locator)
                 try work.finish(into: &pending, limit: environment.settings.maxDocumentSize)
@@ -38,7 +38,7 @@ extension Session {
         }
     }
 
-    /// Does one operation on one service, without a locator: what most writes are.
+    /// Does one operation on one service without a locator, as most writes do.
     ///
     /// - Parameter done: see ``transact(_:then:)``. Fails with ``SessionError``.
     package func perform(
@@ -67,7 +67,7 @@ extension Session {
     ) throws(SessionError) {
         let limit = settings.maxDocumentSize
         if operation.service.isKeptOtherwise {
-            // Looked at before journeys are given up for it.
+            // Checks the operation before journeys are given up for it.
             var trial = pending
             try trial.perform(operation, by: caller, limit: limit)
             if try giveUpJourneys(on: &pending) { return }
@@ -76,14 +76,14 @@ extension Session {
         try pending.followUser(operation.service, environment.settings)
     }
 
-    /// Does all of them or none, in their order.
+    /// Does all operations, in their order, or none.
     ///
-    /// The writes of one service change one tree, which is checked against the schema and written once, after the last of
-    /// them. So what a transaction leaves behind must be valid, and what lies between two of its writes need not be.
+    /// All writes of one service change one tree. It is checked against the schema and written once, after the last of
+    /// them, so the states in between need not be valid.
     ///
-    /// - Returns: one outcome for each operation: what the service is like after all of them.
-    /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done. An invalid state is the fault of the
-    ///   last write.
+    /// - Returns: an outcome for each operation: the service after all of them.
+    /// - Throws: ``SessionError/inOperation(_:_:)`` when one of them cannot be done. For an invalid state the last
+    ///   write of the service is named.
     nonisolated(nonsending) package func perform(
         _ operations: [ServiceOperation], by caller: ServiceCaller = .client
     ) async throws -> [ServiceOperation.Outcome] {
@@ -92,7 +92,7 @@ extension Session {
             for (index, operation) in operations.enumerated() {
                 let service = operation.service
                 try Self.inOperation(index) { () throws(SessionError) in
-                    // What clients only read can decide what else lives, see `followUser`.
+                    // Services that clients only read can decide which other instances live, see `followUser`.
                     if operation.action.isWrite, !service.isReadOnly {
                         let tree = try pending.tree(
                             after: operation, on: trees[service.index]?.tree, by: caller,
@@ -110,7 +110,7 @@ extension Session {
         }
     }
 
-    /// What several writes have made of a service's state.
+    /// A service's state after several writes.
     private struct WrittenTree {
         let tree: JSONDocument
         let service: RegisteredService
@@ -143,8 +143,8 @@ extension Session {
 
     private var settings: SessionSettings { environment.settings }
 
-    /// Removes every instance, newest first. What clients can only read and somebody wrote, the attached user and the
-    /// journeys, stays unless an admin asks; then the journeys are given up before.
+    /// Removes every instance, newest first. Read-only services that were written, such as the attached user and the
+    /// journeys, stay unless an admin asks; then the journeys are given up first.
     package func removeAllServices(by caller: ServiceCaller = .client) async throws {
         try await transact { [self] pending in
             let keepsSteps = try caller == .admin && giveUpJourneys(on: &pending)
@@ -157,7 +157,7 @@ extension Session {
         }
     }
 
-    /// Changes the labels by a merge patch: strings are set, null removes.
+    /// Changes the labels by a merge patch: a string sets a label, null removes it.
     ///
     /// - Throws: ``SessionError/invalid(_:)`` with pointers that begin with `/labels`.
     package func updateLabels(_ patch: JSONDocument) async throws {

@@ -2,15 +2,15 @@ import JSONDocument
 import ServiceLocator
 import Synchronization
 
-/// The states that the services of one locator work on, for as long as a closure of `read` or `update` runs.
+/// The states that the services of a locator use while a closure of `read` or `update` runs.
 ///
-/// It is supplied to the locator; factories of document services resolve it and ask for their state.
+/// It is supplied to the locator. Factories of document services resolve it and ask it for their state.
 package final class UnitOfWork: Sendable {
     package static let key = ServiceKey("unit-of-work", of: UnitOfWork.self)
 
     private let catalog: ServiceCatalog
     private let start: PendingState
-    /// In the order in which they were handed out. One service may be in it twice: removed, and made anew.
+    /// In the order in which they were handed out. A service that was removed and created again is in it twice.
     private let states = Mutex<[ServiceState]>([])
 
     init(start: PendingState, catalog: ServiceCatalog) {
@@ -18,8 +18,8 @@ package final class UnitOfWork: Sendable {
         self.catalog = catalog
     }
 
-    /// The state for a new instance of that service: the committed one, or the default when there is none, or when
-    /// the instance that had it was removed.
+    /// The state for a new instance of the service: the committed one, or the default when there is none or when the
+    /// instance with the committed state was removed.
     package func state(named name: String) throws(SessionError) -> ServiceState {
         let service = try catalog.service(named: name)
         let isRenewed = states.withLock { $0.contains { $0.service === service } }
@@ -32,7 +32,7 @@ package final class UnitOfWork: Sendable {
         return state
     }
 
-    /// A locator over this unit of work, in which everything lives that lives in the session, in the same order.
+    /// A locator for this unit of work, with every instance that lives in the session, in the same order.
     func locator(parent: ServiceLocator?) throws(SessionError) -> ServiceLocator {
         let locator = ServiceLocator(
             registry: catalog.registry, parent: parent, supplying: [SuppliedService(Self.key, self)])
@@ -47,7 +47,7 @@ package final class UnitOfWork: Sendable {
         return locator
     }
 
-    /// Adds to `pending` what the services became.
+    /// Adds the changes of the services to `pending`.
     func finish(into pending: inout PendingState, limit: Int) throws(SessionError) {
         for state in states.withLock({ $0 }) {
             let outcome = state.outcome

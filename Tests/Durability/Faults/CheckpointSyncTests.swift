@@ -96,7 +96,7 @@ private struct Run: Sendable {
             }
             server.process.send(SIGTERM)
             let complaints = try await server.process.result().complaints
-            let disk = DiskModel(try await SyncOrderTests.finishedLines(of: path))
+            let disk = DiskModel(try SyncOrderTests.lines(of: path))
             let next = try await Server(in: folder)
             #expect(try await blocking { try client.violation(at: next.port) } == nil)
             try await next.kill()

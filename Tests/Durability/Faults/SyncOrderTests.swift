@@ -21,7 +21,7 @@ struct SyncOrderTests {
             }
             #expect(client.acknowledged == 30)
             try await server.kill()
-            let lines = try await Self.finishedLines(of: "\(folder)/calls")
+            let lines = try Self.lines(of: "\(folder)/calls")
             var isUnsynced = false
             var answers = 0
             // Before that the program tests its own transport.
@@ -38,22 +38,9 @@ struct SyncOrderTests {
         }
     }
 
-    /// Strace writes its last lines after the program has ended: one for the end of each thread.
-    static func finishedLines(of path: String) async throws -> [Substring] {
-        try await blocking {
-            let end = ContinuousClock.now + .seconds(10)
-            while true {
-                let text = try text(of: path)
-                let threads = Set(text.split(separator: "\n").compactMap { $0.split(separator: " ").first })
-                let ends = text.split(separator: "\n").count {
-                    $0.contains("+++ killed by") || $0.contains("+++ exited")
-                }
-                if ends > 0, ends >= threads.count { return text.split(separator: "\n") }
-                guard ContinuousClock.now < end else { return text.split(separator: "\n") }
-                usleep(5_000)
-            }
-        }
-    }
+    /// The record of a program whose ``ProgramProcess/result()`` has returned: strace holds the program's standard error
+    /// until it has written its last line.
+    static func lines(of path: String) throws -> [Substring] { try text(of: path).split(separator: "\n") }
 
     static func text(of path: String) throws -> String {
         let file = try #require(fopen(path, "r"))

@@ -21,7 +21,7 @@ struct SyncPolicyTests {
                 try Self.wait { Trace(try SyncOrderTests.text(of: path)).unsyncedSince == nil }
             }
             try await server.kill()
-            let trace = Trace(serving: try await SyncOrderTests.finishedLines(of: path))
+            let trace = Trace(serving: try SyncOrderTests.lines(of: path))
             #expect(trace.answers > 40)
             #expect(trace.answersBeforeSync > 20)
             // One more sync, which SQLite makes when it begins a log.
@@ -43,7 +43,7 @@ struct SyncPolicyTests {
             #expect(client.acknowledged == 30)
             server.process.send(SIGTERM)
             #expect(try await server.process.result().status == 0)
-            let lines = try await SyncOrderTests.finishedLines(of: path)
+            let lines = try SyncOrderTests.lines(of: path)
             let first = try #require(lines.firstIndex { $0.contains("\"HTTP/1.1 201") })
             let last = try #require(lines.lastIndex { $0.contains("\"HTTP/1.1 20") })
             #expect(lines[first...last].allSatisfy { !$0.contains("fdatasync") })
@@ -78,7 +78,7 @@ struct SyncPolicyTests {
             #expect(report[string: "detail"]?.contains("syncing the log") == true)
             #expect(try await blocking { try client.violation(at: port) } == nil)
             try await server.kill()
-            let lines = try await SyncOrderTests.finishedLines(of: path)
+            let lines = try SyncOrderTests.lines(of: path)
             let failed = try #require(lines.firstIndex { $0.contains("(INJECTED)") })
             // The first may belong to a write that was committed before the sync failed. There is one request at a
             // time.
@@ -125,7 +125,7 @@ struct SyncPolicyTests {
 
     private struct TooLate: Error {}
 
-    /// Waits until strace has recorded the call: there is no event for that.
+    /// Waits for a call in the record: strace does not report that it has written one.
     private static func wait(for condition: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(20)
         while try !condition() {

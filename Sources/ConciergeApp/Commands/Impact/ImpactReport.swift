@@ -2,34 +2,34 @@ import JSONDocument
 import Navigation
 import Sessions
 
-/// What `concierge check --against` finds out: which journeys of a running server would be changed or lost.
+/// The report of `concierge check --against`: which journeys of a running server would change or be lost.
 struct ImpactReport {
     /// Why there is no report.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// One for each state that does not simply stay.
+    /// One line for each state that does not stay as it is.
     let lines: [String]
     let summary: String
     let losesJourneys: Bool
 
-    /// - Parameter orphans: what is done with journeys whose version or state is gone.
+    /// - Parameter orphans: what happens to journeys whose version or state is gone.
     init(_ impact: JourneyImpact, orphans: Configuration.OrphanedJourneys) {
         lines = impact.rows.compactMap { row, fate in
             Self.sentence(fate, orphans).map { sentence in
                 "\(row.flow) \(row.version), \(row.state): \(Self.counted(row.inUse)) \(sentence)"
             }
         }
-        // Each journey shows one screen: what shows is counted once.
+        // Each journey shows one screen, so it is counted there.
         let all = impact.rows.map(\.row.count).reduce(0, +)
         let staying = impact.rows.filter { $0.fate == .stay }.map(\.row.count).reduce(0, +)
         summary = "\(Self.counted(all)) running, \(staying) on screens that stay as they are"
         losesJourneys = orphans == .refuse && !impact.missing.isEmpty
     }
 
-    /// Asks a running server what its journeys stand on.
-    /// - Parameter key: what its admin listener wants to see; nil for none.
+    /// Asks a running server where its journeys are.
+    /// - Parameter key: the key of its admin listener; `nil` for none.
     static func census(at url: String, key: Secret?) throws(Failure) -> [JourneyCensusRow] {
         guard let server = PlainHTTP(url: url) else {
             throw Failure(

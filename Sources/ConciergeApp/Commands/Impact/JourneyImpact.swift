@@ -1,22 +1,22 @@
 import Navigation
 import Sessions
 
-/// What a set of flows means for journeys that run already.
+/// What a set of flows means for existing journeys.
 ///
-/// Used at start, where journeys that are left without their version keep the server from starting, and by
-/// `concierge check --against`, which says so before anybody starts it.
+/// The server uses it at start: journeys without their version prevent the start. `concierge check --against` reports
+/// the same beforehand.
 struct JourneyImpact {
-    /// What becomes of the journeys of one row of the census.
+    /// What happens to the journeys of a row of the census.
     enum Fate: Equatable {
-        /// They go on as they are.
+        /// They continue unchanged.
         case stay
-        /// At their next event they go on in a newer version, on that state of it.
+        /// At their next event they continue in a newer version, in this state.
         case migrate(toVersion: Int, state: String)
-        /// At their next event they begin anew.
+        /// At their next event they start over.
         case restart
         /// The version is not loaded, and no migration leads from it.
         case orphaned
-        /// The version is loaded, or there is a migration, but the state is in neither.
+        /// The version is loaded, or there is a migration, but neither has the state.
         case stateGone(version: Int, state: String)
 
         var isLost: Bool {
@@ -33,16 +33,16 @@ struct JourneyImpact {
         rows = census.map { ($0, Self.fate(of: $0, engine)) }
     }
 
-    /// Versions that journeys cannot go on without, with how many need each, in the order of the census.
+    /// Missing versions, with the number of journeys that need each, in the order of the census.
     ///
-    /// A state that is gone from a version that is there only matters to those that show it: what lies below on their
-    /// stacks is passed over when they go back.
+    /// A missing state of a loaded version matters only to journeys that show it: below the top of a stack it is
+    /// skipped on the way back.
     var missing: [(flow: String, version: Int, count: Int)] {
         var missing: [(flow: String, version: Int, count: Int)] = []
         for (row, fate) in rows where fate.isLost {
             let needing = fate == .orphaned ? row.inUse : row.count
             guard needing > 0 else { continue }
-            // A journey that is in several rows is one journey: the most that one row has are there at least.
+            // A journey may be in several rows. There are at least as many journeys as one row has.
             if let place = missing.firstIndex(where: { $0.flow == row.flow && $0.version == row.version }) {
                 missing[place].count = max(missing[place].count, needing)
             } else {
@@ -67,7 +67,7 @@ struct JourneyImpact {
                 gone = (newest.version, state)
             }
         }
-        // What no migration takes along stays where it is, as long as that is there.
+        // A state without a migration stays where it is, if it still exists.
         if let own {
             return own.state(row.state) == nil ? .stateGone(version: own.version, state: row.state) : .stay
         }
@@ -77,7 +77,7 @@ struct JourneyImpact {
 
 /// Journeys in the store need flows, or states of flows, that are not loaded.
 package struct OrphanedJourneysError: Error, CustomStringConvertible {
-    /// - count: how many journeys; one that runs the version more than once counts as often.
+    /// - count: how many journeys. A journey that runs the version more than once counts as often.
     package let versions: [(flow: String, version: Int, count: Int)]
 
     package var description: String {

@@ -2,7 +2,7 @@ import JSONDocument
 import Storage
 
 extension Program {
-    /// Maintains the file that sessions are stored in, whether a server uses it or not.
+    /// Maintains the file of the store, whether or not a server uses it.
     static func store(_ invocation: Invocation, _ loaded: LoadedConfiguration, _ output: ProgramOutput) -> Int32 {
         guard let action = invocation.storeAction else { return ExitStatus.usage }
         guard case .sqlite(let path) = loaded.configuration.store else {
@@ -11,7 +11,7 @@ extension Program {
                     + "name one with --store sqlite:FILE\n")
             return ExitStatus.usage
         }
-        // The command can be interrupted at any time: there is nothing to clean up.
+        // The command can be interrupted at any time, because there is nothing to clean up.
         TerminationSignals.unblock()
         do {
             switch action {
@@ -41,7 +41,7 @@ extension Program {
         return check.findings == 0 ? ExitStatus.success : ExitStatus.failure
     }
 
-    /// Asks the server that uses the file, or does it here if there is none: only one process may write.
+    /// Asks the server that uses the file; without a server, does it here. Only one process may write.
     private static func vacuum(_ path: String, _ configuration: Configuration) throws -> String {
         do {
             let vacuum = try StoreVacuum(path)
@@ -54,7 +54,7 @@ extension Program {
     }
 }
 
-/// What `concierge store` does to the file that sessions are stored in.
+/// The actions of `concierge store`.
 package enum StoreAction: String, Sendable, CaseIterable {
     case check, stats, backup, vacuum
 
@@ -67,7 +67,7 @@ package enum StoreAction: String, Sendable, CaseIterable {
         }
     }
 
-    /// The switches that mean something to it.
+    /// The flags that it takes.
     var switches: [String] {
         switch self {
         case .stats: ["--json"]
@@ -77,7 +77,7 @@ package enum StoreAction: String, Sendable, CaseIterable {
     }
 }
 
-// What stands behind `concierge store`: what to do, and for a backup where to.
+// The arguments of `concierge store`: the action and, for a backup, the file.
 extension Invocation {
     func checkStoreAction() throws(UsageError) {
         guard let storeAction else { throw UsageError("store needs an action: \(Self.actionList)") }

@@ -2,7 +2,7 @@ import JSONDocument
 import Sessions
 import Storage
 
-/// The store of a running server, through its admin listener.
+/// The store of a running server, used through its admin listener.
 struct RemoteStore {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -15,16 +15,16 @@ struct RemoteStore {
     init(_ configuration: Configuration) {
         let host = HealthCheck.loopback(for: configuration.admin.host)
         var server = PlainHTTP(host: host, port: configuration.admin.port)
-        // A step may wait behind others that write.
+        // A step may wait behind other writes.
         server.timeoutSeconds = 30
         self.server = server
         place = "\(host), port \(configuration.admin.port)"
         key = configuration.admin.key
     }
 
-    /// Sends one request after the other, so that clients can write in between.
+    /// Sends one request after another, so that clients can write in between.
     ///
-    /// - Parameter path: of the file that the server has to have.
+    /// - Parameter path: the file that the server must use.
     func giveBackAll(of path: String) throws(Failure) -> SpaceGivenBack {
         try checkFile(path)
         var given = 0
@@ -60,7 +60,7 @@ struct RemoteStore {
         return SpaceGivenBack(given: given, left: left, isPossible: isPossible)
     }
 
-    /// Nil when it is no JSON.
+    /// `nil` when the body is not JSON.
     private func answer(_ method: String, _ path: String) throws(Failure) -> JSONDocument? {
         let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
         guard let answer = server.send(method, path, fields: fields) else {

@@ -72,7 +72,7 @@ extension StoreStatistics {
 }
 
 extension Int {
-    /// A number of bytes as people say it: `12.3 MiB`.
+    /// A number of bytes for people: `12.3 MiB`.
     var inBinaryUnits: String {
         var tenths = self * 10
         var unit = "bytes"

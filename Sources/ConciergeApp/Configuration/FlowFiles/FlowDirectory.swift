@@ -6,19 +6,19 @@ import Sessions
 enum FlowDirectory {
     struct Contents {
         var fileCount = 0
-        /// Empty when something is wrong with one of the files: flows refer to each other.
+        /// Empty when one of the files has a problem, because flows refer to each other.
         var catalog = FlowCatalog.empty
         var problems: [ConfigurationProblem] = []
     }
 
-    /// A flow of 10,000 screens has some megabytes; far more is a mistake and would only cost memory.
+    /// A flow of 10,000 screens has some megabytes. A far larger file is a mistake and would only cost memory.
     static let fileLimit = 16 << 20
 
-    /// The flows of all files, and the problems of all files in the order of their names.
+    /// Returns the flows of all files, and the problems of all files in the order of their names.
     ///
     /// - Parameters:
-    ///   - origin: where the directory is named, to blame when it cannot be read.
-    ///   - services: what flows can be about.
+    ///   - origin: where the directory is named. A directory that cannot be read is reported there.
+    ///   - services: the services that flows can refer to.
     static func read(
         _ directory: String, namedAt origin: ValueOrigin, with files: FileReader,
         services: Navigation.ServiceDirectory
@@ -32,7 +32,7 @@ enum FlowDirectory {
         }
         var contents = Contents()
         var readable: [FlowFile] = []
-        // Hidden files are left alone: editors and mounted volumes keep their own things there.
+        // Hidden files are skipped: editors and mounted volumes use them.
         for name in names where name.hasSuffix(".json") && !name.hasPrefix(".") {
             contents.fileCount += 1
             let path = PathText.join(directory, name)
@@ -49,10 +49,10 @@ enum FlowDirectory {
     }
 }
 
-/// Gives the problems of flow files the line and column that those of all other files have.
+/// Adds line and column to the problems of flow files.
 enum FlowProblemPlaces {
     static func locate(_ problems: [FlowProblem], in files: [FlowFile]) -> [ConfigurationProblem] {
-        // Where values stand is looked for in files that have problems only, and once for each of them.
+        // Positions of values are only searched in files with problems, once for each file.
         var places: [String: Result<JSONFile, ConfigurationProblem>] = [:]
         return problems.map { problem in
             let place =
@@ -87,9 +87,9 @@ enum FlowProblemPlaces {
 }
 
 extension Navigation.ServiceDirectory {
-    /// The services that sessions of this configuration have: what flows are checked against.
+    /// The services of this configuration's sessions, which flows are checked against.
     ///
-    /// - Parameter names: further ones, whose files have mistakes: a flow that names one of them is not to blame.
+    /// - Parameter names: further services, whose files have mistakes. A flow that names one of them is not reported.
     package static func declared(by files: [ServiceFile], alsoNamed names: [String] = []) -> Navigation.ServiceDirectory
     {
         let builtIn = ServiceDefinition.builtIn.map { service in

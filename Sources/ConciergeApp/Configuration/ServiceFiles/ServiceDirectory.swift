@@ -5,14 +5,14 @@ enum ServiceDirectory {
     struct Contents {
         var fileCount = 0
         var services: [ServiceFile] = []
-        /// Every name that is declared, also by a file with a mistake.
+        /// Every declared name, also of files with a mistake.
         var names: [String] = []
         var problems: [ConfigurationProblem] = []
     }
 
-    /// The services in the order of their file names, and the problems of all files.
+    /// Returns the services in the order of their file names, and the problems of all files.
     ///
-    /// - Parameter origin: where the directory is named, to blame when it cannot be read.
+    /// - Parameter origin: where the directory is named. A directory that cannot be read is reported there.
     static func read(
         _ directory: String, namedAt origin: ValueOrigin, with files: FileReader
     ) -> Contents {
@@ -25,7 +25,7 @@ enum ServiceDirectory {
         }
         var contents = Contents()
         var firstUse: [String: String] = [:]
-        // Hidden files are left alone: editors and mounted volumes keep their own things there.
+        // Hidden files are skipped: editors and mounted volumes use them.
         for name in names where name.hasSuffix(".json") && !name.hasPrefix(".") {
             contents.fileCount += 1
             let file: JSONFile

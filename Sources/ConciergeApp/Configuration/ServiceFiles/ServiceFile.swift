@@ -1,49 +1,49 @@
 import JSONDocument
 
-/// A document service as a file of the services directory declares it: one that needs no code.
+/// A document service that a file of the services directory declares. It needs no code.
 package struct ServiceFile: Sendable {
     /// What happens when two clients write at once.
     package enum Concurrency: String, Sendable, CaseIterable {
-        /// A write without a condition wins over what was there.
+        /// A write without a condition replaces any state.
         case lastWrite = "last_write"
-        /// A write must name the version that it is based on, else it is refused.
+        /// A write must name the version that it is based on, otherwise it is refused.
         case firstWrite = "first_write"
     }
 
-    /// What else ends with the service's state.
+    /// When the service's state ends before its session.
     package enum Binding: String, Sendable, CaseIterable {
         /// Signing out removes the service from the session.
         case user
     }
 
-    /// Who writes the service.
+    /// Who may write the service.
     package enum Access: String, Sendable, CaseIterable {
         /// The session's own client, flows, and the admin listener.
         case readWrite = "read_write"
-        /// Flows and the admin listener: the client can rely on nobody else, and cannot forge anything.
+        /// Flows and the admin listener. The client can rely on the state, and cannot forge it.
         case readOnly = "read_only"
     }
 
-    /// As it stands in a path: `basket`.
+    /// As in a path: `basket`.
     package let name: String
     package let summary: String?
     package let schema: JSONSchema
-    /// What `schema` was made of.
+    /// The source of `schema`.
     package let schemaDocument: JSONDocument
-    /// What a client reads before anything was written, and after the state was cleared; it fits `schema`.
+    /// The state before the first write and after clearing; it fits `schema`.
     package let defaultState: JSONDocument
-    /// How long an instance lives, counted from when it was made; nil is as long as the session.
+    /// The lifetime of an instance from its creation; `nil` for that of the session.
     package let lifetime: Duration?
     package let concurrency: Concurrency
     package let boundTo: Binding?
     package let access: Access
-    /// The file, for messages.
+    /// The path of the file, for messages.
     package let path: String
 
-    /// Names that the program itself gives to services.
+    /// Names of the program's own services.
     package static let builtInNames = ["profile", "temporary-profile", "quote", "user", "coordinator"]
 
-    /// Names stand in paths, metrics and logs: this is what all of them take without escapes.
+    /// Names occur in paths, metrics and logs. These characters need no escape in any of them.
     static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -57,7 +57,7 @@ package struct ServiceFile: Sendable {
 }
 
 extension ServiceFile {
-    /// A declaration that comes from code instead of a file.
+    /// A declaration by code instead of a file.
     /// - Throws: `JSONSchemaError` when `schema` is not a schema.
     package init(
         name: String, schema: JSONDocument = true, default: JSONDocument = .emptyObject, lifetime: Duration? = nil,

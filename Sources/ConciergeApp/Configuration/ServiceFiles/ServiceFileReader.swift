@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// Reads one service file and collects everything wrong with it.
+/// Reads a service file and collects its problems.
 struct ServiceFileReader {
     private static let members = [
         "name", "description", "schema", "default", "lifetime", "concurrency", "bound_to", "access",
@@ -8,7 +8,7 @@ struct ServiceFileReader {
 
     private let file: JSONFile
     private(set) var problems: [ConfigurationProblem] = []
-    /// The declared name, also when something else is wrong: two files with one name are a problem in any case.
+    /// The declared name, even if something else is wrong: two files with one name are always a problem.
     private(set) var name: String?
     private(set) var service: ServiceFile?
 
@@ -96,7 +96,7 @@ struct ServiceFileReader {
 
     private mutating func readLifetime() -> Duration? {
         guard let document = file.document[member: "lifetime"] else { return nil }
-        // Zero would be a service that forgets at once; ten years outlive any session.
+        // With zero the service would forget at once; ten years outlast any session.
         let setting = DurationSetting(range: .seconds(1) ... .seconds(3650 * 86_400))
         let written = WrittenValue(document)
         guard let lifetime = setting.read(written) else {

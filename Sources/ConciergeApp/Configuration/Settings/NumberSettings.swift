@@ -24,7 +24,7 @@ extension SettingType where Self == IntegerSetting {
     static func integer(_ range: ClosedRange<Int>) -> IntegerSetting { IntegerSetting(range: range) }
 }
 
-/// A number of bytes: whole, or text with a binary unit as `"64KiB"`.
+/// A number of bytes: an integer, or text with a binary unit such as `"64KiB"`.
 package struct BytesSetting: SettingType {
     let range: ClosedRange<Int>
 
@@ -60,7 +60,7 @@ extension SettingType where Self == BytesSetting {
     static func bytes(_ range: ClosedRange<Int>) -> BytesSetting { BytesSetting(range: range) }
 }
 
-/// A span of time as ``DurationText`` reads it. A bare number is refused: it does not say of what.
+/// A duration in the form of ``DurationText``. A bare number is refused, because it has no unit.
 package struct DurationSetting: SettingType {
     let range: ClosedRange<Duration>
 

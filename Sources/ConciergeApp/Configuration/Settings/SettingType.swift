@@ -1,20 +1,20 @@
 import JSONDocument
 
-/// A type of values that an operator can write: what is allowed, how it is read from any source, how it is shown.
+/// A type of settings: the allowed values, how they are read from any source and how they are shown.
 package protocol SettingType: Sendable {
     associatedtype Value: Sendable
 
-    /// The word for the type column of the reference.
+    /// The word in the type column of the reference.
     var name: String { get }
-    /// What is allowed, to follow "allowed is": `a whole number from 0 to 65535`.
+    /// The allowed values, to follow "allowed is": `a whole number from 0 to 65535`.
     var allowed: String { get }
-    /// How to write one, to follow "as in", where `allowed` does not say so already.
+    /// An example, to follow "as in", if `allowed` does not contain one.
     var examples: String? { get }
-    /// The value, or nil when what is written is not allowed.
+    /// The value; `nil` when it is not allowed.
     func read(_ written: WrittenValue) -> Value?
-    /// The value as JSON text that ``read(_:)`` takes back.
+    /// The value as JSON text that ``read(_:)`` accepts.
     func show(_ value: Value) -> String
-    /// What the operator may have meant, when there is something to guess.
+    /// What the operator may have meant, if there is a guess.
     func guess(_ written: WrittenValue) -> String?
 }
 
@@ -23,7 +23,7 @@ extension SettingType {
     package func guess(_ written: WrittenValue) -> String? { nil }
 }
 
-/// A setting that may be left out; `null` in a file says so in writing.
+/// A setting that may be missing; a file may also contain `null`.
 package struct OptionalSetting<Wrapped: SettingType>: SettingType {
     let wrapped: Wrapped
 
@@ -73,7 +73,7 @@ extension SettingType {
     }
 }
 
-/// `true` or `false`, and no other word for them.
+/// `true` or `false`, and no other words for them.
 package struct BooleanSetting: SettingType {
     package var name: String { "boolean" }
     package var allowed: String { "true or false" }

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// Where sessions live: a scheme, for some stores followed by an address.
+/// The store of sessions: a scheme, for some stores followed by an address.
 package struct StoreSetting: SettingType {
     package var name: String { "store" }
     package var allowed: String { "memory, or sqlite: and the path of a file" }
@@ -22,7 +22,7 @@ package struct StoreSetting: SettingType {
 }
 
 extension Configuration {
-    /// Where committed sessions live. A further store is a case here.
+    /// The store of sessions. A further kind of store is a case here.
     package enum Store: Sendable, Equatable {
         case memory
         /// In an SQLite database, in the file of that path, relative to the working directory.
@@ -49,7 +49,7 @@ extension Configuration.Store: CustomStringConvertible {
         }
     }
 
-    /// Whether SQLite takes it for the path of a file, and for nothing else
+    /// Whether SQLite takes the text for the path of a file, and for nothing else
     /// (<https://www.sqlite.org/c3ref/open.html>, <https://www.sqlite.org/uri.html>).
     private static func isPath(_ text: Substring) -> Bool {
         !text.isEmpty && !text.utf8.contains(0) && text != ":memory:" && !text.hasPrefix(uriScheme)
@@ -57,7 +57,7 @@ extension Configuration.Store: CustomStringConvertible {
 
     private static let uriScheme = "file:"
 
-    /// What may be meant by what SQLite would not take for a path.
+    /// What the operator may have meant by a text that SQLite does not take for a path.
     fileprivate static func guess(ofFile text: Substring) -> String? {
         if text.contains(":memory:") || text.contains("mode=memory") { return "\"memory\"" }
         guard text.hasPrefix(uriScheme) else { return nil }
@@ -65,7 +65,7 @@ extension Configuration.Store: CustomStringConvertible {
         return path.isEmpty ? nil : "\"sqlite:\(path)\""
     }
 
-    /// As it is written in the configuration.
+    /// As in the configuration.
     package var description: String {
         switch self {
         case .memory: "memory"
@@ -73,7 +73,7 @@ extension Configuration.Store: CustomStringConvertible {
         }
     }
 
-    /// Its scheme alone.
+    /// Only its scheme.
     package var kind: String {
         switch self {
         case .memory: "memory"

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file or directory. Written in a file, it is relative to that file; elsewhere to the working directory.
+/// A file or directory. In a file, it is relative to that file; elsewhere to the working directory.
 package struct PathSetting: SettingType {
     package var name: String { "path" }
     package var allowed: String { "a path" }
 
     package func read(_ written: WrittenValue) -> String? {
-        // A NUL would end the path early in every call to the system.
+        // A NUL would end the path early in system calls.
         written.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
     }
 
@@ -17,7 +17,7 @@ extension SettingType where Self == PathSetting {
     static var path: PathSetting { PathSetting() }
 }
 
-/// The id of a flow. Whether it is one that is loaded shows when the flow files have been read.
+/// The id of a flow. Whether the flow exists is checked when the flow files have been read.
 package struct FlowNameSetting: SettingType {
     package var name: String { "flow" }
     package var allowed: String { "the id of a flow" }
@@ -33,11 +33,11 @@ extension SettingType where Self == FlowNameSetting {
     static var flowName: FlowNameSetting { FlowNameSetting() }
 }
 
-/// A text that nobody may guess and that is never printed.
+/// A text that must not be guessed and is never printed.
 package struct SecretSetting: SettingType {
-    /// Sixteen random letters and digits are some 95 bits, out of reach of guessing over a network.
+    /// Sixteen random letters and digits are about 95 bits, which cannot be guessed over a network.
     let leastLength = 16
-    /// A header must hold it.
+    /// A header field must hold it.
     let mostLength = 256
 
     package var name: String { "secret" }
@@ -57,7 +57,7 @@ extension SettingType where Self == SecretSetting {
     static var secret: SecretSetting { SecretSetting() }
 }
 
-/// An address to listen on. Names are not looked up: what a server binds to should not hang on a resolver.
+/// An address to listen on. Names are not looked up, so that a server's address does not depend on a resolver.
 package struct AddressSetting: SettingType {
     package var name: String { "address" }
     package var allowed: String { "an IPv4 or IPv6 address, or localhost" }
@@ -69,7 +69,7 @@ package struct AddressSetting: SettingType {
 
     package func show(_ value: String) -> String { JSONText.string(value) }
 
-    /// Whether only this machine can reach a listener there.
+    /// Whether only this machine can reach a listener at the address.
     static func isLoopback(_ address: String) -> Bool {
         if address == "localhost" { return true }
         var v4 = in_addr()
@@ -104,7 +104,7 @@ package struct OriginListSetting: SettingType {
         let items: [String?]
         switch written {
         case .list(let values):
-            // Only strings: `.plain` never occurs inside a list.
+            // Only strings: lists never contain `.plain`.
             items = values.map(\.string)
         case .plain(let text):
             items = text.split(separator: ",").map { item in
@@ -123,7 +123,7 @@ package struct OriginListSetting: SettingType {
         var host = text.dropFirst(scheme.count)
         if let colon = host.lastIndex(of: ":"), host.last != "]" {
             let port = host[host.index(after: colon)...]
-            // Browsers leave out the port that the scheme implies, so such an entry could never match.
+            // Browsers omit the scheme's default port, so such an entry could never match.
             let implied: UInt16 = scheme == "https://" ? 443 : 80
             guard let number = UInt16(port), number != 0, number != implied, String(number) == port else {
                 return false

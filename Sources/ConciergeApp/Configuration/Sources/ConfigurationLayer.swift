@@ -1,12 +1,12 @@
 import JSONDocument
 
-/// What a source had to say.
+/// The values and problems of a source.
 struct ConfigurationLayer {
     var assignments: [Assignment] = []
     var problems: [ConfigurationProblem] = []
 }
 
-/// One value for one key from one source; which of several wins is decided later.
+/// A value of a key from one source. The loader decides which source wins.
 struct Assignment {
     let key: ConfigurationKey
     let written: WrittenValue
@@ -16,10 +16,10 @@ struct Assignment {
 /// The values of the variables `CONCIERGE_…`.
 enum EnvironmentLayer {
     static let prefix = "CONCIERGE_"
-    /// Names the file itself and so is no key of it.
+    /// Names the file itself, so it is not a key of the file.
     static let fileVariable = "CONCIERGE_CONFIG"
 
-    /// An empty variable is taken as one that is not set: that is what Compose makes of `${PORT:-}`.
+    /// An empty variable counts as missing, because Compose sets one for `${PORT:-}`.
     static func read(_ environment: [String: String]) -> ConfigurationLayer {
         var layer = ConfigurationLayer()
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
@@ -38,7 +38,7 @@ enum EnvironmentLayer {
         uniqueKeysWithValues: ConfigurationKey.all.map { ($0.environmentName, $0) })
 
     private static func unknown(_ name: String) -> ConfigurationProblem {
-        // Without the prefix, which would make any two names look alike.
+        // Without the prefix, which would make all names similar.
         let known = ConfigurationKey.all.map { String($0.environmentName.dropFirst(prefix.count)) } + ["CONFIG"]
         let guess = NearestName.of(String(name.dropFirst(prefix.count)), among: known)
         return ConfigurationProblem(
@@ -47,7 +47,7 @@ enum EnvironmentLayer {
     }
 }
 
-/// The values of the command line, in the order given: the last of several for one key wins.
+/// The values of the command line. The last value of a key wins.
 enum FlagLayer {
     static func read(_ values: [FlagValue]) -> ConfigurationLayer {
         var layer = ConfigurationLayer()
@@ -63,11 +63,11 @@ enum FlagLayer {
     }
 }
 
-/// A value given on the command line: by a flag of its own, or as `--set key=value`.
+/// A value on the command line: by its own flag, or by `--set key=value`.
 package struct FlagValue: Sendable, Equatable {
-    /// The flag as the operator knows it: `--port`, `--set`.
+    /// The flag as the operator writes it: `--port`, `--set`.
     package let flag: String
-    /// The path of the key, which for `--set` may be one that does not exist.
+    /// The path of the key, which need not exist for `--set`.
     package let path: String
     package let text: String
 

@@ -1,6 +1,6 @@
 import JSONDocument
 
-/// The values of a configuration file: an object with the keys' names, grouped in objects.
+/// The values of a configuration file: an object of keys, grouped in objects.
 enum FileLayer {
     static func read(_ file: JSONFile) -> ConfigurationLayer {
         var layer = ConfigurationLayer()
@@ -81,7 +81,7 @@ extension WrittenValue {
 }
 
 extension JSONKind {
-    /// What to call it in a sentence.
+    /// The value as a part of a sentence.
     var phrase: String {
         switch self {
         case .null: "null"
@@ -95,7 +95,7 @@ extension JSONKind {
 }
 
 extension ConfigurationProblem {
-    /// The value is not in the sentence: it may be a secret whose name has a slip in it.
+    /// The sentence does not contain the value, which may be a secret under a misspelt name.
     static func unknownKey(_ path: String, at origin: ValueOrigin, pointer: String) -> ConfigurationProblem {
         let guess = NearestName.of(path, among: ConfigurationKey.names).map { "; did you mean \($0)?" } ?? ""
         return ConfigurationProblem(

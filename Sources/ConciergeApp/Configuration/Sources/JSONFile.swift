@@ -1,13 +1,13 @@
 import JSONDocument
 
-/// A JSON file with comments, parsed, that remembers where in the text each value stands.
+/// A parsed JSON file with comments, with the positions of its values.
 struct JSONFile {
     let path: String
     let document: JSONDocument
     private let bytes: [UInt8]
     private let places: JSONPlaces
 
-    /// - Throws: a problem that names the file, and for text that is not JSON the line and column.
+    /// - Throws: a problem with the file's name and, for text that is not JSON, line and column.
     init(reading path: String, with files: FileReader) throws(ConfigurationProblem) {
         let bytes: [UInt8]
         do {
@@ -18,7 +18,7 @@ struct JSONFile {
         try self.init(path: path, bytes: bytes)
     }
 
-    /// - Throws: a problem that names the line and column.
+    /// - Throws: a problem with line and column.
     init(path: String, bytes: [UInt8]) throws(ConfigurationProblem) {
         do {
             document = try JSONDocument(parsing: bytes, comments: true)
@@ -33,7 +33,7 @@ struct JSONFile {
         places = JSONPlaces(of: bytes)
     }
 
-    /// The line and column of the value at the pointer, or of the nearest one around it that is there.
+    /// The line and column of the value at the pointer, or of the nearest existing value around it.
     func origin(of pointer: JSONPointer) -> ValueOrigin {
         var tokens = pointer.tokens
         while true {
@@ -46,11 +46,11 @@ struct JSONFile {
     }
 }
 
-/// Where the values of a JSON text begin.
+/// The positions of the values in a JSON text.
 ///
-/// The parser says where a text that it refuses goes wrong, but not where the values of a good one are. This walks a
-/// text that **has been parsed already** and so may take every bracket and quotation mark at its word; a text that is
-/// not JSON makes it stop early, and the places after that are unknown.
+/// The parser reports where a bad text is wrong, but not where the values of a good one are. This walks a text that
+/// **has been parsed already**, so it need not check brackets and quotation marks. In a text that is not JSON it stops
+/// early, and later positions are unknown.
 struct JSONPlaces {
     private var offsets: [JSONPointer: Int] = [:]
 
@@ -60,7 +60,7 @@ struct JSONPlaces {
         offsets = walk.offsets
     }
 
-    /// The offset of the first byte of a value; of a member's value, the first byte of its name.
+    /// The offset of the first byte of a value; for a member, the first byte of its name.
     func offset(of pointer: JSONPointer) -> Int? { offsets[pointer] }
 
     private struct Walk {
@@ -72,7 +72,7 @@ struct JSONPlaces {
 
         mutating func value(at pointer: JSONPointer) {
             skipBlanks()
-            // A member has its place already: its name's.
+            // A member already has the position of its name.
             if offsets[pointer] == nil { offsets[pointer] = position }
             switch current {
             case UInt8(ascii: "{"): object(at: pointer)
@@ -122,7 +122,7 @@ struct JSONPlaces {
             }
             guard position < bytes.count else { return nil }
             position += 1
-            // The parser knows the escapes.
+            // The parser decodes the escapes.
             return (try? JSONDocument(parsing: Array(bytes[start..<position])))?.string
         }
 

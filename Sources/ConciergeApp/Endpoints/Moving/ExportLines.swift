@@ -1,11 +1,11 @@
 import Sessions
 
-/// The lines of an export on their way to a client, and a line in the log about them.
+/// Sends the lines of an export to a client, and logs the result.
 actor ExportLines {
     private let export: SessionExport
     private let log: Log
     private let request: String
-    /// Made before anybody asked.
+    /// Written before the client asked for a piece.
     private var first: [[UInt8]] = []
 
     init(of export: SessionExport, log: Log, request: String) {
@@ -14,7 +14,7 @@ actor ExportLines {
         self.request = request
     }
 
-    /// - Throws: ``SessionError`` when the store cannot be asked.
+    /// - Throws: ``SessionError`` when the store cannot be read.
     func begin() async throws {
         for _ in 0..<2 {
             if let piece = try await export.next() { first.append(piece) }

@@ -3,13 +3,13 @@ import JSONDocument
 import Sessions
 
 extension MoveEndpoints {
-    /// A response that may be replayed is kept as a whole, and an export is not: the field is refused rather than ignored. An
-    /// export changes nothing, so it can be asked for again without the field.
+    /// A response that may be replayed is kept as a whole, which an export is too large for. So the field is refused
+    /// instead of ignored. An export changes nothing, so the client can repeat it without the field.
     static func refuseIdempotencyKey(_ request: HTTPRequest) throws(Problem) {
         guard !request.fields.contains(.idempotencyKey) else { throw Problem(.idempotencyKeyNotPossible) }
     }
 
-    /// `after`, in the query or in the body.
+    /// `after`, from the query or the body.
     static func cursor(of request: HTTPRequest) throws -> SessionCursor? {
         let body = try RequestBody.readMembers(request, known: ["after"], isOptional: true)["after"]
         if let body, body.string == nil, !body.isNull { throw refusal("must be a string") }

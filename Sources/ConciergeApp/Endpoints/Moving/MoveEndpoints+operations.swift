@@ -8,17 +8,17 @@ extension MoveEndpoints {
                 APIAnswer(
                     status: .ok,
                     meaning:
-                        "A header, a line for each session, and an end, without which something is missing. It has no "
-                        + "length, and goes on for as long as it takes.",
+                        "A header, a line for each session, and an end. If the end is missing, so are sessions. It has no "
+                        + "length, and takes as long as it needs.",
                     contents: [(mediaTypes[0], .text)])
             ],
             problems: [.invalidInput, .idempotencyKeyNotPossible]),
         APIOperation(
             method: .post, path: "/v1/imports", id: "importSessions",
-            summary: "Takes in what an export gave, session by session",
+            summary: "Imports an export, session by session",
             parameters: [.onConflict, .dryRun, .idempotencyKey],
             body: APIBody(contents: mediaTypes.map { ($0, .text) }),
-            answers: [.json("What became of it.", .importReport, headers: [.idempotencyReplayed])],
+            answers: [.json("The result.", .importReport, headers: [.idempotencyReplayed])],
             problems: [
                 .invalidInput, .notAnExport, .tooManySessions, .contention, .storageFull,
             ]),

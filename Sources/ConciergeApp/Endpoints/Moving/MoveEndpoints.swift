@@ -2,14 +2,14 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// Everything from one installation to another: API, section 7, and docs/moving.md.
+/// Transfers everything from one installation to another, see docs/moving.md.
 struct MoveEndpoints: Sendable {
     let sessions: Sessions
-    /// Where the reports of imports are remembered.
+    /// Keeps the reports of imports.
     let idempotency: IdempotencyStore
     let log: Log
 
-    /// Lines of JSON have no registered type; the first is what exports are sent as.
+    /// Lines of JSON have no registered type. Exports are sent as the first.
     static let mediaTypes = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
 
     func add(to routes: inout RouterBuilder) {
@@ -24,7 +24,7 @@ struct MoveEndpoints: Sendable {
             of: SessionExport(
                 of: sessions, program: "\(BuildInformation.name) \(BuildInformation.version)", after: after),
             log: log, request: request.id.text)
-        // A store that cannot be reached is said so before the answer begins.
+        // An unreachable store must be reported before the response begins.
         try await lines.begin()
         return HTTPResponse(
             .ok, fields: [.contentType: Self.mediaTypes[0], .cacheControl: "no-store"],
@@ -66,7 +66,7 @@ struct MoveEndpoints: Sendable {
         do {
             while let piece = try await body.next() { try await work.take(piece) }
         } catch is HTTPBodyBroken {
-            // Nobody is left to be answered. What came whole is kept.
+            // The client cannot get a response. Whole lines that arrived are imported.
             return try await work.finish(isAtEnd: false)
         }
         try await work.finish()
@@ -90,7 +90,7 @@ extension ImportReport {
         json.beginObject()
         write(to: &json)
         json.endObject()
-        // What the writer makes is JSON.
+        // The writer makes valid JSON.
         return (try? JSONDocument(parsing: json.bytes)) ?? .null
     }
 }

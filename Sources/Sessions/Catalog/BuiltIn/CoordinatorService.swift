@@ -2,10 +2,10 @@ import JSONDocument
 import Navigation
 import ServiceLocator
 
-/// The session's coordinator: it knows where in its journeys the session is.
+/// The session's coordinator, which keeps the session's journeys.
 ///
-/// What it keeps is committed together with everything else that a step changes. Clients, an admin too, only read it,
-/// and get a summary: journeys are changed by ``Session/send(_:data:toJourney:condition:)`` and its like.
+/// Its state is committed together with everything else that a step changes. Clients, including admins, only read it,
+/// as a summary; ``Session/send(_:data:toJourney:condition:)`` and similar calls change journeys.
 package final class CoordinatorService: DocumentBackedService {
     package static let key = ServiceKey("coordinator", of: CoordinatorService.self)
 
@@ -13,9 +13,9 @@ package final class CoordinatorService: DocumentBackedService {
 
     package init(state: ServiceState) { self.state = state }
 
-    /// The first that was started first.
+    /// In the order in which they were started.
     ///
-    /// - Throws: when the store has not kept them as they were.
+    /// - Throws: when the store has damaged them.
     package var journeys: [Journey] {
         get throws { try KeptJourneys(reading: state.document.serialized()).journeys }
     }

@@ -1,10 +1,10 @@
 import JSONDocument
 import ServiceLocator
 
-/// Who the person at the other end says to be.
+/// What the person says of themselves.
 package final class ProfileService: DocumentBackedService {
     package static let key = ServiceKey("profile", of: ProfileService.self)
-    /// The same kind under another name: an independent instance, for a profile that is being edited.
+    /// A second, independent instance, for a profile that is being edited.
     package static let temporaryKey = ServiceKey("temporary-profile", of: ProfileService.self)
 
     package let state: ServiceState
@@ -27,7 +27,7 @@ package final class ProfileService: DocumentBackedService {
         set { state["locale"] = newValue.map { JSONDocument($0) } ?? JSONDocument.null }
     }
 
-    /// Whatever else a client wants to keep, by name.
+    /// Other members that a client keeps, by name.
     package var attributes: JSONDocument {
         get { state["attributes"] ?? .emptyObject }
         set { state["attributes"] = newValue }

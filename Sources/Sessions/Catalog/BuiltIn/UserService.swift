@@ -1,7 +1,7 @@
 import JSONDocument
 import ServiceLocator
 
-/// The user attached to the session. Clients can only read it: who somebody is says the back end that signed them in.
+/// The user attached to the session. Clients can only read it: the back end that signs users in writes it.
 package final class UserService: DocumentBackedService {
     package static let key = ServiceKey("user", of: UserService.self)
 
