@@ -105,7 +105,9 @@ struct DeferralTests {
                 .get, "/forgotten",
                 handler: { _ in
                     .deferred { responder in
-                        let done: @Sendable (Result<Int, any Error>) -> Void = responder.completion { _ in HTTPResponse() }
+                        let done: @Sendable (Result<Int, any Error>) -> Void = responder.completion { _ in
+                            HTTPResponse()
+                        }
                         Task { [done] in _ = done }
                     }
                 })
