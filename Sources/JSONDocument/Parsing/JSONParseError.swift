@@ -38,6 +38,24 @@ extension JSONParseError: CustomStringConvertible {
         return "\(sentence)\(place) (byte \(offset))."
     }
 
+    /// The same as a clause, with what the author of the text probably has to do.
+    package func clause(in bytes: [UInt8]) -> String { description.asClause + hint(in: bytes) }
+
+    private func hint(in bytes: [UInt8]) -> String {
+        guard code == .syntax, offset < bytes.count else { return "" }
+        let before = bytes[..<offset].last { !" \t\r\n".utf8.contains($0) }
+        switch bytes[offset] {
+        case UInt8(ascii: "}"), UInt8(ascii: "]"):
+            return before == UInt8(ascii: ",") ? "; remove the comma before the closing bracket" : ""
+        case UInt8(ascii: "'"): return "; names and texts stand in double quotes"
+        case UInt8(ascii: "\""):
+            return before.map { "{[,:".utf8.contains($0) } ?? true ? "" : "; a comma is missing before this place"
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"):
+            return "; names and texts stand in double quotes, and only true, false and null without"
+        default: return ""
+        }
+    }
+
     private var sentence: String {
         switch code {
         case .empty: "There is no JSON value: the text is empty"

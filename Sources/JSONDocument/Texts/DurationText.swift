@@ -34,50 +34,12 @@ package enum DurationText {
         return product(count, unit)
     }
 
-    /// Designators in the standard's order, of the date before `T` and of the time after it.
-    private static let dateUnits: [(Character, Int64)] = [("W", 604_800_000), ("D", 86_400_000)]
-    private static let timeUnits: [(Character, Int64)] = [("H", 3_600_000), ("M", 60_000), ("S", 1000)]
-
     private static func isoMilliseconds(_ text: String) -> Int64? {
-        let halves = text.dropFirst().split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let date = isoSum(halves[0], dateUnits) else { return nil }
-        if halves.count == 1 { return halves[0].isEmpty ? nil : date }
-        guard !halves[1].isEmpty, let time = isoSum(halves[1], timeUnits) else { return nil }
-        let (sum, overflow) = date.addingReportingOverflow(time)
-        return overflow ? nil : sum
-    }
-
-    private static func isoSum(_ text: Substring, _ units: [(Character, Int64)]) -> Int64? {
-        var rest = text
-        var remaining = units[...]
-        var sum: Int64 = 0
-        while !rest.isEmpty {
-            let number = rest.prefix { isDigit($0) || $0 == "." || $0 == "," }
-            rest = rest.dropFirst(number.count)
-            guard let designator = rest.first,
-                let index = remaining.firstIndex(where: { $0.0 == designator }),
-                let amount = isoAmount(number, unit: remaining[index].1, fraction: designator == "S")
-            else { return nil }
-            remaining = remaining[(index + 1)...]
-            rest = rest.dropFirst()
-            let (next, overflow) = sum.addingReportingOverflow(amount)
-            if overflow { return nil }
-            sum = next
-        }
-        return sum
-    }
-
-    private static func isoAmount(_ number: Substring, unit: Int64, fraction: Bool) -> Int64? {
-        let parts = number.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
-        guard let whole = parts.first.flatMap({ Int64($0) }), let amount = product(whole, unit) else { return nil }
-        if parts.count == 1 { return amount }
-        // Only seconds may have a fraction, to the millisecond.
-        guard fraction, parts.count == 2, (1...3).contains(parts[1].count), let thousandths = Int64(parts[1]) else {
-            return nil
-        }
-        let scale: Int64 = [100, 10, 1][parts[1].count - 1]
-        let (sum, overflow) = amount.addingReportingOverflow(thousandths * scale)
-        return overflow ? nil : sum
+        guard let duration = CalendarDuration(text), duration.months == 0 else { return nil }
+        let (days, overflow) = duration.days.multipliedReportingOverflow(by: 86_400_000)
+        if overflow { return nil }
+        let (sum, isTooLong) = days.addingReportingOverflow(duration.milliseconds)
+        return isTooLong ? nil : sum
     }
 
     private static func product(_ count: Int64, _ unit: Int64) -> Int64? {

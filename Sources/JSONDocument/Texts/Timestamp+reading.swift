@@ -25,7 +25,7 @@ extension Timestamp {
 }
 
 /// The inverse of `civil`: years begin in March.
-private func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+func daysSince1970(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400

@@ -54,14 +54,14 @@ extension Timestamp: CustomStringConvertible {
     private static let last: Int64 = 253_402_300_799_999
 }
 
-private func floorDivision(_ dividend: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+func floorDivision(_ dividend: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = dividend.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
 }
 
 /// The day in the proleptic Gregorian calendar. Counts years from March, so that the leap day is a year's last, in
 /// eras of 400 years, after which the calendar repeats.
-private func civil(_ daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+func civil(_ daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let daysFromMarchOfYearZeroTo1970: Int64 = 719_468
     let daysPerEra: Int64 = 146_097
     let (era, dayOfEra) = floorDivision(daysSince1970 + daysFromMarchOfYearZeroTo1970, daysPerEra)

@@ -69,7 +69,7 @@ extension FlowCheck {
                     place + [member.name], .inputMismatch, "the input of \(child.flow) has no room for it",
                     guess: NearestName.of(member.name, among: known))
             }
-        case .from, .array: break
+        case .from, .array, .call, .time, .either: break
         }
     }
 

@@ -39,8 +39,7 @@ extension FlowCheck {
         case .all(let parts), .any(let parts): parts.contains { needsEvent($0, named) }
         case .not(let part): needsEvent(part, named)
         case .named(let place): named[place]
-        case .compare(let left, _, let right):
-            [left, right].contains { if case .path(let path) = $0 { path.root == .event } else { false } }
+        case .compare, .isTrue, .has: guardian.operands.contains { $0.contains { $0.root == .event } }
         }
     }
 

@@ -115,10 +115,20 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case forbiddenValue = "forbidden_value"
     /// There can never be a value at the path.
     case valueNever = "value_never"
+    /// The schema says nothing of a member that is read.
+    case undeclaredMember = "undeclared_member"
+    /// A text looks like an expression, and is only a text.
+    case textNotExpression = "text_not_expression"
     /// The input does not fit the schema of the child flow.
     case inputMismatch = "input_mismatch"
     /// The guard contains itself.
     case guardCycle = "guard_cycle"
+    /// The guard can never hold.
+    case guardNever = "guard_never"
+    /// The guard always holds.
+    case guardAlways = "guard_always"
+    /// No schema says that the values can be compared.
+    case undecidableCompare = "undecidable_compare"
     /// The guard needs the data of an event where there is none.
     case guardWithoutEvent = "guard_without_event"
     /// Nothing uses the guard.
@@ -133,7 +143,9 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// Errors stop the start, warnings do not.
     public var severity: FlowProblem.Severity {
         switch self {
-        case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition: .warning
+        case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
+            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare:
+            .warning
         default: .error
         }
     }

@@ -41,14 +41,28 @@ struct SchemaRoom {
             guard let current = resolved(place) else { return nil }
             switch step(into: current, token) {
             case .schema(let next): place = next
-            case .unknown: return nil
-            case .forbidden:
+            case .unknown, .forbidden:
                 let known = current[member: "properties"]?.members?.map(\.name) ?? []
                 guard let nearest = NearestName.of(token, among: known) else { return nil }
                 return JSONPointer(pointer.tokens[..<index] + [nearest] + pointer.tokens[(index + 1)...]).description
             }
         }
         return nil
+    }
+
+    /// Whether an object on the way has declared members, and the next token is not one of them.
+    func isUndeclared(_ pointer: JSONPointer) -> Bool {
+        var place: JSONDocument? = schema
+        for token in pointer.tokens {
+            guard let current = resolved(place), current.kind == .object else { return false }
+            if case .schema(let next) = step(into: current, token) {
+                place = next
+                continue
+            }
+            let open = ["patternProperties", "additionalProperties", "allOf", "anyOf", "oneOf", "if", "dependencies"]
+            return (current[member: "properties"]?.count ?? 0) > 0 && !open.contains { current[member: $0] != nil }
+        }
+        return false
     }
 
     private enum Next {

@@ -4,10 +4,23 @@ import JSONDocument
 public enum Action: Sendable {
     /// An operation of a JSON Patch (RFC 6902).
     case patch(PatchOperation)
+    /// Merges a value into the one at a path, as a JSON Merge Patch (RFC 7396); what is not there yet is made.
+    case merge(DataPath, ValueTemplate)
     /// Sets the service back to its default.
     case clear(service: String)
     /// Removes the instance from the session; the next access makes a new one.
     case remove(service: String)
+
+    /// The paths at which it needs values.
+    var neededPaths: [DataPath] {
+        switch self {
+        case .patch(let operation):
+            (operation.value?.neededPaths ?? [])
+                + (operation.path.built + (operation.from?.built ?? [])).flatMap(\.neededPaths)
+        case .merge(let path, let value): (path.built + [value]).flatMap(\.neededPaths)
+        case .clear, .remove: []
+        }
+    }
 }
 
 /// One operation of RFC 6902, as if the services were the members of one document.
@@ -39,6 +52,7 @@ public struct PatchOperation: Sendable {
         pointerText = path.pointer.description
         ready =
             switch (from, value) {
+            case _ where !path.built.isEmpty || from?.built.isEmpty == false: nil
             case (nil, nil): Self.patch(kind, pointerText)
             case (nil, .literal(let literal)?): Self.patch(kind, pointerText, value: literal)
             case (let from?, nil) where from.root == path.root:

@@ -121,20 +121,7 @@ extension FlowDefinition {
 }
 
 extension Guard {
-    fileprivate var looksAtTime: Bool {
-        switch self {
-        case .shape, .named: false
-        case .all(let parts), .any(let parts): parts.contains(where: \.looksAtTime)
-        case .not(let part): part.looksAtTime
-        case .compare(let left, _, let right): left.looksAtTime || right.looksAtTime
-        }
-    }
-}
-
-extension Guard.Operand {
-    fileprivate var looksAtTime: Bool {
-        if case .path(let path) = self { path.root == .now } else { false }
-    }
+    fileprivate var looksAtTime: Bool { operands.contains { $0.contains { $0.root == .now } } }
 }
 
 /// How long a flow may run, in milliseconds.

@@ -13,7 +13,11 @@ public indirect enum Guard: Sendable {
     /// The named guard at an index of ``FlowDefinition/guards``.
     case named(Int)
     /// The two values compare like that.
-    case compare(Operand, Comparison, Operand)
+    case compare(ValueTemplate, Comparison, ValueTemplate)
+    /// The value at the path is `true`.
+    case isTrue(DataPath)
+    /// There is a value at the path, and it is not null.
+    case has(DataPath)
 
     /// The document that a schema is applied to.
     public enum Subject: Sendable, Equatable {
@@ -33,14 +37,6 @@ public indirect enum Guard: Sendable {
             }
         }
     }
-
-    /// One side of a comparison.
-    public enum Operand: Sendable {
-        /// The value at a path.
-        case path(DataPath)
-        /// A constant.
-        case value(JSONDocument)
-    }
 }
 
 /// An entry of a flow's `guards`.
@@ -52,6 +48,8 @@ public struct NamedGuard: Sendable {
 }
 
 /// How two values are compared: numbers by value, texts by their code points, everything else only for equality.
+///
+/// Whether values of different kinds compare like that cannot be decided, but for equality with null.
 public enum Comparison: String, Sendable, CaseIterable {
     /// The values are equal.
     case equal = "=="

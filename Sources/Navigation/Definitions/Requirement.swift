@@ -25,7 +25,7 @@ struct Requirement: Sendable {
             case .shape(of: .service(let service), let rule): shapes.append(ServiceShape(service, rule))
             case .all(let parts) where steps < Self.maximumSteps: rest += parts.reversed()
             case .named(let place) where steps < Self.maximumSteps: rest.append(named[place].guard)
-            case .all, .named, .shape, .any, .not, .compare: others.append(next)
+            case .all, .named, .shape, .any, .not, .compare, .isTrue, .has: others.append(next)
             }
         }
         self.guards = guards

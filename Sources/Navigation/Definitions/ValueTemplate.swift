@@ -1,6 +1,7 @@
 import JSONDocument
 
-/// A value with references to data: `{"author": {"$from": "/profile/name"}}`.
+/// A value with references to data, `{"author": {"$from": "/profile/name"}}`, and computed values,
+/// `{"$add": [{"$from": "/order/net"}, {"$from": "/order/tax"}]}`.
 public indirect enum ValueTemplate: Sendable {
     /// A constant.
     case literal(JSONDocument)
@@ -10,14 +11,80 @@ public indirect enum ValueTemplate: Sendable {
     case array([ValueTemplate])
     /// An object whose members are templates.
     case object([(name: String, value: ValueTemplate)])
+    /// The result of a function.
+    case call(ValueFunction, [ValueTemplate])
+    /// A moment, or a day, and what is added to it.
+    case time(from: ValueTemplate, plus: ValueTemplate?)
+    /// The first value where the guard holds, the second where it fails.
+    case either(Guard, ValueTemplate, ValueTemplate)
 
     /// The paths that have no default, so that the template needs a value there.
     public var neededPaths: [DataPath] {
         switch self {
         case .literal: []
-        case .from(let path, let fallback): fallback == nil ? [path] : fallback?.neededPaths ?? []
+        case .from(let path, let fallback): path.built.flatMap(\.neededPaths) + (fallback?.neededPaths ?? [path])
         case .array(let elements): elements.flatMap(\.neededPaths)
         case .object(let members): members.flatMap(\.value.neededPaths)
+        case .call(_, let arguments): arguments.flatMap(\.neededPaths)
+        case .time(let from, let plus): from.neededPaths + (plus?.neededPaths ?? [])
+        // The guard says which of the values is needed.
+        case .either(let guardian, _, _): guardian.operands.flatMap(\.neededPaths)
+        }
+    }
+
+    /// Whether a part of it, or a guard in it, satisfies the condition.
+    func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
+        switch self {
+        case .literal: false
+        case .from(let path, let fallback): path.contains(isWanted) || (fallback?.contains(isWanted) ?? false)
+        case .array(let elements): elements.contains { $0.contains(isWanted) }
+        case .object(let members): members.contains { $0.value.contains(isWanted) }
+        case .call(_, let arguments): arguments.contains { $0.contains(isWanted) }
+        case .time(let from, let plus): from.contains(isWanted) || (plus?.contains(isWanted) ?? false)
+        case .either(let guardian, let one, let other):
+            guardian.operands.contains { $0.contains(isWanted) } || one.contains(isWanted) || other.contains(isWanted)
+        }
+    }
+}
+
+extension Guard {
+    /// The values that it compares or looks at, those in its parts included, those in named guards and in schemas not.
+    var operands: [ValueTemplate] {
+        switch self {
+        case .shape, .named: []
+        case .all(let parts), .any(let parts): parts.flatMap(\.operands)
+        case .not(let part): part.operands
+        case .compare(let left, _, let right): [left, right]
+        case .isTrue(let path), .has(let path): [.from(path, default: nil)]
+        }
+    }
+}
+
+/// The functions of values. Each is total: it has a result, or says why it has none.
+public enum ValueFunction: String, Sendable, CaseIterable {
+    /// The sum of numbers, exact.
+    case add = "$add"
+    /// The difference of two numbers, exact.
+    case subtract = "$subtract"
+    /// The product of numbers, exact.
+    case multiply = "$multiply"
+    /// Texts one behind the other. A number stands as it is written in JSON.
+    case concat = "$concat"
+    /// A text without white space at its ends.
+    case trim = "$trim"
+    /// A text in small letters.
+    case lower = "$lower"
+    /// A text in capital letters.
+    case upper = "$upper"
+    /// How many elements a list or characters a text has.
+    case count = "$count"
+
+    /// How many arguments it takes. A function of one takes it as it is, the others take a list.
+    var arguments: ClosedRange<Int> {
+        switch self {
+        case .add, .multiply, .concat: 1...100
+        case .subtract: 2...2
+        case .trim, .lower, .upper, .count: 1...1
         }
     }
 }
@@ -26,10 +93,12 @@ public indirect enum ValueTemplate: Sendable {
 public struct DataPath: Sendable, Equatable {
     /// The document.
     public let root: Root
-    /// The place in the document.
+    /// The place in the document; of a built path, the part before the first computed token.
     public let pointer: JSONPointer
-    /// The whole path as the file has it.
+    /// The whole path as the file has it; of a built path, the part before the first computed token.
     public let text: String
+    /// The tokens of a built path behind ``pointer``; empty for any other.
+    let built: [ValueTemplate]
 
     /// The documents that a path can begin with.
     public enum Root: Sendable, Equatable {
@@ -58,12 +127,37 @@ public struct DataPath: Sendable, Equatable {
             }
         pointer = JSONPointer(Array(whole.tokens.dropFirst()))
         self.text = text
+        built = []
+    }
+
+    /// A path whose last tokens are computed.
+    init(_ start: DataPath, built: [ValueTemplate]) {
+        root = start.root
+        pointer = start.pointer
+        text = start.text
+        self.built = built
+    }
+
+    /// With tokens behind its end.
+    func appending(_ tokens: [String]) -> DataPath? {
+        DataPath(text + tokens.map { "/" + JSONPointer.escape($0) }.joined())
+    }
+
+    func contains(_ isWanted: (DataPath) -> Bool) -> Bool {
+        isWanted(self) || built.contains { $0.contains(isWanted) }
+    }
+
+    public static func == (one: DataPath, other: DataPath) -> Bool {
+        one.text == other.text && one.built.isEmpty && other.built.isEmpty
     }
 
     /// The service that the path begins with; nil for the other documents.
     public var service: String? {
         if case .service(let name) = root { name } else { nil }
     }
+
+    /// The key of a path that is built.
+    static let pointerKey = "$pointer"
 
     /// Names that services cannot have, because they mean other documents in a path.
     public static let reservedNames = ["event", "input", "output", "now"]

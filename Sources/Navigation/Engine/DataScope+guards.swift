@@ -6,6 +6,8 @@ enum Verdict {
     case fails
     /// It depends on the data of an event that has not come.
     case unknown
+    /// It compares what cannot be compared. A step takes it as not holding, and so does its opposite.
+    case undecided
 }
 
 /// The one way to ask a guard: a step, the view of a journey and the search for a way all ask here.
@@ -21,7 +23,9 @@ extension DataScope {
                 switch test(part) {
                 case .holds: continue
                 case .fails: return .fails
-                case .unknown: verdict = .unknown
+                case .unknown: if verdict == .holds { verdict = .unknown }
+                // It may still fail, but never hold.
+                case .undecided: verdict = .undecided
                 }
             }
             return verdict
@@ -31,7 +35,9 @@ extension DataScope {
                 switch test(part) {
                 case .holds: return .holds
                 case .fails: continue
+                // It may still hold.
                 case .unknown: verdict = .unknown
+                case .undecided: if verdict == .fails { verdict = .undecided }
                 }
             }
             return verdict
@@ -40,11 +46,43 @@ extension DataScope {
             case .holds: return .fails
             case .fails: return .holds
             case .unknown: return .unknown
+            case .undecided: return .undecided
             }
         case .named(let place): return test(flow.guards[place].guard)
-        case .compare(let left, let sign, let right):
-            guard let left = value(of: left), let right = value(of: right) else { return .unknown }
-            return sign.holds(between: left, and: right) ? .holds : .fails
+        case .compare(let left, let sign, let right): return compare(left, sign, right).verdict
+        case .isTrue(let path): return test(path) { $0.bool == true }
+        case .has(let path): return test(path) { !$0.isNull }
+        }
+    }
+
+    private func test(_ path: DataPath, _ holds: (JSONDocument) -> Bool) -> Verdict {
+        switch find(path) {
+        case .value(let value): holds(value) ? .holds : .fails
+        case .missing: .fails
+        case .unknown: .unknown
+        }
+    }
+
+    /// - Returns: the verdict, and of one that is undecided the reason.
+    func compare(
+        _ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate
+    ) -> (verdict: Verdict, reason: JSONViolation?) {
+        do {
+            let (one, other) = (try evaluate(left), try evaluate(right))
+            if let holds = sign.holds(between: one, and: other) { return (holds ? .holds : .fails, nil) }
+            let place = left.path ?? right.path
+            let (known, against) = left.path == nil ? (other, one) : (one, other)
+            return (
+                .undecided,
+                JSONViolation(
+                    pointer: place?.text ?? "",
+                    detail: "is \(known.kind.phrase) and cannot be compared with \(against.kind.phrase)")
+            )
+        } catch {
+            switch error {
+            case .unknown: return (.unknown, nil)
+            case .undecided(let reason): return (.undecided, reason)
+            }
         }
     }
 
@@ -72,19 +110,6 @@ extension DataScope {
     func isUnknown(_ subject: Guard.Subject) -> Bool {
         if subject == .event, case .unknown = event { true } else { false }
     }
-
-    /// Nil when the value is not known. A missing value compares like null.
-    private func value(of operand: Guard.Operand) -> JSONDocument? {
-        switch operand {
-        case .value(let value): return value
-        case .path(let path):
-            switch find(path) {
-            case .value(let value): return value
-            case .missing: return .null
-            case .unknown: return nil
-            }
-        }
-    }
 }
 
 extension StepServices {
@@ -102,14 +127,16 @@ extension StepServices {
 }
 
 extension Comparison {
-    fileprivate func holds(between left: JSONDocument, and right: JSONDocument) -> Bool {
+    /// Nil when that cannot be decided.
+    fileprivate func holds(between left: JSONDocument, and right: JSONDocument) -> Bool? {
         switch self {
-        case .equal: return left == right
-        case .notEqual: return left != right
-        case .less: return Self.order(left, right).map { $0 < 0 } ?? false
-        case .lessOrEqual: return Self.order(left, right).map { $0 <= 0 } ?? false
-        case .greater: return Self.order(left, right).map { $0 > 0 } ?? false
-        case .greaterOrEqual: return Self.order(left, right).map { $0 >= 0 } ?? false
+        case .equal, .notEqual:
+            guard left.kind.isComparable(with: right.kind) || left.isNull || right.isNull else { return nil }
+            return (left == right) == (self == .equal)
+        case .less: return Self.order(left, right).map { $0 < 0 }
+        case .lessOrEqual: return Self.order(left, right).map { $0 <= 0 }
+        case .greater: return Self.order(left, right).map { $0 > 0 }
+        case .greaterOrEqual: return Self.order(left, right).map { $0 >= 0 }
         }
     }
 
@@ -120,5 +147,12 @@ extension Comparison {
         guard let left = left.string, let right = right.string else { return nil }
         if left.utf8.elementsEqual(right.utf8) { return 0 }
         return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1
+    }
+}
+
+extension JSONKind {
+    /// Whether values of these kinds are of one type; integers and doubles are.
+    fileprivate func isComparable(with other: JSONKind) -> Bool {
+        self == other || [self, other] == [.integer, .double] || [self, other] == [.double, .integer]
     }
 }

@@ -11,12 +11,21 @@ extension DataScope {
                 return isUnknown(subject) ? [] : [JSONViolation(pointer: root, detail: "is not there")]
             }
             return rule.violations(in: document).within(root)
-        case .all(let parts): return parts.filter { test($0) == .fails }.flatMap { reasons(against: $0) }
+        case .all(let parts):
+            return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
         case .any(let parts): return parts.flatMap { reasons(against: $0) }
-        case .not(let part): return denials(of: part)
+        case .not(let part): return test(part) == .undecided ? reasons(against: part) : denials(of: part)
         case .named(let place): return reasons(against: flow.guards[place].guard)
-        case .compare(let left, let sign, let right): return [Self.reason(left, sign, right)]
+        case .compare(let left, let sign, let right):
+            return [compare(left, sign, right).reason ?? Self.reason(left, sign, right)]
+        case .isTrue(let path): return reasons(at: path, "must be true")
+        case .has(let path): return reasons(at: path, "must be there")
         }
+    }
+
+    private func reasons(at path: DataPath, _ detail: String) -> [JSONViolation] {
+        if case .unknown = find(path) { return [] }
+        return [JSONViolation(pointer: resolvedText(of: path), detail: detail)]
     }
 
     /// Why a `not` does not hold: its guard does. Changing any one of these mends it; for an `any` inside, all of them.
@@ -31,6 +40,8 @@ extension DataScope {
         case .not(let part): return reasons(against: part)
         case .named(let place): return denials(of: flow.guards[place].guard)
         case .compare(let left, let sign, let right): return [Self.reason(left, sign.opposite, right)]
+        case .isTrue(let path): return reasons(at: path, "must not be true")
+        case .has(let path): return reasons(at: path, "must not be there")
         }
     }
 
@@ -82,20 +93,42 @@ extension DataScope {
         }
     }
 
-    private static func reason(_ left: Guard.Operand, _ sign: Comparison, _ right: Guard.Operand) -> JSONViolation {
-        switch (left, right) {
-        case (.path(let path), let other):
-            JSONViolation(pointer: path.text, detail: "must be \(sign.phrase) \(shown(other))")
-        case (let other, .path(let path)):
-            JSONViolation(pointer: path.text, detail: "must be \(sign.turned.phrase) \(shown(other))")
-        case (.value, .value): JSONViolation(pointer: "", detail: "never holds")
+    private static func reason(
+        _ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate
+    ) -> JSONViolation {
+        if let path = left.path {
+            JSONViolation(pointer: path.text, detail: "\(subject(left))must be \(sign.phrase) \(shown(right))")
+        } else if let path = right.path {
+            JSONViolation(pointer: path.text, detail: "\(subject(right))must be \(sign.turned.phrase) \(shown(left))")
+        } else {
+            JSONViolation(pointer: "", detail: "never holds")
         }
     }
 
-    private static func shown(_ operand: Guard.Operand) -> String {
-        switch operand {
-        case .path(let path): "the value at \(path.text)"
-        case .value(let value): value.description
+    private static func subject(_ template: ValueTemplate) -> String {
+        if case .from = template { "" } else { "is a part of a value that " }
+    }
+
+    private static func shown(_ template: ValueTemplate) -> String {
+        switch template {
+        case .literal(let value): value.description
+        case .from(let path, _): "the value at \(path.text)"
+        default: template.path.map { "the value computed from \($0.text)" } ?? "the computed value"
+        }
+    }
+}
+
+extension ValueTemplate {
+    /// The path that a person would change: the value's own, or the first one that it is computed from.
+    var path: DataPath? {
+        switch self {
+        case .literal: nil
+        case .from(let path, _): path
+        case .array(let parts), .call(_, let parts): parts.lazy.compactMap(\.path).first
+        case .object(let members): members.lazy.compactMap(\.value.path).first
+        case .time(let from, let plus): from.path ?? plus?.path
+        case .either(let guardian, let one, let other):
+            one.path ?? other.path ?? guardian.operands.lazy.compactMap(\.path).first
         }
     }
 }

@@ -27,6 +27,7 @@ struct DataScope {
     }
 
     func find(_ path: DataPath) -> Finding {
+        if !path.built.isEmpty { return findBuilt(path) }
         let whole: JSONDocument?
         switch path.root {
         case .service(let name): whole = services.document(of: name)
@@ -46,30 +47,22 @@ struct DataScope {
 
     /// The value that a template makes.
     ///
-    /// - Throws: ``JourneyRefusal/actionFailed(_:)`` with the path at which there is no value.
+    /// - Throws: ``JourneyRefusal/actionFailed(_:)`` with the path at which there is no value, or no such value as a
+    ///   function needs.
     func value(of template: ValueTemplate) throws(JourneyRefusal) -> JSONDocument {
-        switch template {
-        case .literal(let literal): return literal
-        case .from(let path, let fallback):
-            if case .value(let value) = find(path) { return value }
-            guard let fallback else { throw .missingValue(at: path) }
-            return try value(of: fallback)
-        case .array(let elements):
-            var values: [JSONDocument] = []
-            values.reserveCapacity(elements.count)
-            for element in elements { values.append(try value(of: element)) }
-            return JSONDocument(values)
-        case .object(let members):
-            var values: [(name: String, value: JSONDocument)] = []
-            values.reserveCapacity(members.count)
-            for member in members { values.append((name: member.name, value: try value(of: member.value))) }
-            return JSONDocument(members: values)
+        do {
+            return try evaluate(template)
+        } catch {
+            switch error {
+            case .undecided(let reason): throw .actionFailed(reason)
+            case .unknown: throw .actionFailed(JSONViolation(pointer: "/event", detail: "is needed here"))
+            }
         }
     }
 }
 
 extension JourneyRefusal {
     static func missingValue(at path: DataPath) -> JourneyRefusal {
-        .actionFailed(JSONViolation(pointer: path.text, detail: "is needed here, and there is no value"))
+        .actionFailed(.noValue(at: path))
     }
 }

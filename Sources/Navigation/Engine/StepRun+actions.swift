@@ -23,6 +23,7 @@ extension DataScope {
     fileprivate func perform(_ action: Action) throws(JourneyRefusal) {
         switch action {
         case .patch(let operation): try perform(operation)
+        case .merge(let path, let template): try merge(template, into: try target(path))
         case .clear(let service): try renew(service, .cleared)
         case .remove(let service): try renew(service, .removed)
         }
@@ -32,7 +33,38 @@ extension DataScope {
         guard services.renew(service, effect) else { throw Self.noService(service) }
     }
 
+    /// The value is merged into an empty object where there is none, or one that is not an object.
+    private func merge(_ template: ValueTemplate, into path: DataPath) throws(JourneyRefusal) {
+        let service = path.service ?? ""
+        let document = try self.document(of: service)
+        let patch = try value(of: template)
+        let found = document.value(at: path.pointer)
+        let merged = (found ?? .null).merging(patch)
+        if path.pointer.tokens.isEmpty { return services.write(merged, to: service) }
+        let operation = PatchOperation.patch(
+            found == nil ? .add : .replace, path.pointer.description, value: merged)
+        services.write(try apply(operation, to: document, of: service), to: service)
+    }
+
+    /// The path with its computed parts.
+    private func target(_ path: DataPath) throws(JourneyRefusal) -> DataPath {
+        do {
+            return try resolved(path)
+        } catch {
+            switch error {
+            case .undecided(let reason): throw .actionFailed(reason)
+            case .unknown: throw .actionFailed(JSONViolation(pointer: "/event", detail: "is needed here"))
+            }
+        }
+    }
+
     private func perform(_ operation: PatchOperation) throws(JourneyRefusal) {
+        if !operation.path.built.isEmpty || operation.from?.built.isEmpty == false {
+            let from: DataPath? = if let from = operation.from { try target(from) } else { nil }
+            return try perform(
+                PatchOperation(
+                    kind: operation.kind, path: try target(operation.path), from: from, value: operation.value))
+        }
         let service = operation.path.service ?? ""
         let document = try document(of: service)
         if let ready = operation.ready, !operation.pointerText.isEmpty {

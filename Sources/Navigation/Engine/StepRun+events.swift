@@ -108,7 +108,7 @@ extension StepRun {
             if let guardian = transition.guard {
                 let scope = try scope(of: reaction.coordinator)
                 verdict = scope.test(guardian)
-                if verdict == .fails {
+                if verdict == .fails || verdict == .undecided {
                     obstacles += scope.reasons(against: guardian)
                     continue
                 }

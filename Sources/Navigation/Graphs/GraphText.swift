@@ -17,7 +17,9 @@ struct GraphText {
         case .any(let parts): parts.map(inner).joined(separator: " or ")
         case .not(let part): "not " + inner(part)
         case .compare(let left, let comparison, let right):
-            "\(Self.operand(left)) \(comparison.rawValue) \(Self.operand(right))"
+            "\(value(left)) \(comparison.rawValue) \(value(right))"
+        case .isTrue(let path): Self.path(path)
+        case .has(let path): "\(Self.path(path)) is there"
         }
     }
 
@@ -59,12 +61,26 @@ struct GraphText {
         return required.isEmpty ? "\(subject.root) fits" : "\(subject.root) with \(required.joined(separator: ", "))"
     }
 
-    private static func operand(_ operand: Guard.Operand) -> String {
-        switch operand {
-        case .path(let path): path.text
-        case .value(let value): value.description
+    /// A value in the notation of arithmetic.
+    private func value(_ template: ValueTemplate) -> String {
+        switch template {
+        case .literal(let value): value.description
+        case .from(let path, _): Self.path(path)
+        case .array, .object: "a value"
+        case .call(let function, let arguments):
+            switch function {
+            case .add: arguments.map(value).joined(separator: " + ")
+            case .subtract: arguments.map(value).joined(separator: " - ")
+            case .multiply: arguments.map(value).joined(separator: " * ")
+            case .concat, .trim, .lower, .upper, .count:
+                "\(function.rawValue.dropFirst())(\(arguments.map(value).joined(separator: ", ")))"
+            }
+        case .time(let from, let plus): value(from) + (plus.map { " plus \(value($0))" } ?? "")
+        case .either(let guardian, let one, let other): "(\(of(guardian)) ? \(value(one)) : \(value(other)))"
         }
     }
+
+    private static func path(_ path: DataPath) -> String { path.text + (path.built.isEmpty ? "" : "/…") }
 
     /// Drawings become XML, which cannot contain control characters or noncharacters.
     private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

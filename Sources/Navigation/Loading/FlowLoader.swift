@@ -43,7 +43,7 @@ public struct FlowLoader: Sendable {
             } catch {
                 let place = JSONSourceLocation(offset: error.offset, in: file.bytes)
                 let pointer = error.pointer.flatMap { JSONPointer(parsing: $0) } ?? .root
-                reader.report(pointer, .notJSON, "\(place): \(error.description.asClause)")
+                reader.report(pointer, .notJSON, "\(place): \(error.clause(in: file.bytes))")
             }
             problems.append(reader.problems)
         }

@@ -17,6 +17,7 @@ extension FlowReader {
             return nil
         }
         if document[member: "op"] != nil { return readOperation(document, at: place, context).map { .patch($0) } }
+        if document[member: "merge"] != nil { return readMerge(document, at: place, context) }
         for key in ["clear", "remove"] where document[member: key] != nil {
             checkKeys(of: document, at: place, allowed: [key], of: "an action with \(key)")
             guard let service = text(key, in: document, at: place),
@@ -26,9 +27,23 @@ extension FlowReader {
         }
         let keys = document.members?.map(\.name) ?? []
         report(
-            place, .missingKey, "an action has op with path, or clear, or remove",
-            guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "clear", "remove"]) }.first)
+            place, .missingKey, "an action has op with path, or merge with value, or clear, or remove",
+            guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "merge", "clear", "remove"]) }.first)
         return nil
+    }
+
+    private mutating func readMerge(
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
+    ) -> Action? {
+        checkKeys(of: document, at: place, allowed: ["merge", "value"], of: "an action with merge")
+        let path = readServicePath("merge", in: document, at: place, isWritten: true, context)
+        guard let written = document[member: "value"] else {
+            report(place, .missingKey, "value is missing: what is merged, as in {\"$from\": \"/event\"}")
+            return nil
+        }
+        guard let value = readTemplate(written, at: place.appending("value"), context), let path else { return nil }
+        checkMerge(value, into: path, at: place.appending("value"), context)
+        return .merge(path, value)
     }
 
     private mutating func readOperation(
@@ -41,11 +56,11 @@ extension FlowReader {
             of: document, at: place,
             allowed: ["op", "path"] + (takesValue ? ["value"] : []) + (takesFrom ? ["from"] : []),
             of: "the operation \(kind.rawValue)")
-        let path = readServicePath("path", in: document, at: place, isWritten: kind != .test)
+        let path = readServicePath("path", in: document, at: place, isWritten: kind != .test, context)
         var from: DataPath?
         var value: ValueTemplate?
         if takesFrom {
-            from = readServicePath("from", in: document, at: place, isWritten: kind == .move)
+            from = readServicePath("from", in: document, at: place, isWritten: kind == .move, context)
             if from == nil { return nil }
         }
         if takesValue {
@@ -57,23 +72,28 @@ extension FlowReader {
             if value == nil { return nil }
         }
         guard let path else { return nil }
-        if kind == .remove || kind == .move, (from ?? path).pointer.tokens.isEmpty {
+        if kind == .remove || kind == .move, (from ?? path).pointer.tokens.isEmpty, (from ?? path).built.isEmpty {
             let service = (from ?? path).service ?? ""
             report(
                 place.appending(from == nil ? "path" : "from"), .badValue,
                 "a whole service is removed by {\"remove\": \"\(service)\"} or emptied by {\"clear\": \"\(service)\"}")
             return nil
         }
-        if kind != .test, case .literal(let literal) = value { checkValue(literal, for: path, at: place) }
+        if kind != .test, let value { checkValue(value, for: path, at: place.appending("value"), context) }
         return PatchOperation(kind: kind, path: path, from: from, value: value)
     }
 
     private mutating func readServicePath(
-        _ key: String, in document: JSONDocument, at place: JSONPointer, isWritten: Bool
+        _ key: String, in document: JSONDocument, at place: JSONPointer, isWritten: Bool, _ context: DataContext
     ) -> DataPath? {
-        guard let text = text(key, in: document, at: place, isRequired: true) else { return nil }
+        let built = document[member: key].flatMap { value -> DataPath? in
+            guard value[member: DataPath.pointerKey] != nil else { return nil }
+            return readBuiltPath(value, at: place.appending(key), context)
+        }
+        if built == nil, document[member: key]?[member: DataPath.pointerKey] != nil { return nil }
+        guard let text = built?.text ?? text(key, in: document, at: place, isRequired: true) else { return nil }
         let place = place.appending(key)
-        guard let path = DataPath(text), let service = path.service else {
+        guard let path = built ?? DataPath(text), let service = path.service else {
             report(
                 place, .badPointer,
                 "\"\(text)\" does not begin with a service: actions change services, as in \"/profile/name\"")
@@ -87,18 +107,5 @@ extension FlowReader {
             return nil
         }
         return path
-    }
-
-    /// Checks a constant against the schema of its service.
-    private mutating func checkValue(_ value: JSONDocument, for path: DataPath, at place: JSONPointer) {
-        guard let service = path.service, let schema = services[service]?.schema,
-            let part = SchemaRoom(schema).schema(at: path.pointer), let rule = try? JSONSchema(part)
-        else { return }
-        for violation in rule.violations(in: value) {
-            let part = violation.pointer.isEmpty ? "the value" : violation.pointer
-            report(
-                place.appending("value"), .forbiddenValue,
-                "the schema of \(service) does not allow it at \(path.pointer): \(part) \(violation.detail)")
-        }
     }
 }

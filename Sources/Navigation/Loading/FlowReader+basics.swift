@@ -3,10 +3,13 @@ import JSONDocument
 /// Reads members of the kinds that flows consist of, and reports members of another kind.
 extension FlowReader {
     mutating func report(
-        _ place: JSONPointer, _ code: FlowProblemCode, _ message: String, guess: String? = nil
+        _ place: JSONPointer, _ code: FlowProblemCode, _ message: String, guess: String? = nil,
+        severity: FlowProblem.Severity? = nil
     ) {
         problems.append(
-            FlowProblem(file: file, pointer: place.description, code: code, message: message, guess: guess))
+            FlowProblem(
+                file: file, pointer: place.description, code: code, message: message, guess: guess,
+                severity: severity))
     }
 
     /// The name that was probably meant. Each guess compares with every known name, and a large flow may have thousands of

@@ -1,7 +1,7 @@
 import JSONDocument
 
 extension FlowReader {
-    private static let guardKeys = ["service", "event", "input", "schema", "all", "any", "not", "compare"]
+    private static let guardKeys = ["service", "event", "input", "schema", "all", "any", "not", "compare", "is", "has"]
 
     mutating func readGuards(_ members: [(name: String, value: JSONDocument)]) -> [NamedGuard] {
         members.map { name, value in
@@ -32,7 +32,7 @@ extension FlowReader {
         guard said.count == 1, let kind = said.first else {
             report(
                 place, said.isEmpty ? .missingKey : .badValue,
-                "a guard has exactly one of service, event, input, all, any, not and compare")
+                "a guard has exactly one of service, event, input, all, any, not, compare, is and has")
             return nil
         }
         if document[member: "schema"] != nil, !["service", "event", "input"].contains(kind) {
@@ -47,6 +47,12 @@ extension FlowReader {
             return document[member: "not"].flatMap { readGuard($0, at: place.appending("not"), context) }
                 .map { .not($0) }
         case "compare": return readComparison(document, at: place, context)
+        case "is":
+            return document[member: "is"].flatMap { readPath($0, at: place.appending("is"), context) }
+                .map { .isTrue($0) }
+        case "has":
+            return document[member: "has"].flatMap { readPath($0, at: place.appending("has"), context) }
+                .map { .has($0) }
         default: return readShapeGuard(kind, document, at: place, context)
         }
     }
@@ -75,6 +81,7 @@ extension FlowReader {
                 checkService(name, at: place.appending("service"))
             else { return nil }
             subject = .service(name)
+            if let rule { checkShapeGuard(rule, on: name, at: place.appending("schema")) }
         } else {
             guard document[member: kind]?.bool == true else {
                 report(place.appending(kind), .badValue, "\(kind) can only be true")
@@ -94,7 +101,9 @@ extension FlowReader {
     ) -> Guard? {
         let place = place.appending("compare")
         guard let parts = document[member: "compare"]?.elements, parts.count == 3 else {
-            report(place, .badValue, "compare is a list of three: a path, a comparison and a path or {\"value\": …}")
+            report(
+                place, .badValue,
+                "compare is a list of three: a path, a comparison and a path, {\"value\": …} or a computed value")
             return nil
         }
         let left = readOperand(parts[0], at: place.appending(0), context)
@@ -108,18 +117,27 @@ extension FlowReader {
             return nil
         }
         guard let left, let right else { return nil }
+        checkComparison(left, sign, right, at: place, context)
         return .compare(left, sign, right)
     }
 
     private mutating func readOperand(
         _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
-    ) -> Guard.Operand? {
+    ) -> ValueTemplate? {
         if document.kind == .object {
+            if document[member: DataPath.pointerKey] != nil {
+                return readPath(document, at: place, context).map { .from($0, default: nil) }
+            }
+            if document.members?.contains(where: { $0.name.hasPrefix("$") }) == true {
+                return readTemplate(document, at: place, context)
+            }
             checkKeys(of: document, at: place, allowed: ["value"], of: "a value to compare with")
-            if let value = document[member: "value"] { return .value(value) }
+            if let value = document[member: "value"] {
+                return readTemplate(value, at: place.appending("value"), context)
+            }
         }
         guard let text = document.string else {
-            report(place, .badValue, "what is compared is a path as a text, or {\"value\": …}")
+            report(place, .badValue, "what is compared is a path as a text, {\"value\": …} or a computed value")
             return nil
         }
         guard text.hasPrefix("/") else {
@@ -128,7 +146,7 @@ extension FlowReader {
                 "\"\(text)\" is not a path; write a text to compare with as {\"value\": \"\(text)\"}")
             return nil
         }
-        return readPath(text, at: place, context).map { .path($0) }
+        return readPath(document, at: place, context).map { .from($0, default: nil) }
     }
 
     /// Testing a guard recurses into its parts.
@@ -167,7 +185,7 @@ extension Guard {
     /// The indices of the named guards in it.
     fileprivate var names: [Int] {
         switch self {
-        case .shape, .compare: []
+        case .shape, .compare, .isTrue, .has: []
         case .all(let parts), .any(let parts): parts.flatMap(\.names)
         case .not(let part): part.names
         case .named(let place): [place]

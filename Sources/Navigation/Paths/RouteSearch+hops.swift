@@ -83,7 +83,7 @@ extension RouteSearch {
             case .holds:
                 isTaken = true
                 return (transition, nil)
-            case .fails: break
+            case .fails, .undecided: break
             case .unknown:
                 // The hop sends the event without data. If that takes this transition, it cannot take a later one.
                 isTaken = scope(of: coordinator, event: .data(.emptyObject)).test(guardian) == .holds
@@ -94,8 +94,8 @@ extension RouteSearch {
 
     /// What the actions need of an event, which the hop sends without data.
     func missingData(for transition: Transition) -> RouteObstacle? {
-        for case .patch(let operation) in transition.actions {
-            for path in operation.value?.neededPaths ?? [] where path.root == .event { return .value(path.text) }
+        for action in transition.actions {
+            if let path = action.neededPaths.first(where: { $0.root == .event }) { return .value(path.text) }
         }
         return nil
     }

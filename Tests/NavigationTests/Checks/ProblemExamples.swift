@@ -198,6 +198,57 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             screen(
                 #"{"actions": [{"op": "add", "path": "/quote/author", "value": {"$from": "/event/nmae"}}]}"#,
                 #""accepts": {"go": {"properties": {"name": {}}, "additionalProperties": false, "type": "object"}}"#)),
+        .init(
+            .undeclaredMember, "/states/a/on/go/actions/0/value/$from", guess: "/event/sku",
+            screen(
+                #"{"actions": [{"op": "add", "path": "/quote/author", "value": {"$from": "/event/SKU"}}]}"#,
+                #""accepts": {"go": {"properties": {"sku": {}}, "type": "object"}}"#)),
+        .init(
+            .undeclaredMember, "/states/a/on/go/actions/0/value/$from", severity: .warning,
+            screen(
+                #"{"actions": [{"op": "add", "path": "/quote/author", "value": {"$from": "/event/colour"}}]}"#,
+                #""accepts": {"go": {"properties": {"sku": {}}, "type": "object"}}"#)),
+        .init(
+            .textNotExpression, "/states/a/on/go/actions/0/value", severity: .warning,
+            action(#"{"op": "add", "path": "/quote/author", "value": "${event.sku}"}"#)),
+        .init(
+            .forbiddenValue, "/states/a/on/go/actions/0/value",
+            screen(
+                #"{"actions": [{"op": "add", "path": "/quote/author", "value": {"$from": "/event/n"}}]}"#,
+                #""accepts": {"go": {"properties": {"n": {"type": "number"}}, "type": "object"}}"#)),
+        .init(
+            .forbiddenValue, "/states/a/on/go/actions/0/value",
+            action(#"{"op": "add", "path": "/quote/author", "value": {"$add": [1, 2]}}"#)),
+        .init(
+            .forbiddenPath, "/states/a/on/go/actions/0/value/autor", guess: "/quote/author",
+            action(#"{"merge": "/quote", "value": {"autor": "x"}}"#)),
+        .init(
+            .badValue, "/states/a/on/go/actions/0/value/$add/0",
+            action(#"{"op": "add", "path": "/limits/x", "value": {"$add": ["/limits/low", 2]}}"#)),
+        .init(
+            .unknownKey, "/states/a/on/go/actions/0/value/$ad", guess: "$add",
+            action(#"{"op": "add", "path": "/limits/x", "value": {"$ad": [1, 2]}}"#)),
+        .init(
+            .badDuration, "/states/a/on/go/actions/0/value/$time/plus",
+            action(#"{"op": "add", "path": "/limits/x", "value": {"$time": {"from": "/now", "plus": "18 years"}}}"#)),
+        .init(
+            .badPointer, "/states/a/on/go/actions/0/path/$pointer/0",
+            action(#"{"op": "add", "path": {"$pointer": ["/limits/x", {"$from": "/event/i"}]}, "value": 1}"#)),
+        .init(
+            .guardNever, "/states/a/on/go/guard/schema", severity: .warning,
+            screen(#"{"target": "a", "guard": {"service": "quote", "schema": {"type": "array"}}}"#)),
+        .init(
+            .guardNever, "/states/a/on/go/guard/compare", severity: .warning,
+            screen(#"{"target": "a", "guard": {"compare": ["/quote/text", "==", {"value": 7}]}}"#)),
+        .init(
+            .valueNever, "/states/a/on/go/guard/schema/required/0", guess: "/quote/text", severity: .warning,
+            screen(#"{"target": "a", "guard": {"service": "quote", "schema": {"required": ["txet"]}}}"#)),
+        .init(
+            .guardAlways, "/states/a/on/go/guard/schema", severity: .warning,
+            screen(#"{"target": "a", "guard": {"service": "quote", "schema": {"required": ["text"]}}}"#)),
+        .init(
+            .undecidableCompare, "/states/a/on/go/guard/compare/0", severity: .warning,
+            screen(#"{"target": "a", "guard": {"compare": ["/limits/low", "<", {"value": 7}]}}"#)),
         .init(.inputMismatch, "/states/a", parent(#""flow": "child", "on": {"done": {}}"#), child),
         .init(
             .inputMismatch, "/states/a/input",

@@ -10,7 +10,7 @@ struct SizeTests {
     /// Screens in a row, each with what screens usually have.
     static func row(of count: Int) -> [UInt8] {
         var text =
-            #"{"id": "large", "version": 1, "initial": "s0", "guards": {"named": {"service": "profile", "schema": {"required": ["name"]}}}, "on": {"home": {"target": "s0", "nav": "set_root"}}, "states": {"#
+            #"{"id": "large", "version": 1, "initial": "s0", "guards": {"named": {"service": "profile", "schema": {"properties": {"name": {"maxLength": 100}}}}}, "on": {"home": {"target": "s0", "nav": "set_root"}}, "states": {"#
         for index in 0..<count {
             text += #""s\#(index)": {"title": "Screen \#(index)", "data": ["profile"], "requires": ["named"], "#
             text +=

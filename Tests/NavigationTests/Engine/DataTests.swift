@@ -126,8 +126,22 @@ struct DataTests {
             (["compare": [["value": 2], "<", "/limits/low"]], "/limits/low"),
             (["compare": ["/limits/name", "<", ["value": "y"]]], nil),
             (["compare": ["/limits/name", "<", "/limits/low"]], "/limits/name"),
-            (["compare": ["/limits/none", "==", ["value": nil]]], nil),
-            (["compare": ["/limits/none", "!=", ["value": 1]]], nil),
+            (["compare": ["/limits/name", "!=", ["value": nil]]], nil),
+            (["compare": ["/limits/none", "!=", ["value": 1]]], "/limits/none"),
+            (["is": "/limits/on"], nil),
+            (["is": "/limits/low"], "/limits/low"),
+            (["is": "/limits/none"], "/limits/none"),
+            (["not": ["is": "/limits/none"]], nil),
+            (["not": ["is": "/limits/on"]], "/limits/on"),
+            (["has": "/limits/low"], nil),
+            (["has": "/limits/nothing"], "/limits/nothing"),
+            (["has": "/limits/none"], "/limits/none"),
+            (["not": ["has": "/limits/none"]], nil),
+            (["not": ["has": "/limits/low"]], "/limits/low"),
+            (["compare": [["$add": [["$from": "/limits/low"], 9]], "==", "/limits/high"]], nil),
+            (["compare": ["/limits/high", "<", ["$multiply": [["$from": "/limits/low"], 10]]]], "/limits/high"),
+            (["compare": [["$add": [["$from": "/limits/low"], 1]], ">", ["value": 2]]], "/limits/low"),
+            (["compare": [["$count": ["$from": "/limits/name"]], "==", ["value": 1]]], nil),
             (["not": ["service": "limits", "schema": ["required": ["none"]]]], nil),
             (["not": "small"], "/limits/low"),
             (["all": ["small", ["compare": ["/limits/high", ">=", ["value": 10]]]]], nil),
@@ -142,7 +156,9 @@ struct DataTests {
                 "b": .emptyObject,
             ]
         ).merging(["guards": ["small": ["compare": ["/limits/low", "<", ["value": 5]]]]])
-        let traveller = try Traveller(flow, input: ["given": 1])
+        var services = TestServices()
+        services["limits"] = ["low": 1, "high": 10, "name": "x", "on": true, "nothing": nil]
+        let traveller = try Traveller(flow, input: ["given": 1], services: services)
         let refusal = traveller.refusal(of: "go", ["n": 1])
         guard let pointer else {
             #expect(refusal == nil)
@@ -161,7 +177,15 @@ struct DataTests {
             (["compare": ["/limits/low", "<", ["value": 5]]], ["/limits/low must be at least 5"]),
             (["compare": ["/limits/low", "==", ["value": 1]]], ["/limits/low must be other than 1"]),
             (["compare": [["value": 1], "<=", "/limits/high"]], ["/limits/high must be less than 1"]),
-            (["compare": ["/limits/none", "!=", ["value": 7]]], ["/limits/none must be equal to 7"]),
+            (
+                ["compare": ["/limits/none", "!=", ["value": 7]]],
+                ["/limits/none is needed here, and there is no value"]
+            ),
+            (
+                ["compare": ["/limits/name", ">", ["value": 7]]],
+                ["/limits/name is a text and cannot be compared with a number"]
+            ),
+            (["has": "/limits/name"], ["/limits/name must not be there"]),
             (
                 ["compare": ["/limits/low", "<", "/limits/high"]],
                 ["/limits/low must be at least the value at /limits/high"]

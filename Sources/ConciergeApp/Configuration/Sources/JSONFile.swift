@@ -26,7 +26,7 @@ struct JSONFile {
             let place = JSONSourceLocation(offset: error.offset, in: bytes)
             throw ConfigurationProblem(
                 at: .file(path: path, line: place.line, column: place.column), pointer: error.pointer ?? "",
-                code: "invalid_json", error.description.asClause)
+                code: "invalid_json", error.clause(in: bytes))
         }
         self.path = path
         self.bytes = bytes

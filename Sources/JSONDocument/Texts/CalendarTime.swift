@@ -1,0 +1,89 @@
+/// A moment or a day as RFC 3339 writes it, to add durations to: `2026-01-31T09:05:07+01:00`, `2026-01-31`.
+package struct CalendarTime: Sendable, Equatable {
+    /// Since 1970, by the clock of the place where the time was written.
+    private var local: Int64
+    /// How far that clock is ahead of UTC; nil for a day.
+    private let offset: Int64?
+
+    private static let day: Int64 = 86_400_000
+
+    /// Nil for anything else.
+    package init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        func number(_ start: Int, _ length: Int) -> Int64? {
+            guard start + length <= bytes.count else { return nil }
+            var value: Int64 = 0
+            for byte in bytes[start..<start + length] {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+            }
+            return value
+        }
+        func has(_ text: StaticString, at place: Int) -> Bool {
+            guard place < bytes.count else { return false }
+            return text.withUTF8Buffer { $0.contains(bytes[place] & (bytes[place] >= 0x41 ? 0xDF : 0xFF)) }
+        }
+        guard bytes.count <= 64, let year = number(0, 4), has("-", at: 4), let month = number(5, 2), has("-", at: 7),
+            let dayOfMonth = number(8, 2), (1...12).contains(month),
+            (1...daysOfMonth(year, month)).contains(dayOfMonth)
+        else { return nil }
+        let midnight = daysSince1970(year, month, dayOfMonth) * Self.day
+        if bytes.count == 10 {
+            (local, offset) = (midnight, nil)
+            return
+        }
+        guard has("T", at: 10), let hour = number(11, 2), has(":", at: 13), let minute = number(14, 2),
+            has(":", at: 16), let second = number(17, 2), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var milliseconds = ((hour * 60 + minute) * 60 + second) * 1000
+        var place = 19
+        if has(".", at: place) {
+            var unit: Int64 = 100
+            place += 1
+            guard number(place, 1) != nil else { return nil }
+            while let digit = number(place, 1) {
+                milliseconds += digit * unit
+                unit /= 10
+                place += 1
+            }
+        }
+        local = midnight + milliseconds
+        if has("Z", at: place), place + 1 == bytes.count {
+            offset = 0
+            return
+        }
+        guard has("+-", at: place), let hours = number(place + 1, 2), has(":", at: place + 3),
+            let minutes = number(place + 4, 2), hours < 24, minutes < 60, place + 6 == bytes.count
+        else { return nil }
+        offset = (hours * 60 + minutes) * 60_000 * (bytes[place] == UInt8(ascii: "-") ? -1 : 1)
+    }
+
+    /// The time after a duration: first its months, where the day is at most the last one of the month, then the rest.
+    ///
+    /// Nil when the year would have more than four digits, or when a part of a day is added to a day.
+    package func adding(_ duration: CalendarDuration) -> CalendarTime? {
+        if offset == nil, duration.milliseconds != 0 { return nil }
+        let longest: Int64 = 10_000 * 366 * Self.day
+        guard abs(duration.months) <= 120_000, abs(duration.days) <= 3_660_000, abs(duration.milliseconds) <= longest
+        else { return nil }
+        let (days, time) = floorDivision(local, Self.day)
+        let (year, month, dayOfMonth) = civil(days)
+        let (newYear, newMonth) = floorDivision(year * 12 + month - 1 + duration.months, 12)
+        let newDay = min(dayOfMonth, daysOfMonth(newYear, newMonth + 1))
+        var result = self
+        result.local =
+            (daysSince1970(newYear, newMonth + 1, newDay) + duration.days) * Self.day + time + duration.milliseconds
+        let (year1, _, _) = civil(floorDivision(result.local - (offset ?? 0), Self.day).quotient)
+        return (0...9999).contains(year1) ? result : nil
+    }
+
+    /// A moment in UTC with milliseconds, as ``Timestamp`` writes it; a day as a day.
+    package var text: String {
+        let utc = Timestamp(millisecondsSince1970: local - (offset ?? 0)).description
+        return offset == nil ? String(utc.prefix(10)) : utc
+    }
+}
+
+private func daysOfMonth(_ year: Int64, _ month: Int64) -> Int64 {
+    daysSince1970(month == 12 ? year + 1 : year, month == 12 ? 1 : month + 1, 1) - daysSince1970(year, month, 1)
+}

@@ -1,0 +1,202 @@
+import JSONDocument
+
+/// Why a template has no value.
+enum ValueFailure: Error {
+    /// It depends on the data of an event that has not come.
+    case unknown
+    /// Something is missing, or is not what a function takes. The pointer is that of the path.
+    case undecided(JSONViolation)
+}
+
+/// The values of templates. Every function has a result or a reason why not; none can run for long, because a template
+/// is as large as it is written.
+extension DataScope {
+    func evaluate(_ template: ValueTemplate) throws(ValueFailure) -> JSONDocument {
+        switch template {
+        case .literal(let literal): return literal
+        case .from(let path, let fallback):
+            switch find(path) {
+            case .value(let value): return value
+            case .unknown: throw .unknown
+            case .missing:
+                guard let fallback else { throw .undecided(.noValue(at: try resolved(path))) }
+                return try evaluate(fallback)
+            }
+        case .array(let elements): return JSONDocument(try evaluate(elements))
+        case .object(let members):
+            var values: [(name: String, value: JSONDocument)] = []
+            values.reserveCapacity(members.count)
+            for member in members { values.append((name: member.name, value: try evaluate(member.value))) }
+            return JSONDocument(members: values)
+        case .call(let function, let arguments): return try call(function, arguments)
+        case .time(let from, let plus): return try time(from, plus)
+        case .either(let guardian, let one, let other):
+            switch test(guardian) {
+            case .holds: return try evaluate(one)
+            case .fails: return try evaluate(other)
+            case .unknown: throw .unknown
+            case .undecided:
+                throw .undecided(reasons(against: guardian).first ?? JSONViolation(pointer: "", detail: "is undecided"))
+            }
+        }
+    }
+
+    private func evaluate(_ templates: [ValueTemplate]) throws(ValueFailure) -> [JSONDocument] {
+        var values: [JSONDocument] = []
+        values.reserveCapacity(templates.count)
+        for template in templates { values.append(try evaluate(template)) }
+        return values
+    }
+
+    private func call(_ function: ValueFunction, _ arguments: [ValueTemplate]) throws(ValueFailure) -> JSONDocument {
+        switch function {
+        case .add, .subtract, .multiply:
+            let result = try decimal(of: .call(function, arguments))
+            guard let document = result.document else {
+                throw Self.undecided(
+                    arguments, "the result of \(function.rawValue) has more digits than a number here can have")
+            }
+            return document
+        case .concat:
+            var text = ""
+            for argument in arguments { text += try self.text(of: argument, in: function, numbers: true) }
+            return JSONDocument(text)
+        case .trim, .lower, .upper:
+            guard let argument = arguments.first else { return .null }
+            let text = try self.text(of: argument, in: function)
+            switch function {
+            case .lower: return JSONDocument(text.lowercased())
+            case .upper: return JSONDocument(text.uppercased())
+            default: return JSONDocument(text.trimmed)
+            }
+        case .count:
+            guard let argument = arguments.first else { return 0 }
+            let value = try evaluate(argument)
+            if value.kind == .array { return JSONDocument(value.count) }
+            guard let text = value.string else {
+                throw Self.undecided([argument], "is \(value.kind.phrase); $count takes a list or a text")
+            }
+            return JSONDocument(text.unicodeScalars.count)
+        }
+    }
+
+    /// Nested sums and products have all their digits; only the last result is made a JSON number.
+    private func decimal(of template: ValueTemplate) throws(ValueFailure) -> Decimal {
+        guard case .call(let function, let arguments) = template, let step = function.arithmetic else {
+            let value = try evaluate(template)
+            guard let number = Decimal(value) else {
+                let isNumber = value.kind == .double || value.kind == .integer
+                throw Self.undecided(
+                    [template], isNumber ? "has too many digits" : "is \(value.kind.phrase); a number is needed here")
+            }
+            return number
+        }
+        var result: Decimal?
+        for argument in arguments {
+            let next = try decimal(of: argument)
+            guard let number = result else {
+                result = next
+                continue
+            }
+            result = step(number)(next)
+            if result == nil {
+                throw Self.undecided(
+                    arguments, "the result of \(function.rawValue) has more than \(Decimal.maximumDigits) digits")
+            }
+        }
+        guard let result else { throw Self.undecided(arguments, "there is nothing to compute") }
+        return result
+    }
+
+    private func time(_ from: ValueTemplate, _ plus: ValueTemplate?) throws(ValueFailure) -> JSONDocument {
+        guard let start = CalendarTime(try text(of: from, in: nil)) else {
+            throw Self.undecided([from], "is not a date or a date and time of RFC 3339")
+        }
+        guard let plus else { return JSONDocument(start.text) }
+        guard let duration = CalendarDuration(signed: try text(of: plus, in: nil)) else {
+            throw Self.undecided([plus], "is not a duration such as \"P18Y\", \"-P1M\" or \"PT30M\"")
+        }
+        guard let end = start.adding(duration) else {
+            throw Self.undecided(
+                [from], "cannot be moved by that duration: the result has no year of four digits, or is no whole day")
+        }
+        return JSONDocument(end.text)
+    }
+
+    private func text(
+        of template: ValueTemplate, in function: ValueFunction?, numbers: Bool = false
+    ) throws(ValueFailure) -> String {
+        let value = try evaluate(template)
+        if let text = value.string { return text }
+        if numbers, value.kind == .integer || value.kind == .double { return value.description }
+        let what = function.map { "\($0.rawValue) takes texts" } ?? "$time takes texts"
+        throw Self.undecided([template], "is \(value.kind.phrase); \(what)\(numbers ? " and numbers" : "")")
+    }
+
+    /// - Parameter templates: where the first path in them is the place to blame.
+    private static func undecided(_ templates: [ValueTemplate], _ detail: String) -> ValueFailure {
+        .undecided(
+            JSONViolation(pointer: templates.lazy.compactMap(\.path).first?.text ?? "", detail: detail))
+    }
+}
+
+/// Built paths.
+extension DataScope {
+    /// A path with its computed tokens.
+    func resolved(_ path: DataPath) throws(ValueFailure) -> DataPath {
+        if path.built.isEmpty { return path }
+        var tokens: [String] = []
+        for template in path.built {
+            let value = try evaluate(template)
+            guard let token = value.string ?? value.int.map(String.init) else {
+                throw Self.undecided(
+                    [template],
+                    "is \(value.kind.phrase); a part of a path is the name of a member or the index of an element")
+            }
+            tokens.append(token)
+        }
+        guard let resolved = path.appending(tokens) else {
+            throw Self.undecided(path.built, "is not a part of a path")
+        }
+        return resolved
+    }
+
+    func findBuilt(_ path: DataPath) -> Finding {
+        do {
+            return find(try resolved(path))
+        } catch {
+            if case .unknown = error { return .unknown }
+            return .missing
+        }
+    }
+
+    /// The text of a path with its computed tokens, as far as they have values.
+    func resolvedText(of path: DataPath) -> String {
+        path.built.isEmpty ? path.text : (try? resolved(path))?.text ?? path.text
+    }
+}
+
+extension ValueFunction {
+    fileprivate var arithmetic: ((Decimal) -> (Decimal) -> Decimal?)? {
+        switch self {
+        case .add: Decimal.adding
+        case .subtract: Decimal.subtracting
+        case .multiply: Decimal.multiplied
+        case .concat, .trim, .lower, .upper, .count: nil
+        }
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        let rest = drop { $0.isWhitespace }
+        guard let last = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(rest[...last])
+    }
+}
+
+extension JSONViolation {
+    static func noValue(at path: DataPath) -> JSONViolation {
+        JSONViolation(pointer: path.text, detail: "is needed here, and there is no value")
+    }
+}

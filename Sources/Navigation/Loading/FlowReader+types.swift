@@ -1,0 +1,274 @@
+import JSONDocument
+
+/// What schemas say about values before there are any: the type of a template is a schema, too.
+extension FlowReader {
+    /// A schema that the value of a template fits; `true` where nothing is known.
+    func schema(of template: ValueTemplate, _ context: DataContext) -> JSONDocument {
+        switch template {
+        case .literal(let value): return ["const": value]
+        case .from(let path, let fallback):
+            let found = schema(at: path, context)
+            guard let fallback else { return found }
+            return found == true ? true : ["anyOf": [found, schema(of: fallback, context)]]
+        case .array: return ["type": "array"]
+        case .object(let members):
+            return [
+                "type": "object", "additionalProperties": false,
+                "required": JSONDocument(members.map { JSONDocument($0.name) }),
+                "properties": JSONDocument(
+                    members: members.map { (name: $0.name, value: schema(of: $0.value, context)) }),
+            ]
+        case .call(let function, _):
+            switch function {
+            case .add, .subtract, .multiply: return ["type": "number"]
+            case .concat, .trim, .lower, .upper: return ["type": "string"]
+            case .count: return ["type": "integer", "minimum": 0]
+            }
+        case .time: return ["type": "string", "minLength": 10, "maxLength": 24]
+        case .either(_, let one, let other):
+            return ["anyOf": [schema(of: one, context), schema(of: other, context)]]
+        }
+    }
+
+    private func schema(at path: DataPath, _ context: DataContext) -> JSONDocument {
+        guard path.built.isEmpty else { return true }
+        let whole: JSONDocument?
+        switch path.root {
+        case .service(let name): whole = services[name]?.schema
+        case .event: if case .shaped(let schema) = context.event { whole = schema } else { whole = nil }
+        case .input: whole = inputSchema
+        case .now: return ["type": "string", "minLength": 24, "maxLength": 24]
+        case .output: whole = nil
+        }
+        return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
+    }
+
+    private func kinds(of template: ValueTemplate, _ context: DataContext) -> SchemaOverlap.Kinds {
+        SchemaOverlap.kinds(of: schema(of: template, context))
+    }
+
+    // MARK: - Values that cannot be right
+
+    /// Reports a value that can never stand at a path of a service.
+    mutating func checkValue(
+        _ value: ValueTemplate, for path: DataPath, at place: JSONPointer, _ context: DataContext
+    ) {
+        guard path.built.isEmpty, let service = path.service, let schema = services[service]?.schema,
+            let part = SchemaRoom(schema).schema(at: path.pointer)
+        else { return }
+        checkValue(value, fits: part, at: place, context) {
+            "the schema of \(service) does not allow it at \(path.pointer)"
+        }
+    }
+
+    private mutating func checkValue(
+        _ value: ValueTemplate, fits schema: JSONDocument, at place: JSONPointer, _ context: DataContext,
+        _ complaint: () -> String
+    ) {
+        if case .literal(let literal) = value {
+            guard let rule = try? JSONSchema(schema) else { return }
+            for violation in rule.violations(in: literal) {
+                let part = violation.pointer.isEmpty ? "the value" : violation.pointer
+                report(place, .forbiddenValue, "\(complaint()): \(part) \(violation.detail)")
+            }
+            return
+        }
+        if case .object(let members) = value, SchemaOverlap.kinds(of: schema).contains(.object) {
+            let before = problems.count
+            for member in members {
+                let pointer = JSONPointer([member.name])
+                if SchemaRoom(schema).isForbidden(pointer) {
+                    report(
+                        place.appending(member.name), .forbiddenValue,
+                        "\(complaint()): there is no room for \(pointer)",
+                        guess: SchemaRoom(schema).guess(for: pointer).map { String($0.dropFirst()) })
+                } else if let part = SchemaRoom(schema).schema(at: pointer) {
+                    checkValue(member.value, fits: part, at: place.appending(member.name), context, complaint)
+                }
+            }
+            if problems.count > before { return }
+        }
+        let made = self.schema(of: value, context)
+        guard SchemaOverlap.isEmpty(made, schema) else { return }
+        let (found, allowed) = (SchemaOverlap.kinds(of: made), SchemaOverlap.kinds(of: schema))
+        report(
+            place, .forbiddenValue,
+            found.isDisjoint(with: allowed)
+                ? "\(complaint()): the value is \(found.phrase), and must be \(allowed.phrase)"
+                : "\(complaint()): no value that this makes fits")
+    }
+
+    /// Reports members of a merged value that can never be in the target.
+    mutating func checkMerge(
+        _ value: ValueTemplate, into path: DataPath, at place: JSONPointer, _ context: DataContext
+    ) {
+        guard path.built.isEmpty, let service = path.service, let schema = services[service]?.schema else { return }
+        var members: [(name: String, value: ValueTemplate?, place: JSONPointer)] = []
+        switch value {
+        case .object(let parts): members = parts.map { ($0.name, $0.value, place.appending($0.name)) }
+        case .literal(let document):
+            guard let parts = document.members else {
+                report(place, .badValue, "merge takes an object, and not \(document.kind.phrase)")
+                return
+            }
+            // In a merge null removes a member.
+            members = parts.filter { !$0.value.isNull }.map { ($0.name, .literal($0.value), place.appending($0.name)) }
+        default:
+            let known = self.schema(of: value, context)
+            members = (known[member: "properties"]?.members ?? []).map { ($0.name, nil, place) }
+        }
+        for member in members {
+            let pointer = path.pointer.appending(member.name)
+            if SchemaRoom(schema).isForbidden(pointer) {
+                report(
+                    member.place, .forbiddenPath, "the schema of \(service) has no room for \(pointer)",
+                    guess: SchemaRoom(schema).guess(for: pointer).map { "/\(service)\($0)" })
+            } else if let target = path.appending([member.name]) {
+                if let part = member.value, part.isObject != true {
+                    checkValue(part, for: target, at: member.place, context)
+                } else if member.value == nil, case .from(let source, _) = value,
+                    let part = source.appending([member.name])
+                {
+                    checkValue(.from(part, default: nil), for: target, at: member.place, context)
+                }
+            }
+        }
+    }
+
+    /// Reports an argument that can never be what the function takes.
+    mutating func checkArgument(
+        _ argument: ValueTemplate, of function: ValueFunction, at place: JSONPointer, _ context: DataContext
+    ) {
+        let allowed: SchemaOverlap.Kinds =
+            switch function {
+            case .add, .subtract, .multiply: .number
+            case .concat: [.text, .number]
+            case .trim, .lower, .upper: .text
+            case .count: [.text, .list]
+            }
+        let found = kinds(of: argument, context)
+        guard found.isDisjoint(with: allowed) else { return }
+        var hint = ""
+        if case .literal(let literal) = argument, let text = literal.string, text.hasPrefix("/") {
+            hint = "; the value at a path is {\"$from\": \"\(text)\"}"
+        }
+        report(place, .badValue, "\(function.rawValue) takes \(allowed.phrase), and this is \(found.phrase)\(hint)")
+    }
+
+    mutating func checkIsTime(_ from: ValueTemplate, at place: JSONPointer, _ context: DataContext) {
+        if case .literal = from { return }
+        let found = kinds(of: from, context)
+        guard !found.contains(.text) else { return }
+        report(place, .badValue, "$time takes a time as a text, and this is \(found.phrase)")
+    }
+
+    /// Texts are taken as they are: there are no expressions in them.
+    mutating func checkIsText(_ text: String, at place: JSONPointer) {
+        func warn(_ path: String) {
+            report(
+                place, .textNotExpression,
+                "the text is taken as it is; the value at a path is {\"$from\": \"\(path)\"}, and texts are put together by "
+                    + "{\"$concat\": […]}")
+        }
+        for (start, end) in [("${", "}"), ("{{", "}}")] {
+            guard let from = text.firstRange(of: start), let to = text[from.upperBound...].firstRange(of: end) else {
+                continue
+            }
+            let inner = text[from.upperBound..<to.lowerBound].filter { $0 != " " }
+            return warn("/" + inner.replacing("/", with: "").split(separator: ".").joined(separator: "/"))
+        }
+        if text.hasPrefix("$event.") || text.hasPrefix("$.") || text.hasPrefix("event.") {
+            return warn("/" + text.drop { $0 == "$" || $0 == "." }.split(separator: ".").joined(separator: "/"))
+        }
+        let first = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: true).first.map(String.init)
+        if text.hasPrefix("/"), text.utf8.count > 1, let first,
+            DataPath.reservedNames.contains(first) || services[first] != nil
+        {
+            warn(text)
+        }
+    }
+
+    // MARK: - Guards that cannot be right
+
+    /// Reports what cannot be decided, or never holds.
+    mutating func checkComparison(
+        _ left: ValueTemplate, _ sign: Comparison, _ right: ValueTemplate, at place: JSONPointer,
+        _ context: DataContext
+    ) {
+        var sides: [SchemaOverlap.Kinds] = []
+        for (index, side) in [(0, left), (2, right)] {
+            let kinds = kinds(of: side, context)
+            sides.append(kinds)
+            guard kinds.contains([.number, .text]), let path = side.path, !isUnseen(path, context) else { continue }
+            report(
+                place.appending(index), .undecidableCompare,
+                "no schema says whether \(path.text) is a number or a text; what cannot be compared refuses")
+        }
+        let isEquality = sign == .equal || sign == .notEqual
+        let common = sides[0].intersection(sides[1])
+        guard common.subtracting(isEquality ? [] : [.null, .bool, .list, .object]).isEmpty,
+            !(isEquality && sides.contains { $0.contains(.null) })
+        else { return }
+        report(
+            place, .guardNever,
+            "\(sides[0].phrase) and \(sides[1].phrase) cannot be compared by \(sign.rawValue), so this never holds")
+    }
+
+    /// Whether the data is not known where the guard is written.
+    private func isUnseen(_ path: DataPath, _ context: DataContext) -> Bool {
+        if !path.built.isEmpty { return true }
+        switch path.root {
+        case .service, .input, .now: return false
+        case .event: if case .maybe = context.event { return true } else { return false }
+        case .output: return true
+        }
+    }
+
+    /// Reports members that the service cannot have, and a guard that its schema decides already.
+    mutating func checkShapeGuard(_ rule: ShapeRule, on service: String, at place: JSONPointer) {
+        guard let schema = services[service]?.schema else { return }
+        let before = problems.count
+        checkMembers(of: rule.document, in: SchemaRoom(schema), .root, at: place, service)
+        if problems.count > before { return }
+        if SchemaOverlap.isEmpty(schema, rule.document) {
+            report(
+                place, .guardNever, "the schema of \(service) does not allow what the guard asks for, so it never holds"
+            )
+        } else if SchemaOverlap.isWithin(schema, rule.document) {
+            report(place, .guardAlways, "whatever the schema of \(service) allows fits, so the guard always holds")
+        }
+    }
+
+    private mutating func checkMembers(
+        of schema: JSONDocument, in room: SchemaRoom, _ pointer: JSONPointer, at place: JSONPointer, _ service: String
+    ) {
+        var names = (schema[member: "properties"]?.members ?? []).map {
+            ($0.name, place.appending("properties").appending($0.name))
+        }
+        for (index, name) in (schema[member: "required"]?.elements ?? []).enumerated() {
+            guard let name = name.string, !names.contains(where: { $0.0 == name }) else { continue }
+            names.append((name, place.appending("required").appending(index)))
+        }
+        for (name, place) in names {
+            let inner = pointer.appending(name)
+            if room.isForbidden(inner) {
+                report(
+                    place, .valueNever, "the schema of \(service) has no room for \(inner)",
+                    guess: room.guess(for: inner).map { "/\(service)\($0)" }, severity: .warning)
+            } else if let part = schema[member: "properties"]?[member: name] {
+                checkMembers(of: part, in: room, inner, at: place, service)
+            }
+        }
+    }
+}
+
+extension ValueTemplate {
+    /// Whether it makes an object of its members; a merge goes into it.
+    fileprivate var isObject: Bool {
+        switch self {
+        case .object: true
+        case .literal(let value): value.kind == .object
+        default: false
+        }
+    }
+}
