@@ -1,7 +1,8 @@
 /// Routes by their segments: built from nodes that grow, then frozen into flat tables, in which a request's path is
 /// looked up without counting a single reference.
 struct RouteTrie: Sendable {
-    /// What a node has, as ranges of the other tables. It has literals or a parameter, never both.
+    /// What a node has, as ranges of the other tables. Its literals come before its parameter: ``RouteTree`` has seen to it
+    /// that no path fits both.
     private struct Node: Sendable {
         var literals: Range<Int>
         /// The node behind a parameter, and what the parameter takes; negative where there is none.

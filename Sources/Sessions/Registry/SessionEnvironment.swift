@@ -20,6 +20,8 @@ final class SessionEnvironment: Sendable {
     let journeyCount = Atomic<Int>(0)
     /// Sessions that remember what looking at their journeys has brought out.
     let remembered = RememberedSessions()
+    /// Callers that wait for tasks.
+    let tasks: TaskQueue
     /// The versions of flows that the store is known to have heard of.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 
@@ -33,6 +35,7 @@ final class SessionEnvironment: Sendable {
         self.store = store
         savesUses = store.outlivesProcess
         self.clock = clock
+        tasks = TaskQueue(clock: clock)
         self.random = random
         self.parent = parent
         self.observers = observers

@@ -64,6 +64,23 @@ package protocol SessionStore: AnyObject, Sendable {
     /// again and again, a store looks at each of its sessions.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
+    /// Hands out tasks: those of that name whose time has come, the earliest first. Durable when it returns: no attempt is
+    /// forgotten. Of two callers at once, each task goes to one.
+    ///
+    /// Tasks come and go with commits (``SessionCommit/tasks``), and go with their session, however that ends.
+    func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims
+
+    /// Changes a task.
+    ///
+    /// - Returns: the task as it is then; nil when there is none.
+    func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask?
+
+    /// Tasks with a ``StoredTask/overAt`` that has come, the earliest first.
+    func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask]
+
+    /// A part of the tasks, in the order of ids.
+    func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask]
+
     /// The versions of flows that commits have said are in use, and nobody has taken back; nil when it cannot say.
     func usedFlows() async throws(StoreError) -> [UsedFlow]?
 
@@ -126,6 +143,8 @@ package struct SessionCommit: Sendable {
     package let changesServicesOnly: Bool
     /// Versions of flows that journeys of the session run and that the store may not have heard of.
     package var newFlows: [UsedFlow] = []
+    /// Tasks of the session that begin or end with this commit.
+    package var tasks: [TaskChange] = []
     /// When the session was last used: the store notes it as ``SessionStore/touch(_:)`` does, so that a session that is
     /// written to needs no other write for its uses.
     package var usedAt = Int64.min

@@ -12,6 +12,8 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// What became of journeys, for observers.
     var journeyChanges: [SessionChange] = []
+    /// Tasks that begin or end.
+    var taskChanges: [TaskChange] = []
     /// What was remembered of the session's journeys.
     let memory: JourneyMemory?
     /// What is to be remembered from now on; nil when nobody has looked at them.
@@ -185,9 +187,11 @@ struct PendingState: Sendable {
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
         }
-        return SessionCommit(
+        var commit = SessionCommit(
             record: record, replacedRevision: base.revision, changedServices: changed,
             changesServicesOnly: changedDetails == nil && token == base.token)
+        if !taskChanges.isEmpty { commit.tasks = taskChanges }
+        return commit
     }
 }
 
