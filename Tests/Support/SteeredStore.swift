@@ -69,6 +69,17 @@ package final class SteeredStore: SessionStore {
         try await inner.endExpired(query)
     }
 
+    package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
+        try await inner.claimTasks(claim)
+    }
+    package func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+        try await inner.updateTask(id, update)
+    }
+    package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+        try await inner.overdueTasks(now: now, limit: limit)
+    }
+    package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] { try await inner.tasks(query) }
+
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { try await inner.usedFlows() }
 
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {

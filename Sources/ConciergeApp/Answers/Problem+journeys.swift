@@ -84,6 +84,8 @@ extension Problem {
                     InvalidInput(pointer: "/\(member)", detail: "there is no screen \(Self.quoted(screen))")
                 ])
         case .stackFull: self.init(.stackFull)
+        case .taskOver: self.init(.taskOver)
+        case .unknownOutcome(let outcome, let known): self.init(unknownOutcome: outcome, known: known)
         case .orphaned(let flow, let version):
             self.init(
                 .journeyOrphaned,

@@ -87,6 +87,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
             if case .serviceFailed = error { log.failure(request: request, error: error) }
             return Problem(error)
         case let error as JourneyError: return Problem(error)
+        case let error as TaskError: return Problem(error)
         case let refusal as JourneyRefusal:
             if case .endless = refusal { log.failure(request: request, error: refusal) }
             return Problem(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)

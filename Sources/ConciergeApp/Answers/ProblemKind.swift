@@ -74,6 +74,7 @@ extension ProblemKind {
         .notFound, "flow_not_found", "No such flow", "No flow of that id and version is loaded.")
     static let journeyNotFound = ProblemKind(
         .notFound, "journey_not_found", "No such journey", "The session has no journey of that id.")
+    static let taskNotFound = ProblemKind(.notFound, "task_not_found", "No such task", "No task has that id.")
     static let methodNotAllowed = ProblemKind(
         .methodNotAllowed, "method_not_allowed", "Method not allowed", "Allow lists what is possible here.")
     static let notAcceptable = ProblemKind(
@@ -97,6 +98,9 @@ extension ProblemKind {
     static let actionFailed = ProblemKind(
         .conflict, "action_failed", "Action could not be done",
         "An action of the flow on the session's data failed: errors says where. Nothing was changed.")
+    static let taskNotClaimed = ProblemKind(
+        .conflict, "task_not_claimed", "Nobody has the task",
+        "The attempt has failed, or none has begun, so there is no lease: claim the task first.")
     static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
         "The session has reached its limit of journeys: delete one that is no longer needed.")
@@ -112,6 +116,9 @@ extension ProblemKind {
     static let journeyExpired = ProblemKind(
         .gone, "journey_expired", "Journey expired",
         "The journey has expired: start_again says how to begin a new one.")
+    static let taskOver = ProblemKind(
+        .gone, "task_over", "Task over",
+        "The task has ended: by a result, by its time, or because its journey moved on. Nothing was changed.")
     static let preconditionFailed = ProblemKind(
         .preconditionFailed, "precondition_failed", "Changed in the meantime",
         "The condition does not hold for the current state; ETag has its entity tag.")
@@ -189,9 +196,10 @@ extension ProblemKind {
         invalidIdempotencyKey, idempotencyKeyNotPossible, notAnExport, tooManyArguments, malformedRequest,
         invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
-        serviceNotFound, flowNotFound, journeyNotFound, methodNotAllowed, notAcceptable, patchConflict,
-        requestInProgress, eventNotAccepted, guardNotMet, unreachable, actionFailed, tooManyJourneys, stackFull,
-        journeyOrphaned, journeyFinished, journeyExpired, preconditionFailed, bodyTooLarge, stateTooLarge,
+        serviceNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable, patchConflict,
+        requestInProgress, eventNotAccepted, guardNotMet, unreachable, actionFailed, taskNotClaimed, tooManyJourneys,
+        stackFull, journeyOrphaned, journeyFinished, journeyExpired, taskOver, preconditionFailed, bodyTooLarge,
+        stateTooLarge,
         targetTooLong,
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge, tooManyFields, tooManyCookies,
         internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, contention,

@@ -117,6 +117,7 @@ package actor Application {
         guard let running else { return }
         self.running = nil
         readiness.beginDraining()
+        sessions.stopWaitingForTasks()
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
@@ -143,10 +144,14 @@ package actor Application {
         log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }
     }
 
-    func publicRoutes() throws -> Router {
-        let caller = SessionCaller(
+    private var caller: SessionCaller {
+        SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
+    }
+
+    func publicRoutes() throws -> Router {
+        let caller = caller
         let journeys = JourneyEndpoints(caller: caller)
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
@@ -191,7 +196,17 @@ package actor Application {
                 catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session)
             ).add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
-            AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)
+            routes.group(
+                IdempotencyMiddleware(
+                    store: idempotency, errors: ProblemRenderer(log: log), authorize: { _ in .administrator },
+                    authorizeResident: { _ in .administrator })
+            ) { routes in
+                AdminJourneyEndpoints(
+                    sessions: sessions, session: endpoints.session,
+                    send: JourneyEndpoints(caller: caller, isFromBackend: true).send
+                ).add(to: &routes)
+                TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75).add(to: &routes)
+            }
             StoreEndpoints(sessions: sessions).add(to: &routes)
             InsightEndpoints(
                 sessions: sessions, store: StoreDescription(configuration), file: (store as? any FileStore)?.file,

@@ -38,6 +38,9 @@ struct APIGroup: Sendable {
                     name: "Journeys", meaning: "The positions of journeys.",
                     operations: AdminJourneyEndpoints.operations),
                 APIGroup(
+                    name: "Tasks", meaning: "Work that journeys wait for, fetched and done by back ends.",
+                    operations: TaskEndpoints.operations),
+                APIGroup(
                     name: "Transfer", meaning: "Export and import of all sessions.",
                     operations: MoveEndpoints.operations),
                 APIGroup(

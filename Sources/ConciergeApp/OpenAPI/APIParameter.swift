@@ -12,6 +12,7 @@ enum APIParameter: String, Sendable, CaseIterable {
     case after
     case onConflict = "on_conflict"
     case dryRun = "dry_run"
+    case task, status
     // In header fields.
     case ifMatch = "If-Match"
     case ifNoneMatch = "If-None-Match"
@@ -22,7 +23,7 @@ enum APIParameter: String, Sendable, CaseIterable {
     private var place: String {
         switch self {
         case .session, .name, .user, .code, .id, .flow, .version: "path"
-        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun: "query"
+        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status: "query"
         case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .requestID: "header"
         }
     }
@@ -36,7 +37,7 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .name: "The name of a service, such as `profile`."
         case .user: "The id of a user, as given at sign-in."
         case .code: "The `code` of a problem."
-        case .id: "The id of a journey: `main`, or the id in the response to its start."
+        case .id: "The id of a journey: `main`, or the one that its start gave. Below `/v1/tasks`, that of a task."
         case .flow: "The id of a flow."
         case .version: "A version of the flow."
         case .limit: "The most items of a page."
@@ -46,6 +47,8 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .after: "The `cursor` of the last session that arrived: the export continues after it."
         case .onConflict: "What happens to a session that exists already: `skip` keeps it, `replace` replaces it."
         case .dryRun: "`true` to check everything and change nothing."
+        case .task: "Only tasks of this name."
+        case .status: "Only tasks that wait to be handed out, or only those that were and whose lease runs."
         case .ifMatch: "The request is done only if the current entity tag is one of these; otherwise 412."
         case .ifNoneMatch:
             "On a read: 304 if the current entity tag is one of these. On a write: done only if it is none of these, or with "
@@ -88,7 +91,8 @@ enum APIParameter: String, Sendable, CaseIterable {
                 "examples": [#""8e03978e-40d5-43dd-bc93-6894a57f9324""#],
             ]
         case .cursor, .after: ["type": "string", "minLength": 1]
-        case .userID, .requestID: ["type": "string"]
+        case .status: ["type": "string", "enum": ["waiting", "claimed"]]
+        case .userID, .requestID, .task: ["type": "string"]
         }
     }
 

@@ -66,6 +66,14 @@ extension APISchema {
         case .journeyList: Self.list(of: APISchema.journey.reference)
         case .navigatedJourney: Self.navigatedJourneyDocument
         case .journeyCensus: Self.journeyCensusDocument
+        case .taskClaim: Self.taskClaimDocument
+        case .claimedTasks: Self.claimedTasksDocument
+        case .taskResult: Self.taskResultDocument
+        case .taskFailure: Self.taskFailureDocument
+        case .taskLease: Self.taskLeaseDocument
+        case .taskLeaseEnd: Self.taskLeaseEndDocument
+        case .listedTask: Self.listedTaskDocument
+        case .taskList: Self.list(of: APISchema.listedTask.reference)
         case .problem: Self.problemDocument
         case .problemExplanation:
             Self.object([

@@ -37,6 +37,15 @@ enum APISchema: String, Sendable, CaseIterable {
     case journeyList = "JourneyList"
     case navigatedJourney = "NavigatedJourney"
     case journeyCensus = "JourneyCensus"
+    // Tasks.
+    case taskClaim = "TaskClaim"
+    case claimedTasks = "ClaimedTasks"
+    case taskResult = "TaskResult"
+    case taskFailure = "TaskFailure"
+    case taskLease = "TaskLease"
+    case taskLeaseEnd = "TaskLeaseEnd"
+    case listedTask = "ListedTask"
+    case taskList = "TaskList"
     // The program.
     case problem = "Problem"
     case problemExplanation = "ProblemExplanation"

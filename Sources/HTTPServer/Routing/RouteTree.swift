@@ -12,7 +12,9 @@ struct RouteTree {
 
     mutating func insert(_ route: Route) throws(RouteError) {
         var at = 0
+        var way: [Int] = []
         for segment in route.pattern.segments {
+            way.append(at)
             at = try child(of: at, for: segment, route: route)
             nodes[at].traffic += 1
         }
@@ -21,28 +23,44 @@ struct RouteTree {
                 pattern: route.pattern.text, problem: "stands twice for \(route.method), also as \(other.pattern.text)")
         }
         nodes[at].routes.append(route)
+        for (node, segment) in zip(way, route.pattern.segments) { try check(node, segment, route) }
+    }
+
+    /// A literal may stand beside a parameter where no path fits both: paths end with the literal, and go on behind the
+    /// parameter, which then never takes the literal's text.
+    private func check(_ node: Int, _ segment: RoutePattern.Segment, _ route: Route) throws(RouteError) {
+        guard let parameter = nodes[node].parameter else { return }
+        let clash = nodes[node].literals.first { literal in
+            let goesOn = !nodes[literal.node].literals.isEmpty || nodes[literal.node].parameter != nil
+            return goesOn || !nodes[parameter.node].routes.isEmpty
+        }
+        guard let clash else { return }
+        switch segment {
+        case .literal: throw Self.ambiguous(segment, "{\(parameter.name)}", in: route)
+        case .parameter:
+            throw Self.ambiguous(segment, "\"\(String(decoding: clash.text, as: UTF8.self))\"", in: route)
+        }
+    }
+
+    private static func ambiguous(_ segment: RoutePattern.Segment, _ other: String, in route: Route) -> RouteError {
+        RouteError(
+            pattern: route.pattern.text,
+            problem: "is ambiguous: where it has \(segment.display), another route has \(other)")
     }
 
     private mutating func child(
         of parent: Int, for segment: RoutePattern.Segment, route: Route
     ) throws(RouteError) -> Int {
-        func ambiguous(_ other: String) -> RouteError {
-            RouteError(
-                pattern: route.pattern.text,
-                problem: "is ambiguous: where it has \(segment.display), another route has \(other)")
-        }
         switch segment {
         case .literal(let text):
             if let known = nodes[parent].literals.first(where: { $0.text == text }) { return known.node }
-            if let parameter = nodes[parent].parameter { throw ambiguous("{\(parameter.name)}") }
             nodes[parent].literals.append((text, nodes.count))
         case .parameter(let name, let kind):
             if let known = nodes[parent].parameter {
-                guard known.name == name, known.kind == kind else { throw ambiguous("{\(known.name)}") }
+                guard known.name == name, known.kind == kind else {
+                    throw Self.ambiguous(segment, "{\(known.name)}", in: route)
+                }
                 return known.node
-            }
-            if let literal = nodes[parent].literals.first {
-                throw ambiguous("\"\(String(decoding: literal.text, as: UTF8.self))\"")
             }
             nodes[parent].parameter = (name, kind, nodes.count)
         }

@@ -108,7 +108,7 @@ extension FlowDefinition {
         while let place = open.popLast() {
             guard seen.insert(place).inserted else { continue }
             switch states[place].kind {
-            case .screen, .final: break
+            case .screen, .task, .final: break
             case .choice(let branches): open += branches.compactMap(\.target)
             case .flow(let child): children.append(child)
             }

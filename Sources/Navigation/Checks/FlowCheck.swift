@@ -59,7 +59,7 @@ extension FlowCheck {
         }
         var stuck: Set<Int> = []
         for (place, state) in flow.states.enumerated() where reached[place] {
-            guard let screen = state.screen, ways.hasNoWayOn(place) else { continue }
+            guard state.isScreen, let screen = state.screen, ways.hasNoWayOn(place) else { continue }
             stuck.insert(place)
             let mayGoBack = screen.back != .forbidden && place != flow.initial
             report(
@@ -95,7 +95,7 @@ extension FlowCheck {
                     place + ["states", name], .unknownState, "version \(old.version) has no state \"\(name)\"",
                     guess: NearestName.of(name, among: old.states.prefix(1_000).map(\.id)))
             }
-            for state in old.states where state.isScreen || state.childFlow != nil {
+            for state in old.states where state.screen != nil || state.childFlow != nil {
                 let name = migration.state(for: state.id)
                 if flow.state(name)?.typeName == state.typeName { continue }
                 report(

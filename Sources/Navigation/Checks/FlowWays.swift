@@ -35,7 +35,7 @@ struct FlowWays {
             reached[place] = true
             open += own[place]
             switch flow.states[place].kind {
-            case .screen, .flow:
+            case .screen, .flow, .task:
                 if !isFlowHeard { open += everywhere }
                 isFlowHeard = true
             case .choice, .final: break
@@ -87,6 +87,12 @@ struct FlowWays {
                     $0.outcome == nil && $0.transitions.allSatisfy { $0.target != nil }
                 }
                 if !saysAll { isEnd[place] = true }
+                next[place] += everywhere
+            case .task(let task):
+                // After an end without a target the journey is back where the task was started.
+                let isBack =
+                    task.screen.back == .allowed || task.ends.contains { $0.transitions.contains { $0.target == nil } }
+                if isBack { isEnd[place] = true }
                 next[place] += everywhere
             case .choice: break
             }

@@ -67,7 +67,9 @@ public final class FlowDefinition: Sendable {
         self.migrations = migrations
         screens = states.map { state in
             state.screen.map {
-                PreparedScreen($0, id: state.id, flow: id, states: states, events: events, named: guards)
+                PreparedScreen(
+                    $0, id: state.id, flow: id, states: states, events: events, named: guards,
+                    isBusy: state.task != nil)
             }
         }
         looksAtTime = Self.looksAtTime(states, guards, events)

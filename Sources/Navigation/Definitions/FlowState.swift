@@ -13,13 +13,24 @@ public struct FlowState: Sendable {
         case choice([Transition])
         /// Runs another flow as a child on the same stack.
         case flow(ChildFlow)
+        /// Waits for work that somebody outside does, on a frame that a client shows as busy.
+        case task(TaskState)
         /// Finishes the flow.
         case final(Ending)
     }
 
-    /// The screen of this state, if it is one.
+    /// The screen of this state, if it is one; of a task, the busy screen.
     public var screen: Screen? {
-        if case .screen(let screen) = kind { screen } else { nil }
+        switch kind {
+        case .screen(let screen): screen
+        case .task(let task): task.screen
+        case .choice, .flow, .final: nil
+        }
+    }
+
+    /// The task of this state, if it is one.
+    public var task: TaskState? {
+        if case .task(let task) = kind { task } else { nil }
     }
 
     /// The child flow of this state, if it is one.
@@ -27,8 +38,10 @@ public struct FlowState: Sendable {
         if case .flow(let child) = kind { child } else { nil }
     }
 
-    /// Whether the state is a screen.
-    public var isScreen: Bool { screen != nil }
+    /// Whether the state is a screen, and not the busy one of a task.
+    public var isScreen: Bool {
+        if case .screen = kind { true } else { false }
+    }
 
     /// The value of `type` in the file.
     public var typeName: String {
@@ -36,6 +49,7 @@ public struct FlowState: Sendable {
         case .screen: "screen"
         case .choice: "choice"
         case .flow: "flow"
+        case .task: "task"
         case .final: "final"
         }
     }
@@ -74,7 +88,7 @@ public final class ChildFlow: Sendable {
     }
 }
 
-/// The transitions of `done.<outcome>`.
+/// The transitions of `done.<outcome>`, of a child flow or of a task.
 public struct ChildEnd: Sendable {
     /// Nil for `done`.
     public let outcome: String?

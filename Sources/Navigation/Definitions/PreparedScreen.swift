@@ -15,13 +15,16 @@ final class PreparedScreen: Sendable {
     /// - Parameters:
     ///   - id: of the state.
     ///   - flow: the id of the flow; what follows are its states, events and named guards.
+    ///   - isBusy: whether it is the screen of a task.
     init(
-        _ screen: Screen, id: String, flow: String, states: [FlowState], events: [EventRule], named: [NamedGuard]
+        _ screen: Screen, id: String, flow: String, states: [FlowState], events: [EventRule], named: [NamedGuard],
+        isBusy: Bool
     ) {
         self.screen = screen
         requires = Requirement(screen.requires, named: named)
-        let rules = screen.events + events.filter { screen.rule(for: $0.event) == nil }
-        text = ScreenText(screen, id: id, flow: flow, events: rules.map(\.event))
+        // Clients are not shown the events of back ends.
+        let rules = (screen.events + events.filter { screen.rule(for: $0.event) == nil }).filter { !$0.isBackend }
+        text = ScreenText(screen, id: id, flow: flow, events: rules.map(\.event), isBusy: isBusy)
         eventShapes = rules.reduce([]) { all, rule in
             guard let all, all.count <= Self.maximumShapes,
                 let shapes = Self.shapes(for: rule, on: screen, states, named)

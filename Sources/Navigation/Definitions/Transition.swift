@@ -58,6 +58,8 @@ public struct EventRule: Sendable {
     public let event: String
     /// The transitions in the order in which their guards are tested.
     public let transitions: [Transition]
+    /// Whether only a back end may send the event.
+    public var isBackend = false
 }
 
 /// The shape that the data of an event must have.
@@ -75,7 +77,7 @@ struct CausedTransition {
         /// The time limit of that screen.
         case timeout(screen: String)
         case choice
-        /// The end of a child flow.
+        /// The end of a child flow or of a task.
         case end
     }
 
@@ -101,6 +103,8 @@ extension FlowState {
         case .choice(let branches): return branches.map { CausedTransition(cause: .choice, transition: $0) }
         case .flow(let child):
             return child.ends.flatMap(\.transitions).map { CausedTransition(cause: .end, transition: $0) }
+        case .task(let task):
+            return task.ends.flatMap(\.transitions).map { CausedTransition(cause: .end, transition: $0) }
         case .final: return []
         }
     }

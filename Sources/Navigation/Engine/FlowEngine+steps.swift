@@ -16,12 +16,16 @@ extension FlowEngine {
 
     /// Sends an event to a journey. Every screen accepts the event `back`, unless its `back` forbids that.
     ///
-    /// - Parameter data: nil is taken as an empty object.
+    /// - Parameters:
+    ///   - data: nil is taken as an empty object.
+    ///   - isFromBackend: whether the events that `backend` names are accepted, too.
     public func send(
-        _ event: String, data: JSONDocument? = nil, to journey: Journey, services: any ServiceDocuments, now: Int64
+        _ event: String, data: JSONDocument? = nil, to journey: Journey, isFromBackend: Bool = false,
+        services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
         let renewal = renewal(of: journey)
         var run = StepRun(self, journey, services, now: now, event: .data(data ?? .emptyObject))
+        run.isFromBackend = isFromBackend
         if try !run.open(renewal) { try run.react(to: event) }
         return try run.finish()
     }
@@ -29,22 +33,25 @@ extension FlowEngine {
     /// Sends an event and writes the view of the result, without looking anything up twice.
     ///
     /// - Parameters:
+    ///   - isFromBackend: whether the events that `backend` names are accepted, too.
     ///   - memory: the verdicts of guards on the same documents: see ``Step/memory``.
     ///   - shift: is added to the times in the view; milliseconds.
     /// - Returns: the step, without its trace; no view when the step changes services, because the caller applies these
     ///   first.
     package func sendAndShow(
-        _ event: String, data: JSONDocument?, to journey: consuming Journey, services: any ServiceDocuments,
-        now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
+        _ event: String, data: JSONDocument?, to journey: consuming Journey, isFromBackend: Bool = false,
+        services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory, timesMovedBy shift: Int64
     ) throws(JourneyRefusal) -> (step: Step, text: ViewText?) {
         let renewal = renewal(of: journey)
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
         run.isTraced = false
+        run.isFromBackend = isFromBackend
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
         guard run.services.changes.isEmpty else { return (run.step(), nil) }
         run.event = .unknown
+        run.isFromBackend = false
         let text = try run.view(timesMovedBy: shift)
         return (run.step(), text)
     }

@@ -66,7 +66,12 @@ extension FlowEngine {
     /// gone, are applied at its next step, as for any other journey.
     package func flaw(of journey: Journey) -> JourneyFlaw? {
         if let flaw = journey.flaw { return flaw }
-        guard case .orphaned(let flow, let version) = renewal(of: journey) else { return nil }
+        let renewal = renewal(of: journey)
+        if case .none = renewal, (journey.task != nil) != isOnTask(journey) {
+            return JourneyFlaw(
+                pointer: "/task", detail: "must be there where the top screen is that of a task, and only there")
+        }
+        guard case .orphaned(let flow, let version) = renewal else { return nil }
         let place = journey.coordinators.firstIndex { $0.flow == flow && $0.version == version }
         return JourneyFlaw(
             pointer: place.map { "/who/\($0)" } ?? "",
@@ -100,7 +105,7 @@ extension FlowEngine {
         for place in frames where journey.frames[place].coordinator == id {
             let isScreen =
                 if let renaming {
-                    flow.state(renaming(journey.frames[place].state))?.isScreen ?? false
+                    flow.state(renaming(journey.frames[place].state))?.screen != nil
                 } else {
                     flow.screen(of: journey.frames[place]) != nil
                 }

@@ -34,6 +34,10 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
     case stackFull
     /// The version of a flow that the journey runs is not loaded, or does not have the journey's state.
     case orphaned(flow: String, version: Int)
+    /// The journey does not wait for that task, or no longer.
+    case taskOver
+    /// The flow has no transition for that outcome of the task.
+    case unknownOutcome(String, known: [String])
 
     /// The data that is the reason, as far as data is. Pointers begin with a service, `event` or `input`.
     public var violations: [JSONViolation] {
@@ -44,7 +48,7 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
         case .inputInvalid(_, let violations): violations.within("/input")
         case .actionFailed(let violation): [violation]
         case .eventNotAccepted, .unknownFlow, .unknownScreen, .finished, .expired, .due, .endless, .stackFull,
-            .orphaned:
+            .orphaned, .taskOver, .unknownOutcome:
             []
         }
     }

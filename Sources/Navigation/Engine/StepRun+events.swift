@@ -39,7 +39,7 @@ extension StepRun {
             guard try goBack() else { throw .eventNotAccepted(event: event, accepted: try accepted()) }
             return
         }
-        guard let reaction = try reaction(to: event) else {
+        guard let reaction = try reaction(to: event), isFromBackend || !reaction.rule.isBackend else {
             throw .eventNotAccepted(event: event, accepted: try accepted())
         }
         if let shape = reaction.shape, case .data(let data) = self.event, !shape.accepts(data) {
@@ -85,7 +85,7 @@ extension StepRun {
         return nil
     }
 
-    /// The rules for all events here but `back`, the screen's own first.
+    /// The rules for all events here but `back`, the screen's own first. Those of back ends are for back ends only.
     mutating func reactions() throws(JourneyRefusal) -> [Reaction] {
         guard let top = journey.frames.last else { return [] }
         var flows: [(coordinator: Int, flow: FlowDefinition)] = []
@@ -94,7 +94,9 @@ extension StepRun {
             flows.append((coordinator, try flow(of: coordinator)))
             next = journey.coordinator(coordinator)?.parent
         }
-        return try screen(of: top).screen.reactions(in: flows)
+        let reactions = try screen(of: top).screen.reactions(in: flows)
+        return isFromBackend || !reactions.contains { $0.rule.isBackend }
+            ? reactions : reactions.filter { !$0.rule.isBackend }
     }
 
     /// Why an event would be refused, as far as that is known before its data; empty when nothing is known.

@@ -53,6 +53,9 @@ extension StepRun {
             case .screen:
                 try place(frame(of: state, in: flow, coordinator), by: verb)
                 return true
+            case .task(let task):
+                try begin(task, on: frame(of: state, in: flow, coordinator), by: verb, of: coordinator)
+                return true
             case .choice(let branches):
                 guard let taken = try choose(branches, of: coordinator) else {
                     throw .endless(flow: flow.id, state: flow.states[state].id)
@@ -85,12 +88,13 @@ extension StepRun {
     mutating func move(
         by verb: NavigationVerb, to target: Frame?
     ) throws(JourneyRefusal) -> Result<StackMove<Int>, StackObstacle> {
+        if let move = moveFromTask(by: verb) { return .success(move) }
         let frames = journey.frames
         return try frames.move(by: verb, to: target, isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
     }
 
     /// Moves the stack by a verb: to a frame, or with nil back.
-    private mutating func place(_ target: Frame?, by verb: NavigationVerb) throws(JourneyRefusal) {
+    mutating func place(_ target: Frame?, by verb: NavigationVerb) throws(JourneyRefusal) {
         switch try move(by: verb, to: target) {
         case .failure(let obstacle): throw .guardNotMet([obstacle.violation])
         case .success(let move):
@@ -174,6 +178,7 @@ extension StepRun {
     mutating func uncover(upTo place: Int) {
         isUncovered = true
         guard place + 1 < journey.frames.count else { return }
+        journey.task = nil
         for frame in journey.frames[(place + 1)...] where !losers.contains(frame.coordinator) {
             losers.append(frame.coordinator)
         }

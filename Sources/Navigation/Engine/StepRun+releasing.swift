@@ -128,6 +128,7 @@ extension StepRun {
     ) throws(JourneyRefusal) -> Transition? {
         guard let ending = journey.coordinator(coordinator), let parent = ending.parent else { return nil }
         let family = family(of: coordinator)
+        if let top = journey.frames.last, family.contains(top.coordinator) { journey.task = nil }
         journey.frames.removeAll { family.contains($0.coordinator) }
         // When a timeout ends a child, a frame of its parent may be on top of it, and become the first.
         if !journey.frames.isEmpty { journey.frames[0].presentation = .root }
@@ -166,6 +167,7 @@ extension StepRun {
     /// Removes the whole stack and releases every coordinator, children first.
     mutating func releaseAll() throws(JourneyRefusal) {
         journey.frames.removeAll()
+        journey.task = nil
         guard let root = journey.coordinators.first?.id else { return }
         try releaseChildren(family(of: root))
         try release(root, outcome: nil)

@@ -70,6 +70,10 @@ extension StepRun {
     private mutating func passScreen() throws(JourneyRefusal) {
         guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return }
         record(.timedOut(state: top.state))
+        if journey.task != nil {
+            try endTask(outcome: TaskState.timeout, output: .null)
+            return try arrive()
+        }
         guard let transition = timeout.transition else { return try expireJourney() }
         // When the guard does not hold now, it is tested again after the same time.
         journey.enteredAt = now

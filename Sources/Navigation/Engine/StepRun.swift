@@ -23,6 +23,8 @@ struct StepRun {
     var isUncovered = false
     /// The coordinators that lost a frame.
     var losers: [Int] = []
+    /// Whether a back end sends the event: some events are for them only.
+    var isFromBackend = false
     /// Whether actions that fail are skipped; see ``FlowEngine/abandon(_:services:now:)``.
     var isLenient = false
 
@@ -112,6 +114,7 @@ extension StepRun {
             }
         }
         journey.step += 1
+        if journey.task != nil { numberTask() }
         engine.catalog.tellPlaces(to: &journey)
         try setDeadlines()
     }

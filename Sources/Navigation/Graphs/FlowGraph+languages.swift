@@ -36,6 +36,7 @@ extension FlowGraph {
         case .screen, .anywhere: ("(", ")")
         case .choice: ("{", "}")
         case .flow: ("[[", "]]")
+        case .task: ("[/", "/]")
         case .final: ("([", "])")
         }
     }
@@ -46,6 +47,7 @@ extension FlowGraph {
         case .screen: "fill:#eef4fb,stroke:#5b7083,color:#1f2933"
         case .choice: "fill:#fdf6e3,stroke:#5b7083,color:#1f2933"
         case .flow: "fill:#eaf7ef,stroke:#5b7083,color:#1f2933"
+        case .task: "fill:#fdeeee,stroke:#5b7083,color:#1f2933"
         case .final: "fill:#f0edf6,stroke:#5b7083,color:#1f2933"
         case .anywhere: "fill:#f7f7f7,stroke:#5b7083,color:#1f2933,stroke-dasharray:4 3"
         }
@@ -124,6 +126,7 @@ extension FlowGraph {
         case .screen: "shape=box, style=\"rounded,filled\", fillcolor=\"#eef4fb\""
         case .choice: "shape=diamond, style=filled, fillcolor=\"#fdf6e3\", margin=\"0.05,0.05\""
         case .flow: "shape=box, style=filled, peripheries=2, fillcolor=\"#eaf7ef\""
+        case .task: "shape=parallelogram, style=filled, fillcolor=\"#fdeeee\", margin=\"0.05,0.1\""
         case .final: "shape=oval, style=filled, peripheries=2, fillcolor=\"#f0edf6\""
         case .anywhere: "shape=box, style=\"rounded,filled,dashed\", fillcolor=\"#f7f7f7\""
         }

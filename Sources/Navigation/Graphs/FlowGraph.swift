@@ -41,7 +41,7 @@ struct GraphNode: Sendable, Equatable {
     var lines: [String] = []
 
     enum Shape: String, Sendable, CaseIterable {
-        case start, screen, choice, flow, final
+        case start, screen, choice, flow, task, final
         /// Stands for every screen of the flow and of its children.
         case anywhere
     }
@@ -118,6 +118,16 @@ struct GraphCollector {
             nodes.append(
                 GraphNode(key: key, shape: .flow, title: nil, id: state.id, lines: ["flow \(child.flow)\(version)"]))
             for end in child.ends {
+                for transition in end.transitions {
+                    draw(transition, of: end.outcome.map { "done.\($0)" } ?? "done", from: key)
+                }
+            }
+        case .task(let task):
+            node.lines += task.screen.title.map { ["“\($0)”"] } ?? []
+            let limit = task.screen.timeout.map { ", \(GraphText.duration($0.after))" } ?? ""
+            node.lines.append("⚙ task \(task.task)\(limit)")
+            nodes.append(GraphNode(key: key, shape: .task, lines: node.lines))
+            for end in task.ends {
                 for transition in end.transitions {
                     draw(transition, of: end.outcome.map { "done.\($0)" } ?? "done", from: key)
                 }

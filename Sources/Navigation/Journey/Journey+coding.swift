@@ -12,6 +12,7 @@ import JSONDocument
 ///   parent and the state that started it
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
 ///   presentation and mark
+/// - `task`: the number, name and input of the task that it waits for
 extension Journey {
     /// The stored form of the journey.
     public var document: JSONDocument {
@@ -39,6 +40,7 @@ extension Journey {
             writer.add(coordinators.isEmpty ? #","who":[],"on":["# : #"],"on":["#)
             for place in frames.indices { write(frames[place], at: place, to: &writer) }
             writer.add("]")
+            if let task { write(task, to: &writer) }
         } else {
             writer.name("status")
             writer.string(status.rawValue)
@@ -56,6 +58,15 @@ extension Journey {
             writer.document(output)
         }
         writer.endObject()
+    }
+
+    private func write(_ task: PendingTask, to writer: inout JSONWriter) {
+        writer.name("task")
+        writer.beginArray()
+        writer.uint(task.number)
+        writer.string(task.name)
+        writer.document(task.input)
+        writer.endArray()
     }
 
     private func writeTimes(to writer: inout JSONWriter) {
@@ -109,6 +120,7 @@ extension Journey {
         var status = JourneyStatus.active
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
+        var task: PendingTask?
         var flow = document[member: "flow"]?.string
         var version = document[member: "version"]?.int
         if let written = document[member: "status"]?.string {
@@ -129,12 +141,26 @@ extension Journey {
             }
             flow = coordinators.first?.flow
             version = coordinators.first?.version
+            if let written = document[member: "task"] {
+                guard let pending = PendingTask(written) else { return nil }
+                task = pending
+            }
         }
         guard let flow, let version else { return nil }
         self.init(
             id: id, status: status, step: UInt64(step), frames: frames, coordinators: coordinators, flow: flow,
             version: version, outcome: document[member: "outcome"]?.string, output: document[member: "output"],
-            startedAt: startedAt, movedAt: movedAt, enteredAt: enteredAt, expiresAt: expiresAt, dueAt: dueAt)
+            startedAt: startedAt, movedAt: movedAt, enteredAt: enteredAt, expiresAt: expiresAt, dueAt: dueAt,
+            task: task)
+    }
+}
+
+extension PendingTask {
+    fileprivate init?(_ document: JSONDocument) {
+        guard let number = document[0]?.int, number > 0, let name = document[1]?.string, let input = document[2] else {
+            return nil
+        }
+        self.init(number: UInt64(number), name: name, input: input)
     }
 }
 

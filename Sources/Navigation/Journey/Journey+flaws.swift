@@ -8,6 +8,9 @@ extension Journey {
 
     private var flawOfTimes: JourneyFlaw? {
         let times = [startedAt, movedAt, enteredAt] + coordinators.map(\.startedAt)
+        if let task, task.number > step {
+            return JourneyFlaw(pointer: "/task/0", detail: "must be the number of a step that was taken")
+        }
         guard let wrong = times.first(where: { !(0...Self.latest).contains($0) }) else { return nil }
         return JourneyFlaw(pointer: "/at", detail: "must lead to times that there are, and not to \(wrong)")
     }

@@ -20,6 +20,7 @@ extension Journey {
         let dueAt = json.isName("due") ? try json.int() : expiresAt
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
+        var task: PendingTask?
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -36,6 +37,7 @@ extension Journey {
             // Room for a usual stack and the frame that the step may add.
             frames.reserveCapacity(8)
             while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
+            if json.isName("task") { task = try PendingTask(reading: &json) }
         } else {
             try json.name("status")
             guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
@@ -53,7 +55,17 @@ extension Journey {
         self.init(
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
             version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
-            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt)
+            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task)
+    }
+}
+
+extension PendingTask {
+    fileprivate init(reading json: inout JSONReader) throws(JSONReadError) {
+        try json.beginArray()
+        let number = try json.int()
+        guard number > 0 else { throw .notAJourney }
+        self.init(number: UInt64(number), name: try json.string(), input: try json.document())
+        try json.endArray()
     }
 }
 

@@ -34,6 +34,8 @@ public struct Journey: Sendable, Equatable {
     /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child or
     /// the screen reaches its time limit.
     public internal(set) var dueAt: Int64?
+    /// The work outside that the journey waits for.
+    public internal(set) var task: PendingTask?
 }
 
 extension Journey {
@@ -75,6 +77,8 @@ extension Journey {
     package func continuing(after step: UInt64) -> Journey {
         var journey = self
         journey.step += step
+        // What a store has lost may have had a task of the same number.
+        journey.task?.number = journey.step
         return journey
     }
 }

@@ -1,7 +1,7 @@
 import JSONDocument
 
 extension FlowReader {
-    private static let typeNames = ["screen", "choice", "flow", "final"]
+    private static let typeNames = ["screen", "choice", "flow", "task", "final"]
 
     /// Reads a state. One that makes no sense becomes an end, because its index is used in any case.
     mutating func readState(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> FlowState {
@@ -14,6 +14,7 @@ extension FlowReader {
         case "screen": return FlowState(id: id, kind: .screen(readScreen(id, document, at: place)))
         case "choice": return FlowState(id: id, kind: .choice(readBranches(document, at: place)))
         case "flow": return FlowState(id: id, kind: readChildFlow(id, document, at: place))
+        case "task": return FlowState(id: id, kind: readTask(id, document, at: place))
         case "final": return FlowState(id: id, kind: .final(readEnding(id, document, at: place)))
         default:
             report(
@@ -29,6 +30,7 @@ extension FlowReader {
             of: document, at: place,
             allowed: [
                 "type", "screen", "title", "data", "accepts", "on", "requires", "entry", "exit", "back", "timeout",
+                "backend",
             ],
             of: "a screen")
         let shapes = readShapes(in: document, at: place)

@@ -5,7 +5,11 @@ extension FlowReader {
     private static let reservedEvent = "back"
 
     mutating func readEvents(in document: JSONDocument, at place: JSONPointer, shapes: [EventShape]) -> [EventRule] {
-        members("on", in: document, at: place).compactMap { name, value in
+        let rules = members("on", in: document, at: place)
+        let backend =
+            place.tokens.isEmpty
+            ? flowBackend : flowBackend.union(readBackend(document, at: place, among: rules.map(\.name)))
+        return rules.compactMap { name, value in
             let place = place.appending("on").appending(name)
             guard name != Self.reservedEvent else {
                 report(
@@ -14,7 +18,8 @@ extension FlowReader {
             }
             let schema = (shapes.first { $0.event == name } ?? flowShapes.first { $0.event == name })?.shape.document
             let context = DataContext(event: schema.map { .shaped($0) } ?? .maybe, hasOutput: false)
-            return EventRule(event: name, transitions: readTransitions(value, at: place, context))
+            return EventRule(
+                event: name, transitions: readTransitions(value, at: place, context), isBackend: backend.contains(name))
         }
     }
 

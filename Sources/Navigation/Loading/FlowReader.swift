@@ -18,6 +18,8 @@ struct FlowReader {
     /// The flow's own `accepts`.
     var flowShapes: [EventShape] = []
     var flowEvents: [String] = []
+    /// The flow's own `backend`.
+    var flowBackend: Set<String> = []
     var inputSchema: JSONDocument?
     /// How many more names may be compared for guesses.
     var patience = 50_000
@@ -29,7 +31,7 @@ struct FlowReader {
 
     static let keys = [
         "id", "version", "description", "initial", "input", "guards", "accepts", "on", "entry", "exit", "timeout",
-        "in_flight", "migrations", "states",
+        "in_flight", "migrations", "states", "backend",
     ]
 
     /// Returned even when the rest cannot be used: two files with the same id and version are a problem in any case.
@@ -56,6 +58,7 @@ struct FlowReader {
         for (place, state) in states.enumerated() { statePlaces[state.name] = place }
         for (place, guardian) in guards.enumerated() { guardPlaces[guardian.name] = place }
         flowEvents = document[member: "on"]?.members?.map(\.name) ?? []
+        flowBackend = readFlowBackend(document, states: states)
 
         let input = shape("input", in: document, at: root)
         inputSchema = input?.document

@@ -6,6 +6,10 @@ public struct FlowScript: Sendable, Equatable {
     public enum Entry: Sendable, Equatable {
         /// An event is sent.
         case event(String, data: JSONDocument)
+        /// A back end sends an event that only it may send.
+        case backendEvent(String, data: JSONDocument)
+        /// The work for the task that the journey waits for ends.
+        case task(String, outcome: String)
         /// Time passes until a timeout is due.
         case wait(milliseconds: Int64)
     }
@@ -47,7 +51,8 @@ public struct FlowCoverage: Sendable, Equatable {
 
 extension FlowCoverage {
     /// The scripts as JSON, each as `concierge simulate` takes it:
-    /// `{"flow", "version", "scripts": [{"input"?, "events": [{"event", "data"?} or {"wait"}], "takes": […]}], "uncovered"}`.
+    /// `{"flow", "version", "scripts": [{"input"?, "events": [{"event", "data"?, "backend"?}, {"wait"} or
+    /// {"task", "outcome"}], "takes": […]}], "uncovered"}`.
     public var json: JSONDocument {
         [
             "flow": JSONDocument(flow), "version": JSONDocument(version),
@@ -67,11 +72,26 @@ extension FlowCoverage {
 }
 
 extension FlowScript.Entry {
-    /// The entry as `concierge simulate` takes it; for an event, also the body of the request.
+    /// The body of the request that sends an event.
+    fileprivate static func body(_ event: String, _ data: JSONDocument) -> JSONDocument {
+        data.count == 0 ? ["event": JSONDocument(event)] : ["event": JSONDocument(event), "data": data]
+    }
+
+    /// Whether the entry is something that a back end does.
+    fileprivate var isFromBackend: Bool {
+        switch self {
+        case .backendEvent, .task: true
+        case .event, .wait: false
+        }
+    }
+
+    /// The entry as `concierge simulate` takes it.
     public var json: JSONDocument {
         switch self {
-        case .event(let name, let data):
-            data.count == 0 ? ["event": JSONDocument(name)] : ["event": JSONDocument(name), "data": data]
+        case .event(let name, let data): Self.body(name, data)
+        case .backendEvent(let name, let data):
+            JSONDocument(members: (Self.body(name, data).members ?? []) + [(name: "backend", value: true)])
+        case .task(let name, let outcome): ["task": JSONDocument(name), "outcome": JSONDocument(outcome)]
         case .wait(let milliseconds):
             ["wait": JSONDocument(DurationText.format(.milliseconds(milliseconds)))]
         }
@@ -81,19 +101,35 @@ extension FlowScript.Entry {
 extension FlowCoverage {
     /// The scripts as a shell script of curl commands, each in a session of its own.
     ///
+    /// What back ends do goes to the admin listener, whose address is in the variable `ADMIN`.
+    ///
     /// - Parameter base: the address of the server, such as `http://localhost:8080`.
     public func curl(base: String) -> String {
         var lines = ["#!/bin/sh -e", "BASE=\(Self.quoted(base))", "JSON='Content-Type: application/json'"]
+        let hasBackend = scripts.contains { $0.entries.contains(where: \.isFromBackend) }
+        if hasBackend { lines.append("ADMIN=${ADMIN:-http://127.0.0.1:8081}") }
         for (number, script) in scripts.enumerated() {
             lines.append("")
             lines.append("# Script \(number + 1) takes \(script.takes.joined(separator: ", "))")
-            lines.append(#"AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)""#)
+            if hasBackend {
+                lines.append(#"SESSION=$(curl -sf -X POST "$BASE/v1/sessions")"#)
+                lines.append(#"AUTH="Authorization: Bearer $(echo "$SESSION" | jq -r .token)""#)
+                lines.append(#"ID=$(echo "$SESSION" | jq -r .session.id)"#)
+            } else {
+                lines.append(#"AUTH="Authorization: Bearer $(curl -sf -X POST "$BASE/v1/sessions" | jq -r .token)""#)
+            }
             let flow = JSONDocument(flow)
             let start: JSONDocument = script.input.map { ["flow": flow, "input": $0] } ?? ["flow": flow]
             lines.append(Self.call("PUT", "journeys/main", start))
             lines += script.entries.map { entry in
                 switch entry {
                 case .event: Self.call("POST", "journeys/main/events", entry.json)
+                case .backendEvent(let name, let data):
+                    Self.adminCall("sessions/$ID/journeys/main/events", FlowScript.Entry.body(name, data))
+                case .task(let name, let outcome):
+                    "TASK=$(" + Self.adminCall("tasks/claims", ["task": JSONDocument(name)])
+                        + " | jq -r '.items[0].id')\n"
+                        + Self.adminCall("tasks/$TASK/result", ["outcome": JSONDocument(outcome)])
                 case .wait(let milliseconds): "sleep \(Self.seconds(milliseconds))"
                 }
             }
@@ -107,6 +143,10 @@ extension FlowCoverage {
 
     private static func call(_ method: String, _ path: String, _ body: JSONDocument) -> String {
         #"curl -sf -X \#(method) "$BASE/v1/sessions/current/\#(path)" -H "$AUTH" -H "$JSON" -d \#(quoted(body.description))"#
+    }
+
+    private static func adminCall(_ path: String, _ body: JSONDocument) -> String {
+        #"curl -sf -X POST "$ADMIN/v1/\#(path)" -H "$JSON" -d \#(quoted(body.description))"#
     }
 
     private static func seconds(_ milliseconds: Int64) -> String {

@@ -116,10 +116,15 @@ public struct FlowPaths {
     ) throws(JourneyRefusal) -> Situation {
         var run: StepRun
         switch entry {
-        case .event(let name, let data):
+        case .event(let name, let data), .backendEvent(let name, let data):
             run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .data(data))
+            run.isFromBackend = true
             run.journey.movedAt = situation.now
             try run.react(to: name)
+        case .task(_, let outcome):
+            run = StepRun(engine, situation.journey, situation.services, now: situation.now)
+            run.journey.movedAt = situation.now
+            try run.endTask(outcome: outcome, output: .null)
         case .wait(let milliseconds):
             let now = situation.now + milliseconds
             run = StepRun(engine, situation.journey, situation.services, now: now)
@@ -146,13 +151,23 @@ public struct FlowPaths {
     private func entries(in situation: Situation, _ attempts: inout Attempts) -> [FlowScript.Entry] {
         guard situation.journey.isActive else { return [] }
         var run = StepRun(engine, situation.journey, situation.services, now: situation.now, event: .unknown)
+        run.isFromBackend = true
         guard let reactions = try? run.reactions() else { return [] }
         var entries: [FlowScript.Entry] = []
         for reaction in reactions {
             let samples = SampleData.samples(of: reaction.shape)
             if samples.isEmpty { attempts.withoutData.insert(reaction.rule.event) }
             attempts.sent.insert(reaction.rule.event)
-            entries += samples.map { .event(reaction.rule.event, data: $0) }
+            entries += samples.map { data in
+                reaction.rule.isBackend
+                    ? .backendEvent(reaction.rule.event, data: data) : .event(reaction.rule.event, data: data)
+            }
+        }
+        if let task = engine.taskState(of: situation.journey) {
+            let others = task.ends.contains { $0.outcome == nil } ? ["other"] : []
+            entries += (task.outcomes + others).filter { $0 != TaskState.timeout }.map {
+                .task(task.task, outcome: $0)
+            }
         }
         if let canGoBack = try? run.canGoBack(), canGoBack { entries.append(.event("back", data: .emptyObject)) }
         if let dueAt = situation.journey.dueAt {
@@ -192,7 +207,7 @@ extension FlowPaths {
                     ? "the timeout passed on the screen, and its guard did not hold"
                     : "no way to the screen was found"
             case .choice: return "no way to the choice and through this branch was found"
-            case .end: return "no way to this end of the child flow was found"
+            case .end: return "no way to this end of the child flow or task was found"
             case .event(let event):
                 if withoutData.contains(event) { return "no data was found that the schema of \(event) accepts" }
                 guard sent.contains(event) else { return "no way to the screen was found" }

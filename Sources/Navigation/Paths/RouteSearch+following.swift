@@ -44,6 +44,8 @@ extension RouteSearch {
             go(
                 verb, to: coordinators[started].flow.initial, of: started, on: top, obstacle ?? first, hops: hops + 1,
                 into: &arrivals)
+        // A link starts no work outside.
+        case .task: return
         case .final(let ending):
             end(coordinator, ending, on: top, obstacle, hops: hops, into: &arrivals)
         }

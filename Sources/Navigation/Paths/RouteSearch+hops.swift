@@ -14,7 +14,9 @@ extension RouteSearch {
         let frame = stacks[top]
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return }
         for arrival in back(from: top, screen) { insert(arrival, from: place, event: "back") }
-        for reaction in screen.reactions(in: flows(from: frame.coordinator)) { send(reaction, from: place) }
+        for reaction in screen.reactions(in: flows(from: frame.coordinator)) where !reaction.rule.isBackend {
+            send(reaction, from: place)
+        }
     }
 
     /// The flow of a coordinator, the flow that started it, and so on.

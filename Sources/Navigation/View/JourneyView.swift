@@ -44,6 +44,8 @@ public struct ScreenView: Sendable, Equatable {
     public let title: String?
     /// How the screen came onto the stack.
     public let presentation: Frame.Presentation
+    /// Whether the journey waits for a task, and the client for the journey.
+    public let isBusy: Bool
     /// The documents of the screen's services, sorted by name.
     public let data: [ServiceView]
 
@@ -141,6 +143,7 @@ extension ScreenView {
         name = document.text("name")
         title = document[member: "title"]?.string
         presentation = document.presentation
+        isBusy = document.text("status") == "busy"
         data = (document[member: "data"]?.members ?? []).map { ServiceView(service: $0.name, document: $0.value) }
     }
 }

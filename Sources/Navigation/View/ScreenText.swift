@@ -12,15 +12,17 @@ final class ScreenText: Sendable {
     /// The elements of `events`, when all events are possible.
     let events: [UInt8]
 
-    /// - Parameter events: of the screen and its flow.
-    init(_ screen: Screen, id: String, flow: String, events: [String]) {
+    /// - Parameters:
+    ///   - events: of the screen and its flow.
+    ///   - isBusy: whether it is the screen of a task.
+    init(_ screen: Screen, id: String, flow: String, events: [String], isBusy: Bool) {
         screens = Frame.Presentation.allCases.map { presentation in
             Self.text { json in
                 json.add(#","screen":{"id":"#, id)
                 json.add(#","name":"#, screen.name)
                 json.add(#","title":"#, screen.title)
                 json.add(#","presentation":"#, presentation.rawValue)
-                json.add(#","data":{"#)
+                json.add(isBusy ? #","status":"busy","data":{"# : #","data":{"#)
             }
         }
         frames = Frame.Presentation.allCases.map { Self.frame(flow: flow, screen: id, presentation: $0) }

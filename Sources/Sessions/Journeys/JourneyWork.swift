@@ -121,14 +121,32 @@ struct JourneyWork {
                 journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
     }
 
-    mutating func send(_ event: String, data: JSONDocument?, to entry: KeptJourney) throws -> KeptJourney {
+    /// - Parameter isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    mutating func send(
+        _ event: String, data: JSONDocument?, to entry: KeptJourney, isFromBackend: Bool = false
+    ) throws -> KeptJourney {
         let (step, text) = try engine.sendAndShow(
-            event, data: data, to: entry.journey, services: documents, now: pending.now, knowing: guards,
+            event, data: data, to: entry.journey, isFromBackend: isFromBackend, services: documents, now: pending.now,
+            knowing: guards,
             timesMovedBy: clockShift)
         let moved = try take(step)
         // The text says the step that was taken, which may have been raised.
         if moved.journey.step == step.journey.step { prepared = text }
         return moved
+    }
+
+    /// Ends the task that the journey waits for.
+    ///
+    /// - Parameter isFailure: whether the last attempt has failed.
+    mutating func endTask(
+        _ number: UInt64, of entry: KeptJourney, outcome: String, output: JSONDocument, isFailure: Bool
+    ) throws -> KeptJourney {
+        let step =
+            isFailure
+            ? try engine.failTask(number, of: entry.journey, output: output, services: documents, now: pending.now)
+            : try engine.endTask(
+                number, of: entry.journey, outcome: outcome, output: output, services: documents, now: pending.now)
+        return try take(step)
     }
 
     /// - Returns: the journey, and the screens of the way.
@@ -147,6 +165,7 @@ struct JourneyWork {
             for change in step.changes { try? make(change) }
             pending.journeysBegun -= 1
         }
+        note(journey.task, of: journey)
         kept.forget(journey.id)
         // Or it would be taken for the step of one that moved just before, see `isLastCommit`.
         for other in kept.entries { pending.beLater(than: other.journey.movedAt) }
@@ -164,7 +183,8 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let wasRunning = kept[step.journey.id]?.journey.isActive ?? false
+        let former = kept[step.journey.id]?.journey
+        let wasRunning = former?.isActive ?? false
         var entry = kept.keep(KeptJourney(step.journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
         // was asked for. So a step is never above twice the revision.
@@ -173,9 +193,27 @@ struct JourneyWork {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
+        if former?.task != nil || entry.journey.task != nil { note(former?.task, of: entry.journey, isKept: true) }
         tell(of: entry.journey)
         try keep()
         return entry
+    }
+
+    /// Notes which tasks begin and end, for the store.
+    ///
+    /// - Parameters:
+    ///   - former: that of the journey before.
+    ///   - isKept: whether the journey is kept, so that it waits for its task.
+    private mutating func note(_ former: PendingTask?, of journey: Journey, isKept: Bool = false) {
+        let (session, task) = (pending.base.id, isKept ? journey.task : nil)
+        guard former?.number != task?.number else { return }
+        if let former {
+            pending.taskChanges.append(
+                .ended(TaskID(session: session, journey: journey.id, number: former.number)))
+        }
+        if task != nil, let begun = environment.task(of: journey, in: session, now: pending.now) {
+            pending.taskChanges.append(.begun(begun))
+        }
     }
 
     private mutating func tell(of journey: Journey) {

@@ -96,25 +96,30 @@ extension Session {
     /// - Parameter data: as the screen accepts it with the event.
     @discardableResult
     nonisolated(nonsending) package func send(
-        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
+        isFromBackend: Bool = false
     ) async throws -> ShownJourney {
         try await drive(id) { work in
             // In two statements: what is called on the value first would not see what the second does to it.
-            let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
+            let moved = try work.send(
+                event, data: data, to: try work.journey(id, if: condition), isFromBackend: isFromBackend)
             return try work.shown(moved)
         }
     }
 
     /// The same with a completion, and the text alone.
     ///
-    /// - Parameter done: see ``transact(_:then:)``.
+    /// - Parameters:
+    ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    ///   - done: see ``transact(_:then:)``.
     package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
-        then done: @escaping Completion<JourneyText>
+        isFromBackend: Bool = false, then done: @escaping Completion<JourneyText>
     ) {
         transact { [self] pending in
             try work(on: id, &pending) { work in
-                let moved = try work.send(event, data: data, to: try work.journey(id, if: condition))
+                let moved = try work.send(
+                    event, data: data, to: try work.journey(id, if: condition), isFromBackend: isFromBackend)
                 return try work.text(of: moved)
             }
         } then: {
@@ -142,7 +147,7 @@ extension Session {
     }
 
     /// One unit of work on a journey.
-    nonisolated(nonsending) private func drive<Done: Sendable>(
+    nonisolated(nonsending) func drive<Done: Sendable>(
         _ id: String?, begins: Bool = true, _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
     ) async throws -> Done {
         try await transact { [self] pending in try work(on: id, begins: begins, &pending, body) }.get()

@@ -16,10 +16,11 @@ extension Session {
             arrival.stored.record, inPlaceOf: former.record, coordinator: environment.coordinator)
         let next = StoredSession(
             record: record, lastUsedAt: max(arrival.stored.lastUsedAt, former.lastUsedAt))
+        let tasks = environment.tasks(of: record)
         do {
             try await environment.store.receive(
                 SessionArrival(
-                    session: next, replacedRevision: former.record.revision, newFlows: arrival.flows))
+                    session: next, replacedRevision: former.record.revision, newFlows: arrival.flows, tasks: tasks))
         } catch .gone {
             markEnded()
             return false
@@ -28,6 +29,7 @@ extension Session {
         }
         environment.knowFlows(arrival.flows)
         take(next)
+        environment.tasks.tell(tasks.map { .begun($0) })
         let changes = record.services.map { document in
             SessionChange.serviceChanged(
                 name: environment.catalog.services[Int(document.service)].name,

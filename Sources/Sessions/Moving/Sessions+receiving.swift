@@ -63,9 +63,11 @@ extension Sessions {
             if try await stored(session.id) != nil { return false }
             throw .tooManySessions
         }
+        let tasks = environment.tasks(of: session.stored.record)
         do {
             try await environment.store.receive(
-                SessionArrival(session: session.stored, replacedRevision: nil, newFlows: session.flows))
+                SessionArrival(
+                    session: session.stored, replacedRevision: nil, newFlows: session.flows, tasks: tasks))
         } catch .conflict {
             registry.giveBack(1)
             return false
@@ -74,6 +76,7 @@ extension Sessions {
             throw SessionError(error)
         }
         environment.knowFlows(session.flows)
+        environment.tasks.tell(tasks.map { .begun($0) })
         // If the store ends with the process, memory must know when its sessions expire.
         if !environment.store.outlivesProcess { _ = try await load(session.id) }
         createdCount.wrappingAdd(1, ordering: .relaxed)

@@ -113,6 +113,7 @@ extension Session {
     ) {
         if isFirstMemory { noteMemory(pending.base.id) }
         if !newFlows.isEmpty { environment.knowFlows(newFlows) }
+        if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
         guard let record, !environment.observers.isEmpty else { return }
         environment.notify(record.id, pending.sessionChanges, revision: record.revision)
     }

@@ -20,6 +20,8 @@ final class SessionEnvironment: Sendable {
     let journeyCount = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
     let remembered = RememberedSessions()
+    /// Callers that wait for tasks.
+    let tasks: TaskQueue
     /// Versions of flows that the store knows.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 
@@ -33,6 +35,7 @@ final class SessionEnvironment: Sendable {
         self.store = store
         savesUses = store.outlivesProcess
         self.clock = clock
+        tasks = TaskQueue(clock: clock)
         self.random = random
         self.parent = parent
         self.observers = observers

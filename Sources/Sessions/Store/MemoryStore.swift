@@ -8,6 +8,8 @@ package final class MemoryStore: SessionStore {
     /// second half, then by the first.
     private let shards = Shards(count: 256) { [SessionID: StoredSession]() }
     private let users = Mutex<[ExactText: Set<SessionID>]>([:])
+    /// Taken inside a shard's lock where a session changes with its tasks.
+    private let tasks = Mutex(TaskIndex())
     /// The highest revision of all sessions that have ended here.
     private let endedRevision = Atomic<UInt64>(0)
 
@@ -21,7 +23,9 @@ package final class MemoryStore: SessionStore {
         done(add(session))
     }
 
-    private func add(_ session: StoredSession, isFromElsewhere: Bool = false) -> StoreError? {
+    private func add(
+        _ session: StoredSession, isFromElsewhere: Bool = false, tasks: [StoredTask] = []
+    ) -> StoreError? {
         let id = session.record.id
         let isNew = shards.withLock(place(of: id)) { sessions in
             // Under the lock: a session of this id has ended before or is still here.
@@ -33,6 +37,7 @@ package final class MemoryStore: SessionStore {
                 return false
             }
             index(id, from: nil, to: session.record.userID)
+            if !tasks.isEmpty { self.tasks.withLock { $0.apply(tasks.map { .begun($0) }) } }
             return true
         }
         return isNew ? nil : .conflict
@@ -51,6 +56,7 @@ package final class MemoryStore: SessionStore {
             sessions.values[place] = StoredSession(
                 record: commit.record, lastUsedAt: max(current.lastUsedAt, commit.usedAt))
             index(id, from: current.record.userID, to: commit.record.userID)
+            if !commit.tasks.isEmpty { tasks.withLock { $0.apply(commit.tasks) } }
             return nil
         }
         done(failure)
@@ -58,7 +64,7 @@ package final class MemoryStore: SessionStore {
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
         guard let revision = arrival.replacedRevision else {
-            if let failure = add(arrival.session, isFromElsewhere: true) { throw failure }
+            if let failure = add(arrival.session, isFromElsewhere: true, tasks: arrival.tasks) { throw failure }
             return
         }
         let id = arrival.session.record.id
@@ -67,6 +73,10 @@ package final class MemoryStore: SessionStore {
             guard former.revision == revision else { return .conflict }
             sessions[id] = arrival.session
             index(id, from: former.userID, to: arrival.session.record.userID)
+            tasks.withLock { tasks in
+                tasks.removeAll(of: id)
+                tasks.apply(arrival.tasks.map { .begun($0) })
+            }
             return nil
         }
         if let failure { throw failure }
@@ -88,6 +98,7 @@ package final class MemoryStore: SessionStore {
             guard let ended = sessions.removeValue(forKey: id) else { return false }
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
+            tasks.withLock { if !$0.isEmpty { $0.removeAll(of: id) } }
             return true
         }
     }
@@ -100,6 +111,27 @@ package final class MemoryStore: SessionStore {
         var count = 0
         for session in overdue where try await end(session.record.id) { count += 1 }
         return ExpiredSessions(count: count, looked: overdue.count)
+    }
+
+    package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
+        tasks.withLock { $0.claim(claim) }
+    }
+
+    package func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+        tasks.withLock { tasks in
+            guard var task = tasks[id] else { return nil }
+            task.apply(update)
+            if case .remove = update { tasks.remove(id) } else { tasks.put(task) }
+            return task
+        }
+    }
+
+    package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+        tasks.withLock { $0.overdue(now: now, limit: limit) }
+    }
+
+    package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
+        tasks.withLock { $0.list(query) }
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {

@@ -64,6 +64,23 @@ package protocol SessionStore: AnyObject, Sendable {
     /// that repeated calls look at every session.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
+    /// Hands out tasks: those of that name whose time has come, the earliest first. Durable when it returns: no attempt is
+    /// forgotten. Of two callers at once, each task goes to one.
+    ///
+    /// Tasks come and go with commits (``SessionCommit/tasks``), and go with their session, however that ends.
+    func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims
+
+    /// Changes a task.
+    ///
+    /// - Returns: the task as it is then; nil when there is none.
+    func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask?
+
+    /// Tasks with a ``StoredTask/overAt`` that has come, the earliest first.
+    func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask]
+
+    /// A part of the tasks, in the order of ids.
+    func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask]
+
     /// The versions of flows that commits have reported, less those that were taken back; `nil` when the store cannot
     /// tell.
     func usedFlows() async throws(StoreError) -> [UsedFlow]?
@@ -127,6 +144,8 @@ package struct SessionCommit: Sendable {
     package let changesServicesOnly: Bool
     /// Versions of flows that journeys of the session run and that the store may not know.
     package var newFlows: [UsedFlow] = []
+    /// Tasks of the session that begin or end with this commit.
+    package var tasks: [TaskChange] = []
     /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written
     /// session needs no other write for its uses.
     package var usedAt = Int64.min

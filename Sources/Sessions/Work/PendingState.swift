@@ -12,6 +12,8 @@ struct PendingState: Sendable {
     private(set) var changes: [Change] = []
     /// The changes of journeys, for observers.
     var journeyChanges: [SessionChange] = []
+    /// Tasks that begin or end.
+    var taskChanges: [TaskChange] = []
     /// The session's memory of its journeys before the unit of work.
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
@@ -185,9 +187,11 @@ struct PendingState: Sendable {
         for change in changes where change.kind != .created && !changed.contains(change.service) {
             changed.append(change.service)
         }
-        return SessionCommit(
+        var commit = SessionCommit(
             record: record, replacedRevision: base.revision, changedServices: changed,
             changesServicesOnly: changedDetails == nil && token == base.token)
+        if !taskChanges.isEmpty { commit.tasks = taskChanges }
+        return commit
     }
 }
 

@@ -206,6 +206,26 @@ package final class SQLiteStore: FileStore {
         return ExpiredSessions(count: ended, looked: overdue.looked)
     }
 
+    package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
+        let claims = try await write { writer throws(SQLiteError) in
+            try writer.room.isLow ? nil : writer.tasks.claim(claim)
+        }
+        guard let claims else { throw .diskIsFull }
+        return claims
+    }
+
+    package func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+        try await write { writer throws(SQLiteError) in try writer.tasks.update(id, update) }
+    }
+
+    package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+        try await readers.read { reader throws(SQLiteError) in try reader.tasks.overdue(now: now, limit: limit) }
+    }
+
+    package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
+        try await readers.read { reader throws(SQLiteError) in try reader.tasks.page(query) }
+    }
+
     package func giveBackSpace(atMost pages: Int) async throws(StoreError) -> SpaceGivenBack {
         try await write { writer throws(SQLiteError) in try writer.giveBack(atMost: pages) }
     }

@@ -41,6 +41,8 @@ struct RouteRefusalTests {
         arguments: [
             (["/a/{b}", "/a/c"], "route /a/c is ambiguous: where it has \"c\", another route has {b}"),
             (["/a/c", "/a/{b}"], "route /a/{b} is ambiguous: where it has {b}, another route has \"c\""),
+            (["/a/{b}/d", "/a/c/d"], "route /a/c/d is ambiguous: where it has \"c\", another route has {b}"),
+            (["/a/c/d", "/a/{b}/d"], "route /a/{b}/d is ambiguous: where it has {b}, another route has \"c\""),
             (["/a/{b}", "/a/{c}/d"], "route /a/{c}/d is ambiguous: where it has {c}, another route has {b}"),
             (["/{n}", "/{n:int}"], "route /{n:int} is ambiguous: where it has {n}, another route has {n}"),
         ])
@@ -60,6 +62,8 @@ struct RouteRefusalTests {
                 (.get, "/"), (.get, "/{a}/{b}/{c}/{d}"), (.post, "/{a}"), (.get, "/{a}"), (.options, "/"),
                 (.get, "/{a}/x"),
             ]) != nil)
+        // No path fits both of these.
+        #expect(Self.problem([(.post, "/a/c"), (.post, "/a/{b}/d"), (.get, "/a")]) == nil)
         #expect(
             Self.problem([(.get, "/"), (.get, "/{a}"), (.post, "/{a}"), (.get, "/{a}/b"), (.get, "/{a}/c")]) == nil)
     }

@@ -11,7 +11,7 @@ struct RouterTests {
         for (method, pattern) in [
             (HTTPMethod.get, "/"), (.get, "/things"), (.post, "/things"), (.get, "/things/{id}"),
             (.delete, "/things/{id}"), (.get, "/things/{id}/parts/{n:int}"), (.put, "/ä b"), (.options, "/own"),
-            (.get, "/own"), (.head, "/head"), (.get, "/head"),
+            (.get, "/own"), (.head, "/head"), (.get, "/head"), (.post, "/jobs/all"), (.post, "/jobs/{id}/end"),
         ] {
             routes.on(method, pattern, handler: answer)
         }
@@ -44,6 +44,8 @@ struct RouterTests {
             (.delete, "/things/a%20b", "DELETE /things/{id} a%20b"),
             (.get, "/things/%C3%A4", "GET /things/{id} %C3%A4"),
             (.get, "/%74hings", "GET /things "), (.get, "/t%68ings/x", "GET /things/{id} x"),
+            (.post, "/jobs/all", "POST /jobs/all "), (.post, "/jobs/%61ll", "POST /jobs/all "),
+            (.post, "/jobs/al/end", "POST /jobs/{id}/end al"),
             (.put, "/%C3%A4%20b", "PUT /ä b "), (.put, "/%c3%a4%20b", "PUT /ä b "),
             (.get, "/things/1/parts/2", "GET /things/{id}/parts/{n:int} 1,2"),
             (.get, "/things/1/parts/007", "GET /things/{id}/parts/{n:int} 1,007"),

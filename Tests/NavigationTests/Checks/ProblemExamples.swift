@@ -40,7 +40,49 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
 
     private static func parent(_ state: String) -> String { flow(#""a": {"type": "flow", \#(state)}"#) }
 
+    private static func task(_ more: String, on: String = #"{"done": {"target": "a"}}"#) -> String {
+        flow(
+            #""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "task": "work", "on": \#(on)\#(more.isEmpty ? "" : ", " + more)}"#
+        )
+    }
+
     static let all: [ProblemExample] = [
+        .init(
+            .missingKey, "/states/t",
+            flow(#""a": {"on": {"go": {"target": "t"}}}, "t": {"type": "task", "on": {"done": {"target": "a"}}}"#)),
+        .init(.unknownKey, "/states/t/inputs", guess: "input", task(#""inputs": {}"#)),
+        .init(.badDuration, "/states/t/timeout", task(#""timeout": 20"#)),
+        .init(.wrongType, "/states/t/back", task(#""back": {"target": "a"}"#)),
+        .init(.wrongType, "/states/t/retry", task(#""retry": 3"#)),
+        .init(.unknownKey, "/states/t/retry/attemps", guess: "attempts", task(#""retry": {"attemps": 3}"#)),
+        .init(.missingKey, "/states/t/retry", task(#""retry": {"after": "1s"}"#)),
+        .init(.badValue, "/states/t/retry/attempts", task(#""retry": {"attempts": 5000}"#)),
+        .init(.badValue, "/states/t/retry/factor", task(#""retry": {"attempts": 3, "factor": 0.5}"#)),
+        .init(
+            .unknownEvent, "/states/t/on/ok", guess: "done.ok",
+            task("", on: #"{"ok": {"target": "a"}, "done": {"target": "a"}}"#)),
+        .init(.missingKey, "/states/t/on", task("", on: #"{"done.ok": {"target": "a"}}"#)),
+        .init(.missingKey, "/states/t/on", task(#""timeout": "9s""#, on: #"{"done.failed": {"target": "a"}}"#)),
+        .init(
+            .unknownOutcome, "/states/t/on/done.timeout",
+            task("", on: #"{"done.timeout": {"target": "a"}, "done": {"target": "a"}}"#)),
+        .init(
+            .valueNever, "/states/t/on/done/actions/0/value/$from",
+            task(
+                "",
+                on:
+                    #"{"done": {"target": "a", "actions": [{"op": "replace", "path": "/quote/text", "value": {"$from": "/event/x"}}]}}"#
+            )),
+        .init(
+            .misplacedVerb, "/states/a/on/go/target",
+            flow(
+                #""a": {"on": {"go": {"target": "t", "nav": "pop_to"}}}, "t": {"type": "task", "task": "work", "on": {"done": {"target": "a"}}}"#
+            )),
+        .init(.unknownEvent, "/states/a/backend/0", guess: "go", screen(#"{"target": "a"}"#, #""backend": ["og"]"#)),
+        .init(
+            .unknownEvent, "/backend/0", guess: "go",
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""backend": ["og"]"#)),
+        .init(.wrongType, "/states/a/backend/0", screen(#"{"target": "a"}"#, #""backend": [7]"#)),
         .init(.notJSON, "", #"{"id": "f""#),
         .init(.notJSON, "/id", #"{"id": "f", "id": "g"}"#),
         .init(.wrongType, "", "[]"),

@@ -46,11 +46,17 @@ struct Traveller {
         // Each test is one of keeping journeys, too.
         let kept = Journey(step.journey.document)
         #expect(kept == step.journey)
+        #expect(Self.read(step.journey.json) == step.journey)
         expectWhole(step.journey)
         journey = kept ?? step.journey
         trace = step.trace
         changes = step.changes
         memory = step.memory
+    }
+
+    private static func read(_ text: [UInt8]) -> Journey? {
+        guard var reader = try? JSONReader(text) else { return nil }
+        return try? Journey(reading: &reader)
     }
 
     /// The live coordinators are the ones with frames; the stack has one root, at its bottom.
@@ -85,6 +91,14 @@ struct Traveller {
     }
 
     mutating func back() throws { try send("back") }
+
+    /// Ends the task that the journey waits for, or one of that number.
+    mutating func endTask(_ outcome: String, _ output: JSONDocument = .null, number: UInt64? = nil) throws {
+        keep(
+            try engine.endTask(
+                number ?? journey.task?.number ?? 0, of: journey, outcome: outcome, output: output, services: services,
+                now: now))
+    }
 
     mutating func restart(_ flow: String, input: JSONDocument = .emptyObject) throws {
         keep(try engine.restart(journey, flow: flow, input: input, services: services, now: now))

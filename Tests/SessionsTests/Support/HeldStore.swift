@@ -66,6 +66,15 @@ final class HeldStore: SessionStore {
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         try await inner.endExpired(query)
     }
+    func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims { try await inner.claimTasks(claim) }
+    func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+        try await inner.updateTask(id, update)
+    }
+    func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+        try await inner.overdueTasks(now: now, limit: limit)
+    }
+    func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] { try await inner.tasks(query) }
+
     func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
     func end(_ id: SessionID) async throws(StoreError) -> Bool { try await inner.end(id) }
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {

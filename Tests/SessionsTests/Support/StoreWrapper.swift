@@ -78,6 +78,15 @@ final class StoreWrapper: SessionStore {
         return expired
     }
 
+    func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims { try await inner.claimTasks(claim) }
+    func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+        try await inner.updateTask(id, update)
+    }
+    func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+        try await inner.overdueTasks(now: now, limit: limit)
+    }
+    func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] { try await inner.tasks(query) }
+
     func touch(_ uses: [SessionUse]) async throws(StoreError) {
         try beforeTouch.withLock { $0 }?(uses)
         try await inner.touch(uses)

@@ -6,6 +6,7 @@ import Synchronization
 /// Plays a script on a flow as the server would: a session with its services, kept in memory, and a clock that the
 /// script moves.
 struct Simulation {
+    private let sessions: Sessions
     private let session: Session
     private let clock: SimulationClock
     private let output: ProgramOutput
@@ -18,7 +19,7 @@ struct Simulation {
         settings.idleTimeout = Self.decade
         settings.lifetime = Self.decade
         let engine = FlowEngine(catalog: loaded.flows)
-        let sessions = Sessions(
+        sessions = Sessions(
             settings: settings,
             catalog: try ServiceCatalog(declarations: loaded.services.map(ServiceDeclaration.init)),
             store: MemoryStore(), clock: clock, journeys: JourneySettings(engine: engine))
@@ -54,7 +55,14 @@ struct Simulation {
 
     private func take(_ step: SimulationScript.Step, in id: String) async throws -> ShownJourney {
         switch step {
-        case .event(let name, let data): return try await session.send(name, data: data, toJourney: id)
+        case .event(let name, let data, let isFromBackend):
+            return try await session.send(name, data: data, toJourney: id, isFromBackend: isFromBackend)
+        case .task(let name, let outcome, let output):
+            guard
+                let task = try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0).first
+            else { throw TaskError.notFound }
+            try await sessions.endTask(task.task.id, outcome: outcome, output: output ?? .null)
+            return try await session.journey(id)
         case .back: return try await session.send("back", toJourney: id)
         case .navigate(let screen):
             let (shown, path) = try await session.navigate(journey: id, to: screen)

@@ -3,7 +3,10 @@ import JSONDocument
 /// What `concierge simulate` plays: one JSON array of steps, or one step on each line.
 struct SimulationScript {
     enum Step: Equatable {
-        case event(String, data: JSONDocument?)
+        /// - isFromBackend: whether a back end sends it.
+        case event(String, data: JSONDocument?, isFromBackend: Bool)
+        /// The work for the task that the journey waits for ends.
+        case task(String, outcome: String, output: JSONDocument?)
         case navigate(to: String)
         case back
         /// Time passes.
@@ -54,8 +57,14 @@ struct SimulationScript {
     private static func step(_ document: JSONDocument, at place: String) throws(Failure) -> Step {
         let members = document.members ?? []
         func has(_ names: Set<String>) -> Bool { !members.isEmpty && members.allSatisfy { names.contains($0.name) } }
-        if let event = document[member: "event"]?.string, has(["event", "data"]) {
-            return .event(event, data: document[member: "data"])
+        if let event = document[member: "event"]?.string, has(["event", "data", "backend"]) {
+            return .event(
+                event, data: document[member: "data"], isFromBackend: document[member: "backend"]?.bool ?? false)
+        }
+        if let task = document[member: "task"]?.string, has(["task", "outcome", "output"]),
+            let outcome = document[member: "outcome"]?.string
+        {
+            return .task(task, outcome: outcome, output: document[member: "output"])
         }
         if let screen = document[member: "navigate"]?.string, has(["navigate"]) { return .navigate(to: screen) }
         if document[member: "back"]?.bool == true, has(["back"]) { return .back }
@@ -64,7 +73,7 @@ struct SimulationScript {
         }
         throw Failure(
             description: "\(place): this is not a step; allowed is {\"event\": …, \"data\": …}, {\"navigate\": …}, "
-                + "{\"back\": true} or {\"wait\": \"31m\"}")
+                + "{\"back\": true}, {\"task\": …, \"outcome\": …, \"output\": …} or {\"wait\": \"31m\"}")
     }
 }
 
@@ -72,7 +81,10 @@ extension SimulationScript.Step: CustomStringConvertible {
     /// As the output names it.
     var description: String {
         switch self {
-        case .event(let name, let data): data.map { "\(name) \($0)" } ?? name
+        case .event(let name, let data, let isFromBackend):
+            (isFromBackend ? "back end: " : "") + (data.map { "\(name) \($0)" } ?? name)
+        case .task(let name, let outcome, let output):
+            "task \(name): \(outcome)" + (output.map { " \($0)" } ?? "")
         case .navigate(let screen): "navigate to \(screen)"
         case .back: "back"
         case .wait(let duration): "wait \(DurationText.format(duration))"

@@ -11,6 +11,7 @@ enum SimulationText {
             return "  \(end.joined(separator: " "))\n"
         }
         var lines = ["screen  \(screen.id)" + (screen.name == screen.id ? "" : " (\(screen.name))")]
+        if screen.isBusy { lines[0] += ", busy" }
         if let title = screen.title { lines.append("title   \(title)") }
         lines += screen.data.map { "data    \($0.service) \($0.document)" }
         lines.append("stack   " + journey.stack.map(frame).joined(separator: ", "))
@@ -28,6 +29,7 @@ enum SimulationText {
         switch error {
         case let refusal as JourneyRefusal: problem = Problem(refusal, ofJourneyAt: nil)
         case let error as JourneyError: problem = Problem(error)
+        case let error as TaskError: problem = Problem(error)
         default: throw error
         }
         let members = problem.members.map { "  \($0.name) \($0.value)\n" }

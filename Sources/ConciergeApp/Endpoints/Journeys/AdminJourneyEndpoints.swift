@@ -7,6 +7,8 @@ struct AdminJourneyEndpoints: Sendable {
     let sessions: Sessions
     /// The session that the path names.
     let session: @Sendable (HTTPRequest) async throws -> Session
+    /// Sends an event to a journey of the session, as a back end.
+    let send: @Sendable (HTTPRequest, Session) throws -> HTTPOutcome
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
@@ -15,6 +17,8 @@ struct AdminJourneyEndpoints: Sendable {
                 $0.raw($1.text.bytes)
             }
         }
+        routes.on(
+            .post, "/v1/sessions/{session}/journeys/{id}/events", handler: SessionFinder(any: session).handler(send))
         routes.on(.get, "/v1/journeys/census", census)
     }
 
@@ -38,6 +42,7 @@ struct AdminJourneyEndpoints: Sendable {
 
 extension AdminJourneyEndpoints {
     static let operations: [APIOperation] = [
+        JourneyEndpoints.operationOfEvents,
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of a session, as their clients see them",

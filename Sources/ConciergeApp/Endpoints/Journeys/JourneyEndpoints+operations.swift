@@ -41,14 +41,7 @@ extension JourneyEndpoints {
             summary: "Gives the journey up: child coordinators first, then the stack; then it is forgotten",
             parameters: [.ifMatch, .ifNoneMatch], answers: [.done("Given up.")],
             problems: changing + [.contention, .storageFull]),
-        APIOperation(
-            method: .post, path: "/v1/sessions/{session}/journeys/{id}/events", id: "sendEvent",
-            summary: "Something happened on the screen: the journey moves on. `back` goes back where that is allowed",
-            parameters: [.ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
-            answers: [
-                .json("The journey, where it stands now.", .journey, headers: [.etag, .idempotencyReplayed]), minimal,
-            ],
-            problems: moving + changing + over + [.eventNotAccepted]),
+        operationOfEvents,
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
@@ -60,6 +53,16 @@ extension JourneyEndpoints {
             ],
             problems: moving + changing + over + [.unreachable]),
     ]
+
+    /// On both listeners.
+    static let operationOfEvents = APIOperation(
+        method: .post, path: "/v1/sessions/{session}/journeys/{id}/events", id: "sendEvent",
+        summary: "Something happened on the screen: the journey moves on. `back` goes back where that is allowed",
+        parameters: [.ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
+        answers: [
+            .json("The journey, where it stands now.", .journey, headers: [.etag, .idempotencyReplayed]), minimal,
+        ],
+        problems: moving + changing + over + [.eventNotAccepted])
 
     /// Whatever takes a step can meet these.
     private static let moving: [ProblemKind] = [

@@ -6,6 +6,8 @@ import Sessions
 /// The journeys of a caller's session: API, section 5.
 struct JourneyEndpoints: Sendable {
     let caller: SessionCaller
+    /// Whether the events that a flow's `backend` names are accepted, too.
+    var isFromBackend = false
 
     /// The place of `{id}` among the parameters of its routes.
     private static let idParameter = 1
@@ -62,12 +64,13 @@ struct JourneyEndpoints: Sendable {
         return .done
     }
 
-    @Sendable private func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+    @Sendable func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
         return .deferred { responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition,
+                isFromBackend: isFromBackend,
                 then: responder.completion { text in
                     do {
                         return moved(request, try text.get())

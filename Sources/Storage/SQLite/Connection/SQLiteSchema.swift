@@ -5,10 +5,32 @@ enum SQLiteSchema {
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before
     /// (``OlderTables``).
-    static let version: Int64 = 4
+    static let version: Int64 = 5
 
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
+
+    /// The rest of the tables are as they were in version 4, which had none for tasks.
+    private static let tasks = """
+        CREATE TABLE tasks (                         -- work that journeys wait for: see StoredTask
+            session    INTEGER NOT NULL,             -- the key of the session
+            journey    TEXT    NOT NULL,
+            number     INTEGER NOT NULL,             -- of the step that began it
+            low        INTEGER NOT NULL,             -- the second half of the session's id
+            name       TEXT    NOT NULL,
+            attempts   INTEGER NOT NULL,             -- the most
+            created_at INTEGER NOT NULL,
+            ends_at    INTEGER NOT NULL,
+            attempt    INTEGER NOT NULL,             -- begun so far
+            due        INTEGER NOT NULL,
+            claimed    INTEGER NOT NULL,
+            ready_at   INTEGER NOT NULL,             -- from when it may be handed out
+            over_at    INTEGER NOT NULL,             -- when it has to be looked at
+            PRIMARY KEY (session, journey, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX tasks_ready ON tasks (name, ready_at);
+        CREATE INDEX tasks_over ON tasks (over_at);
+        """
 
     /// `facts` and `flows` are as they were in version 2.
     static let tables = """
@@ -38,6 +60,7 @@ enum SQLiteSchema {
         ) STRICT, WITHOUT ROWID;
         INSERT OR IGNORE INTO facts             -- a file of version 1 does not name the flows of its journeys
             SELECT 'flows_known', count(*) = 0 FROM sqlite_schema WHERE name = 'older_sessions';
+        \(tasks)
         """
 
     /// The version of the tables of a database; nil when it is empty.
@@ -73,8 +96,12 @@ enum SQLiteSchema {
         let found = try version(of: connection, path)
         guard found != Int(version) else { return }
         try connection.transaction { () throws(SQLiteError) in
-            if found != nil { try connection.execute(OlderTables.setAside) }
-            try connection.execute(tables)
+            if found == 4 {
+                try connection.execute(tasks)
+            } else {
+                if found != nil { try connection.execute(OlderTables.setAside) }
+                try connection.execute(tables)
+            }
             try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
         }
     }

@@ -9,6 +9,7 @@ struct SessionReader {
     private let damage: DamageCount
     private let selectSession: SQLiteStatement
     private let pieces: PieceReader
+    let tasks: TaskReader
     private let selectUser: SQLiteStatement
     private let selectPage: SQLiteStatement
     private let selectUses: SQLiteStatement
@@ -22,6 +23,7 @@ struct SessionReader {
         self.damage = damage
         selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1")
         pieces = try PieceReader(connection)
+        tasks = try TaskReader(connection)
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectUses = try connection.prepare(

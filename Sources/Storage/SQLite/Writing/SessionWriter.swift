@@ -9,6 +9,7 @@ struct SessionWriter {
     private let names: ServiceNames
     private let damage: DamageCount
     private let documents: DocumentTable
+    let tasks: TaskTable
     private let insertSession: SQLiteStatement
     private let updateSession: SQLiteStatement
     private let updateServices: SQLiteStatement
@@ -29,6 +30,7 @@ struct SessionWriter {
         try facts.read(connection)
         room = try FileRoom(connection)
         documents = try DocumentTable(connection)
+        tasks = try TaskTable(connection, facts: facts)
         insertSession = try connection.prepare(
             """
             INSERT OR IGNORE INTO sessions (key, revision, used_at, expires_at, user_id, large, state)
@@ -123,6 +125,7 @@ struct SessionWriter {
         guard connection.changes == 1 else { return false }
         facts.note(revision: row.revision)
         for flow in commit.newFlows { try write(flow) }
+        if !commit.tasks.isEmpty { try tasks.apply(commit.tasks) }
         return true
     }
 
@@ -142,6 +145,7 @@ struct SessionWriter {
         }
         guard try create(session) else { return .conflict }
         for flow in arrival.newFlows { try write(flow) }
+        try tasks.apply(arrival.tasks.map { .begun($0) })
         return nil
     }
 
@@ -174,6 +178,7 @@ struct SessionWriter {
         // Large documents of a damaged row stay in the file; `store check` counts them.
         if let row = SessionRow(statement) {
             for document in row.services { try remove(document) }
+            try tasks.removeAll(of: row.id)
             let highest = max(row.revision, row.details.revisionFloor)
             facts[.arrivalFloor] = max(facts[.arrivalFloor], Int64(clamping: highest))
         }

@@ -7,6 +7,8 @@ final class StoreFacts: @unchecked Sendable {
     enum Name: String, CaseIterable {
         /// How many sessions there are.
         case sessions
+        /// How many tasks there are.
+        case tasks
         /// 1 when the table `flows` has all versions that journeys use.
         case flowsKnown = "flows_known"
         /// No revision above it was ever given. It is written in advance, so it holds whatever a power cut takes back.

@@ -1,0 +1,165 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+
+/// Tasks of journeys, for the back ends that do them: API, section 7.
+struct TaskEndpoints: Sendable {
+    let sessions: Sessions
+    /// No caller waits longer for a task: a response that takes as long as a handler may take would be a 504.
+    let longestWait: Duration
+
+    /// What a lease may be: shorter ones end before a response arrives, longer ones are a mistake.
+    static let leases: ClosedRange<Duration> = .seconds(1) ... .seconds(86_400)
+    static let mostWait = Duration.seconds(60)
+    static let mostRetryAfter = Duration.seconds(7 * 86_400)
+    static let mostClaimed = 100
+    private static let usualLease = Duration.seconds(30)
+
+    func add(to routes: inout RouterBuilder) {
+        routes.on(.post, "/v1/tasks/claims", claim)
+        routes.on(.get, "/v1/tasks", list)
+        routes.on(.post, "/v1/tasks/{id}/result", finish)
+        routes.on(.post, "/v1/tasks/{id}/failure", fail)
+        routes.on(.post, "/v1/tasks/{id}/lease", extend)
+    }
+
+    private func claim(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try JourneyBody(request, known: ["task", "max", "lease", "wait"])
+        guard let name = try body.text("task") else { throw JourneyBody.missing("task") }
+        let limit = try body.number("max") ?? 1
+        guard limit <= Self.mostClaimed else {
+            throw Self.refusal("max", "must be a number from 1 to \(Self.mostClaimed)")
+        }
+        let lease = try body.duration("lease", in: Self.leases) ?? Self.usualLease
+        let wait = try body.duration("wait", in: .zero...Self.mostWait) ?? .zero
+        let tasks = try await sessions.claimTasks(
+            named: name, max: limit, lease: lease.milliseconds, wait: min(wait, longestWait).milliseconds)
+        return .json { json in
+            json.array("items") { json in
+                for task in tasks { json.task(task, leaseEnd: sessions.timestamp(task.task.due)) }
+            }
+        }
+    }
+
+    private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
+        var query = try QueryReader(request)
+        let status: TaskStatus? = query.choice(.status)
+        let page = try PageRequest(&query)
+        let after = try page.cursorText.map { text throws(SessionError) in
+            guard let id = TaskID(text) else { throw .malformedCursor }
+            return id
+        }
+        // One more shows whether there is another page.
+        let tasks = try await sessions.tasks(
+            named: query.text(.task), status, after: after, limit: page.limit + 1)
+        let now = sessions.now
+        return .json { json in
+            json.array("items") { json in
+                for task in tasks.prefix(page.limit) {
+                    json.listed(task, task.status(at: now), sessions.timestamp)
+                }
+            }
+            if tasks.count > page.limit { json.member("next", tasks[page.limit - 1].id.description) }
+        }
+    }
+
+    private func finish(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try JourneyBody(request, known: ["outcome", "output"])
+        guard let outcome = try body.text("outcome") else { throw JourneyBody.missing("outcome") }
+        try await sessions.endTask(id(of: request), outcome: outcome, output: body["output"] ?? .null)
+        return .done
+    }
+
+    private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try JourneyBody(request, known: ["reason", "retry_after"])
+        guard let reason = try body.text("reason") else { throw JourneyBody.missing("reason") }
+        let after = try body.duration("retry_after", in: .zero...Self.mostRetryAfter)
+        try await sessions.failTask(id(of: request), reason: reason, retryAfter: after?.milliseconds)
+        return .done
+    }
+
+    private func extend(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try JourneyBody(request, known: ["lease"])
+        guard let lease = try body.duration("lease", in: Self.leases) else { throw JourneyBody.missing("lease") }
+        let task = try await sessions.extendTask(id(of: request), lease: lease.milliseconds)
+        return .json { json in
+            json.name("lease_expires_at")
+            json.time(sessions.timestamp(task.due))
+        }
+    }
+
+    private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {
+        guard let id = TaskID(request.parameter("id")) else { throw .notFound }
+        return id
+    }
+
+    private static func refusal(_ name: String, _ detail: String) -> Problem {
+        Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: detail)])
+    }
+}
+
+extension JourneyBody {
+    /// Nil where it is left out.
+    fileprivate func duration(_ name: String, in range: ClosedRange<Duration>) throws(Problem) -> Duration? {
+        guard let value = self[name] else { return nil }
+        guard let duration = value.string.flatMap({ DurationText.parse($0) }), range.contains(duration) else {
+            let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+            throw Problem(
+                .invalidInput,
+                errors: [
+                    InvalidInput(
+                        pointer: "/\(name)",
+                        detail: "must be a duration from \"\(least)\" to \"\(most)\", as in \"30s\"")
+                ])
+        }
+        return duration
+    }
+}
+
+extension JSONWriter {
+    /// A task for those who do it; also the body that is sent to a back end.
+    mutating func task(_ claimed: ClaimedTask, leaseEnd: Timestamp) {
+        beginObject()
+        member("id", claimed.task.id.description)
+        member("task", claimed.task.name)
+        name("input")
+        document(claimed.input)
+        object("session") { json in
+            json.member("id", claimed.task.id.session.description)
+            json.name("user_id")
+            if let user = claimed.userID { json.string(user) } else { json.null() }
+        }
+        object("journey") { json in
+            json.member("id", claimed.task.id.journey)
+            json.member("flow", claimed.flow)
+            json.member("version", claimed.version)
+            json.name("step")
+            json.uint(claimed.step)
+        }
+        member("attempt", claimed.task.attempt)
+        name("lease_expires_at")
+        time(leaseEnd)
+        endObject()
+    }
+
+    /// A task in the list of all.
+    fileprivate mutating func listed(_ task: StoredTask, _ status: TaskStatus, _ shown: (Int64) -> Timestamp) {
+        func optionalTime(_ name: String, _ time: Int64?) {
+            self.name(name)
+            if let time, time < .max { self.time(shown(time)) } else { null() }
+        }
+        beginObject()
+        member("id", task.id.description)
+        member("task", task.name)
+        member("status", status.rawValue)
+        member("session", task.id.session.description)
+        member("journey", task.id.journey)
+        member("attempt", task.attempt)
+        member("attempts", task.attempts)
+        name("created_at")
+        time(shown(task.createdAt))
+        optionalTime("lease_expires_at", status == .claimed ? task.due : nil)
+        optionalTime("next_attempt_at", status == .waiting && task.attempt > 0 ? task.readyAt : nil)
+        endObject()
+    }
+}

@@ -1,0 +1,120 @@
+import JSONDocument
+
+// A task's frame is the top frame from when the task begins until it ends or the journey leaves it, by whatever way. So a
+// journey waits for one task at most, and going back never finds the frame.
+extension FlowEngine {
+    /// The definition of the task that a journey waits for; nil when it waits for none.
+    public func taskState(of journey: Journey) -> TaskState? { journey.task == nil ? nil : topTask(of: journey) }
+
+    /// Whether the top frame is that of a task.
+    func isOnTask(_ journey: Journey) -> Bool { topTask(of: journey) != nil }
+
+    private func topTask(of journey: Journey) -> TaskState? {
+        guard let top = journey.frames.last, let place = journey.place(of: top.coordinator),
+            let flow = catalog.flow(of: journey.coordinators, at: place), let state = flow.place(of: top)
+        else { return nil }
+        return flow.states[state].task
+    }
+
+    /// Ends the task that a journey waits for, with the result of the work: a step like any other.
+    ///
+    /// - Parameters:
+    ///   - number: of the task.
+    ///   - outcome: one for which the flow has a transition.
+    ///   - output: what the transition finds at `/output`.
+    /// - Throws: ``JourneyRefusal/taskOver`` when the journey does not wait for that task,
+    ///   ``JourneyRefusal/unknownOutcome(_:known:)``, and what any step throws.
+    public func endTask(
+        _ number: UInt64, of journey: Journey, outcome: String, output: JSONDocument = .null,
+        services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> Step {
+        guard journey.task?.number == number else { throw .taskOver }
+        let renewal = renewal(of: journey)
+        var run = StepRun(self, journey, services, now: now)
+        if try !run.open(renewal) { try run.endTask(outcome: outcome, output: output) }
+        return try run.finish()
+    }
+
+    /// Ends a task whose last attempt has failed. A journey whose flow refuses that could not go on, so it expires, as after
+    /// a timeout.
+    public func failTask(
+        _ number: UInt64, of journey: Journey, output: JSONDocument, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> Step {
+        do throws(JourneyRefusal) {
+            return try endTask(
+                number, of: journey, outcome: TaskState.failed, output: output, services: services, now: now)
+        } catch {
+            switch error {
+            case .taskOver, .finished, .expired, .due, .orphaned: throw error
+            default:
+                var run = StepRun(self, journey, services, now: now)
+                try run.expireJourney()
+                return try run.finish()
+            }
+        }
+    }
+}
+
+extension StepRun {
+    /// Begins a task in a frame that a verb puts on the stack.
+    mutating func begin(
+        _ task: TaskState, on frame: Frame, by verb: NavigationVerb, of coordinator: Int
+    ) throws(JourneyRefusal) {
+        var input = JSONDocument.emptyObject
+        if let template = task.input { input = try scope(of: coordinator).value(of: template) }
+        if input.depth > Self.maximumDepth {
+            throw .actionFailed(
+                JSONViolation(pointer: "/input", detail: "is nested more than \(Self.maximumDepth) levels deep"))
+        }
+        try place(frame, by: verb)
+        journey.task = PendingTask(number: 0, name: task.task, input: input)
+    }
+
+    /// Takes the transition for the end of the task on top.
+    mutating func endTask(outcome: String, output: JSONDocument) throws(JourneyRefusal) {
+        // The journey may have moved to a version in which the state is something else.
+        guard let top = journey.frames.last, let task = engine.taskState(of: journey) else { throw .taskOver }
+        guard let transitions = task.transitions(after: outcome) else {
+            throw .unknownOutcome(outcome, known: task.outcomes)
+        }
+        if output.depth > Self.maximumDepth {
+            throw .actionFailed(
+                JSONViolation(pointer: "/output", detail: "is nested more than \(Self.maximumDepth) levels deep"))
+        }
+        self.output = output
+        guard let transition = try choose(transitions, of: top.coordinator) else {
+            let scope = try scope(of: top.coordinator)
+            throw .guardNotMet(transitions.compactMap(\.guard).flatMap { scope.reasons(against: $0) })
+        }
+        guard transition.moves else {
+            // Back to where the task was started.
+            try leaveScreen()
+            try perform(transition, of: top.coordinator)
+            uncover(upTo: journey.frames.count - 2)
+            return try settle(isDirected: false)
+        }
+        try take(transition, of: top.coordinator)
+    }
+
+    /// How a verb moves the stack away from the frame of a task, which does not stay below another one; nil for a verb
+    /// that moves it as any other.
+    func moveFromTask(by verb: NavigationVerb) -> StackMove<Int>? {
+        guard journey.task != nil, let top = journey.frames.top else { return nil }
+        let below = journey.frames.below(top)
+        switch verb {
+        case .push: return .put(on: below, as: journey.frames[top].presentation)
+        case .present: return .put(on: below, as: .modal)
+        default: return nil
+        }
+    }
+
+    /// Numbers a task that this step began. Drops one whose state is something else in the version that the journey has
+    /// moved to.
+    mutating func numberTask() {
+        if journey.task?.number == 0 {
+            journey.task?.number = journey.step
+        } else if engine.taskState(of: journey) == nil {
+            journey.task = nil
+        }
+    }
+}

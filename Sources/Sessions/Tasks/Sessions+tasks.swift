@@ -1,0 +1,175 @@
+import JSONDocument
+import Navigation
+
+/// Tasks of journeys, for those who do the work: ``claimTasks(named:max:lease:wait:)`` hands them out, at least once each,
+/// and ``endTask(_:outcome:output:)`` takes one result of each.
+extension Sessions {
+    /// Hands out tasks of a name, those that have waited longest first. Waits for one if there is none.
+    ///
+    /// - Parameters:
+    ///   - lease: milliseconds; if no result has come by then, the attempt has failed.
+    ///   - wait: milliseconds.
+    package func claimTasks(
+        named name: String, max limit: Int, lease: Int64, wait: Int64
+    ) async throws -> [ClaimedTask] {
+        let (clock, queue) = (environment.clock, environment.tasks)
+        let deadline = clock.now() + wait
+        while true {
+            let mark = queue.mark(of: name)
+            let now = clock.now()
+            let end = Self.time(now, plus: lease)
+            let claims: TaskClaims
+            do {
+                claims = try await environment.store.claimTasks(
+                    TaskClaim(name: name, limit: limit, now: now, end: end))
+            } catch {
+                throw SessionError(error)
+            }
+            if !claims.tasks.isEmpty { queue.expect(name, at: end) }
+            if let next = claims.nextDue { queue.expect(name, at: next) }
+            var claimed: [ClaimedTask] = []
+            for task in claims.tasks {
+                if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
+            }
+            if !claimed.isEmpty || clock.now() >= deadline || queue.isClosed { return claimed }
+            // Tasks of sessions that have expired were handed out to nobody: there may be others behind them.
+            if claims.tasks.isEmpty { await queue.wait(for: name, since: mark, until: deadline) }
+        }
+    }
+
+    /// Takes the result of a task: a step of its journey like any other.
+    ///
+    /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it, ``SessionError``.
+    package func endTask(_ id: TaskID, outcome: String, output: JSONDocument = .null) async throws {
+        try await end(id, outcome: outcome, output: output)
+    }
+
+    private func end(_ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false) async throws {
+        try await ofTask(id) { session in
+            try await session.endTask(id, outcome: outcome, output: output, isFailure: isFailure)
+        }
+    }
+
+    /// The attempt has failed: the task is tried again, or it ends.
+    ///
+    /// - Parameter retryAfter: milliseconds, in place of what the flow says.
+    package func failTask(_ id: TaskID, reason: String, retryAfter: Int64? = nil) async throws {
+        let retry = try await ofTask(id) { try $0.retry(of: id) }
+        guard
+            let task = try await update(
+                id, .fail(now: environment.clock.now(), retry: retry, after: retryAfter))
+        else { throw TaskError.over }
+        guard task.isExhausted else { return environment.tasks.expect(task.name, at: task.due) }
+        try await fail(task, reason: reason)
+    }
+
+    /// Ends a task at once, whatever attempts are left.
+    package func giveUpTask(_ task: StoredTask, reason: String) async throws { try await fail(task, reason: reason) }
+
+    private func fail(_ task: StoredTask, reason: String) async throws {
+        try await end(
+            task.id, outcome: TaskState.failed,
+            output: ["reason": JSONDocument(reason), "attempts": JSONDocument(task.attempt)], isFailure: true)
+    }
+
+    /// Extends the lease of a task.
+    ///
+    /// - Parameter lease: milliseconds from now on; nil for as long as the task is not over.
+    /// - Throws: ``TaskError/notClaimed``.
+    package func extendTask(_ id: TaskID, lease: Int64?) async throws -> StoredTask {
+        _ = try await ofTask(id) { try $0.retry(of: id) }
+        let end = lease.map { Self.time(environment.clock.now(), plus: $0) } ?? .max
+        guard let task = try await update(id, .extend(until: end)) else { throw TaskError.over }
+        guard task.isClaimed else { throw TaskError.notClaimed }
+        environment.tasks.expect(task.name, at: task.readyAt)
+        return task
+    }
+
+    /// A part of the tasks that are not over, in the order of ids.
+    package func tasks(
+        named name: String? = nil, _ status: TaskStatus? = nil, after id: TaskID? = nil, limit: Int
+    ) async throws -> [StoredTask] {
+        do {
+            return try await environment.store.tasks(
+                TaskQuery(name: name, status: status, now: environment.clock.now(), after: id, limit: limit))
+        } catch {
+            throw SessionError(error)
+        }
+    }
+
+    /// In steady time.
+    package var now: Int64 { environment.clock.now() }
+
+    /// What a steady time is called by the clock on the wall.
+    package func timestamp(_ steady: Int64) -> Timestamp { environment.timestamp(steady) }
+
+    /// Callers that wait for tasks wait no longer.
+    package func stopWaitingForTasks() { environment.tasks.close() }
+
+    // MARK: - Time
+
+    /// Looks at tasks whose time is over, or whose last lease has ended.
+    ///
+    /// - Returns: how many it looked at.
+    @discardableResult
+    package func sweepTasks(limit: Int = 256) async -> Int {
+        let now = environment.clock.now()
+        guard let overdue = try? await environment.store.overdueTasks(now: now, limit: limit) else { return 0 }
+        for task in overdue { await settle(task, now: now) }
+        return overdue.count
+    }
+
+    private func settle(_ task: StoredTask, now: Int64) async {
+        // What cannot be done now must not keep others from being looked at.
+        let later = now + Self.secondLook
+        var update = TaskUpdate.move(due: max(task.due, later), endsAt: max(task.endsAt, later))
+        do {
+            if let session = try await session(task.id.session) {
+                let (isAwaited, next) = try await session.settleTask(task.id)
+                if isAwaited, task.isExhausted, task.due <= now {
+                    return try await fail(task, reason: Self.leaseEnded)
+                }
+                update = isAwaited ? .move(due: task.due, endsAt: next ?? .max) : .remove
+            }
+        } catch TaskError.over {
+            return
+        } catch {}
+        _ = try? await self.update(task.id, update)
+    }
+
+    /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is.
+    private static let secondLook: Int64 = 60_000
+    private static let leaseEnded = "The lease of the last attempt ended without a result."
+
+    // MARK: - Helpers
+
+    private static func time(_ now: Int64, plus milliseconds: Int64) -> Int64 {
+        let (time, isNever) = now.addingReportingOverflow(milliseconds)
+        return isNever ? .max : time
+    }
+
+    private func update(_ id: TaskID, _ update: TaskUpdate) async throws -> StoredTask? {
+        do {
+            return try await environment.store.updateTask(id, update)
+        } catch {
+            throw SessionError(error)
+        }
+    }
+
+    /// Does something with the session of a task. Whatever is gone by now means that the task is over.
+    private func ofTask<Done: Sendable>(
+        _ id: TaskID, _ body: (Session) async throws -> Done
+    ) async throws -> Done {
+        guard let session = try await session(id.session) else { throw TaskError.over }
+        do {
+            return try await body(session)
+        } catch SessionError.ended {
+            throw TaskError.over
+        } catch let refusal as JourneyRefusal {
+            switch refusal {
+            case .taskOver, .finished, .expired: throw TaskError.over
+            default: throw refusal
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Navigation
+
+/// A task as a store keeps it: where it stands. What is to be done is in the journey, which the session's record has.
+///
+/// All times are steady time, in milliseconds; `Int64.max` is never.
+package struct StoredTask: Sendable, Equatable {
+    package let id: TaskID
+    package let name: String
+    /// The most attempts.
+    package let attempts: Int
+    package let createdAt: Int64
+    /// When time does something to its journey: then the task may be over. It is not handed out from then on.
+    package private(set) var endsAt: Int64
+    /// The number of attempts that have begun.
+    package private(set) var attempt: Int
+    /// From when it may be handed out, if an attempt is left: for one that was handed out, the end of the lease.
+    package private(set) var due: Int64
+    /// Whether the last attempt may still be under way, until ``due``.
+    package private(set) var isClaimed: Bool
+
+    package init(
+        id: TaskID, name: String, attempts: Int, createdAt: Int64, endsAt: Int64, attempt: Int = 0, due: Int64,
+        isClaimed: Bool = false
+    ) {
+        self.id = id
+        self.name = name
+        self.attempts = attempts
+        self.createdAt = createdAt
+        self.endsAt = endsAt
+        self.attempt = attempt
+        self.due = due
+        self.isClaimed = isClaimed
+    }
+
+    /// Whether no attempt is left.
+    package var isExhausted: Bool { attempt >= attempts }
+
+    /// From when it is to be handed out: what a store looks for by ``name``.
+    package var readyAt: Int64 { isExhausted ? .max : due }
+
+    /// When it has to be looked at: its time is over, or its last attempt is.
+    package var overAt: Int64 { isExhausted ? min(endsAt, due) : endsAt }
+
+    /// Whether it may be handed out.
+    package func isReady(at now: Int64) -> Bool { readyAt <= now && endsAt > now }
+
+    /// Hands it out.
+    package mutating func claim(until end: Int64) {
+        attempt += 1
+        due = end
+        isClaimed = true
+    }
+
+    /// Changes it; what ``TaskUpdate/remove`` says is for the store.
+    package mutating func apply(_ update: TaskUpdate) {
+        switch update {
+        case .extend(let end): if isClaimed { due = end }
+        case .fail(let now, let retry, let after):
+            let (time, isNever) = now.addingReportingOverflow(after ?? retry.delay(afterAttempt: attempt))
+            due = isNever ? .max : time
+            isClaimed = false
+        case .move(let due, let endsAt):
+            self.due = due
+            self.endsAt = endsAt
+        case .remove: break
+        }
+    }
+}
+
+/// A change of a task that does not concern its journey.
+package enum TaskUpdate: Sendable {
+    /// The lease of an attempt that is under way ends then.
+    case extend(until: Int64)
+    /// The attempt has failed. The next one may begin after the time that `retry` says, or `after`, in milliseconds.
+    case fail(now: Int64, retry: TaskRetry, after: Int64?)
+    /// Sets both times: the journey has other deadlines now, or cannot be asked at the moment.
+    case move(due: Int64, endsAt: Int64)
+    /// The journey does not wait for it.
+    case remove
+}
+
+/// What a commit of a session does to its tasks.
+package enum TaskChange: Sendable {
+    case begun(StoredTask)
+    case ended(TaskID)
+}
+
+/// A request for tasks to be done.
+package struct TaskClaim: Sendable {
+    package let name: String
+    package let limit: Int
+    package let now: Int64
+    /// When the lease ends.
+    package let end: Int64
+
+    package init(name: String, limit: Int, now: Int64, end: Int64) {
+        self.name = name
+        self.limit = limit
+        self.now = now
+        self.end = end
+    }
+}
+
+/// What a store has handed out.
+package struct TaskClaims: Sendable {
+    package let tasks: [StoredTask]
+    /// When the next task of that name may be handed out, if one waits for its time.
+    package let nextDue: Int64?
+
+    package init(tasks: [StoredTask], nextDue: Int64?) {
+        self.tasks = tasks
+        self.nextDue = nextDue
+    }
+}
+
+/// A part of the list of tasks, in the order of ids.
+package struct TaskQuery: Sendable {
+    /// Nil for all names.
+    package let name: String?
+    package let status: TaskStatus?
+    package let now: Int64
+    /// Only those after it.
+    package let after: TaskID?
+    package let limit: Int
+
+    package init(name: String? = nil, status: TaskStatus? = nil, now: Int64, after: TaskID? = nil, limit: Int) {
+        self.name = name
+        self.status = status
+        self.now = now
+        self.after = after
+        self.limit = limit
+    }
+
+    package func fits(_ task: StoredTask) -> Bool {
+        (name.map { task.name.isExactly($0) } ?? true) && (status.map { $0 == task.status(at: now) } ?? true)
+    }
+}
+
+/// Whether somebody works on a task.
+package enum TaskStatus: String, Sendable, CaseIterable {
+    /// It waits to be handed out, at once or after a while.
+    case waiting
+    /// It was handed out, and the lease runs.
+    case claimed
+}
+
+extension StoredTask {
+    package func status(at now: Int64) -> TaskStatus { isClaimed && due > now ? .claimed : .waiting }
+}

@@ -1,0 +1,94 @@
+import Sessions
+
+/// Writes the table `tasks`, in the transaction of the session that a task belongs to. For the writer's thread.
+final class TaskTable {
+    private let connection: SQLiteConnection
+    private let facts: StoreFacts
+    private let write: SQLiteStatement
+    private let delete: SQLiteStatement
+    private let deleteOfSession: SQLiteStatement
+    private let select: SQLiteStatement
+    private let selectReady: SQLiteStatement
+    private let selectNext: SQLiteStatement
+
+    init(_ connection: SQLiteConnection, facts: StoreFacts) throws(SQLiteError) {
+        self.connection = connection
+        self.facts = facts
+        write = try connection.prepare(
+            "REPLACE INTO tasks (\(TaskRow.columns), ready_at, over_at) "
+                + "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)")
+        delete = try connection.prepare("DELETE FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
+        deleteOfSession = try connection.prepare("DELETE FROM tasks WHERE session = ?1")
+        select = try connection.prepare(
+            "SELECT \(TaskRow.columns) FROM tasks WHERE session = ?1 AND journey = ?2 AND number = ?3")
+        selectReady = try connection.prepare(
+            "SELECT \(TaskRow.columns) FROM tasks WHERE name = ?1 AND ready_at <= ?2 AND ends_at > ?2 "
+                + "ORDER BY ready_at LIMIT ?3")
+        selectNext = try connection.prepare("SELECT min(ready_at) FROM tasks WHERE name = ?1 AND ready_at > ?2")
+    }
+
+    func apply(_ changes: [TaskChange]) throws(SQLiteError) {
+        for change in changes {
+            switch change {
+            case .begun(let task):
+                try put(task)
+                facts[.tasks] += 1
+            case .ended(let id): try remove(id)
+            }
+        }
+    }
+
+    func removeAll(of session: SessionID) throws(SQLiteError) {
+        // Most databases have none, and then this costs nothing.
+        guard facts[.tasks] > 0 else { return }
+        try deleteOfSession.bind(1, session.key)
+        try deleteOfSession.run()
+        facts[.tasks] -= Int64(connection.changes)
+    }
+
+    func claim(_ claim: TaskClaim) throws(SQLiteError) -> TaskClaims {
+        guard facts[.tasks] > 0 else { return TaskClaims(tasks: [], nextDue: nil) }
+        try selectReady.bind(1, claim.name)
+        try selectReady.bind(2, claim.now)
+        try selectReady.bind(3, Int64(claim.limit))
+        var tasks = try TaskRow.tasks(selectReady)
+        for place in tasks.indices {
+            tasks[place].claim(until: claim.end)
+            try put(tasks[place])
+        }
+        try selectNext.bind(1, claim.name)
+        try selectNext.bind(2, claim.now)
+        defer { selectNext.reset() }
+        let hasNext = try selectNext.step() && !selectNext.isNull(0) && selectNext.int64(0) < .max
+        return TaskClaims(tasks: tasks, nextDue: hasNext ? selectNext.int64(0) : nil)
+    }
+
+    func update(_ id: TaskID, _ update: TaskUpdate) throws(SQLiteError) -> StoredTask? {
+        try TaskRow.bind(id, to: select)
+        guard var task = try TaskRow.tasks(select).first else { return nil }
+        task.apply(update)
+        if case .remove = update { try remove(id) } else { try put(task) }
+        return task
+    }
+
+    private func remove(_ id: TaskID) throws(SQLiteError) {
+        try TaskRow.bind(id, to: delete)
+        try delete.run()
+        facts[.tasks] -= Int64(connection.changes)
+    }
+
+    private func put(_ task: StoredTask) throws(SQLiteError) {
+        try TaskRow.bind(task.id, to: write)
+        try write.bind(4, Int64(bitPattern: task.id.session.low))
+        try write.bind(5, task.name)
+        try write.bind(6, Int64(task.attempts))
+        try write.bind(7, task.createdAt)
+        try write.bind(8, task.endsAt)
+        try write.bind(9, Int64(task.attempt))
+        try write.bind(10, task.due)
+        try write.bind(11, task.isClaimed ? 1 : 0)
+        try write.bind(12, task.readyAt)
+        try write.bind(13, task.overAt)
+        try write.run()
+    }
+}
