@@ -169,6 +169,9 @@ package actor Application {
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.inPath
         ).add(to: &routes)
+        ServiceEndpoints(
+            catalog: sessions.catalog, caller: .client, session: caller.inPath, isOfJourney: true
+        ).add(to: &routes)
         return try routes.freeze()
     }
 
@@ -186,6 +189,10 @@ package actor Application {
             endpoints.add(to: &routes)
             ServiceEndpoints(
                 catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session)
+            ).add(to: &routes)
+            ServiceEndpoints(
+                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session),
+                isOfJourney: true
             ).add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             AdminJourneyEndpoints(sessions: sessions, session: endpoints.session).add(to: &routes)

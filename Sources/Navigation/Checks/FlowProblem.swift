@@ -126,6 +126,9 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// The transition neither moves nor changes anything.
     case uselessTransition = "useless_transition"
 
+    /// The flow alone uses a service that its journeys share, because the flow does not own it.
+    case sharedData = "shared_data"
+
     // Versions
     /// A state of the older version has no counterpart in this one.
     case migrationGap = "migration_gap"
@@ -133,7 +136,8 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// Errors stop the start, warnings do not.
     public var severity: FlowProblem.Severity {
         switch self {
-        case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition: .warning
+        case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition, .sharedData:
+            .warning
         default: .error
         }
     }

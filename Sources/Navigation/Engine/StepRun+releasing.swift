@@ -84,6 +84,7 @@ extension StepRun {
             guard isLenient else { throw error }
         }
         let flow = journey.coordinator(coordinator)?.flow ?? journey.flow
+        services.dispose { $0.coordinator == coordinator }
         journey.coordinators.removeAll { $0.id == coordinator }
         losers.removeAll { $0 == coordinator }
         if let outcome { record(.childFinished(flow: flow, outcome: outcome)) }
@@ -166,6 +167,8 @@ extension StepRun {
     /// Removes the whole stack and releases every coordinator, children first.
     mutating func releaseAll() throws(JourneyRefusal) {
         journey.frames.removeAll()
+        // Nothing of a journey that is over stays, even when its coordinators cannot be read.
+        defer { services.dispose { _ in true } }
         guard let root = journey.coordinators.first?.id else { return }
         try releaseChildren(family(of: root))
         try release(root, outcome: nil)

@@ -20,6 +20,7 @@ extension Journey {
         let dueAt = json.isName("due") ? try json.int() : expiresAt
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
+        var owned: [OwnedService] = []
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -36,6 +37,10 @@ extension Journey {
             // Room for a usual stack and the frame that the step may add.
             frames.reserveCapacity(8)
             while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
+            if json.isName("own") {
+                try json.beginArray()
+                while !json.endsArray() { owned.append(try OwnedService(reading: &json, startOfJourney: startedAt)) }
+            }
         } else {
             try json.name("status")
             guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
@@ -49,11 +54,24 @@ extension Journey {
         // Not a conditional expression: there, nil would mean the document null.
         var output: JSONDocument?
         if json.isName("output") { output = try json.document() }
+        let isOfUser = json.isName("user") ? try json.int() == 1 : false
         try json.endObject()
         self.init(
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
             version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
-            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt)
+            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt,
+            owned: owned, isOfUser: isOfUser)
+    }
+}
+
+extension OwnedService {
+    fileprivate init(reading json: inout JSONReader, startOfJourney: Int64) throws(JSONReadError) {
+        try json.beginArray()
+        self.init(
+            coordinator: Int(try json.int()), name: try json.string(), revision: UInt64(clamping: try json.int()),
+            createdAt: startOfJourney &+ (try json.int()), updatedAt: startOfJourney &+ (try json.int()),
+            document: try json.document())
+        try json.endArray()
     }
 }
 

@@ -34,6 +34,10 @@ public struct Journey: Sendable, Equatable {
     /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child or
     /// the screen reaches its time limit.
     public internal(set) var dueAt: Int64?
+    /// What coordinators own and somebody has written, oldest first.
+    public internal(set) var owned: [OwnedService] = []
+    /// Whether a user was signed in when the journey last moved.
+    public package(set) var isOfUser = false
 }
 
 extension Journey {

@@ -10,6 +10,8 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     /// As many sessions as there may be.
     case tooManySessions
     case notRegistered(service: String)
+    /// The session has no journey of that id.
+    case noJourney(String)
     /// Public clients cannot write it.
     case readOnly(service: String)
     /// The service is not, or no longer, in the state that the caller expects.
@@ -54,6 +56,7 @@ extension SessionError: CustomStringConvertible {
         case .ended: "The session has ended."
         case .tooManySessions: "There are as many sessions as there may be."
         case .notRegistered(let service): "There is no service '\(service)'."
+        case .noJourney(let id): "There is no journey '\(id)'."
         case .readOnly(let service): "Service '\(service)' can only be read."
         case .preconditionFailed(let service, let current):
             "Service '\(service)' is in another state than expected: its entity tag is \(current)."

@@ -25,7 +25,7 @@ extension Sessions {
         let digest = token.digest
         try await session.transact { pending in
             if let former = pending.details.userID, !former.isExactly(userID) {
-                pending.removeAll(where: \.isUserBound)
+                try session.leaveUser(on: &pending)
             }
             pending.details.userID = userID
             pending.details.retiredTokens = []
@@ -38,7 +38,7 @@ extension Sessions {
     /// Signs the user out: removes the services that are bound to one, `user` among them. The session goes on.
     package func detachUser(from session: Session) async throws {
         try await session.transact { pending in
-            pending.removeAll(where: \.isUserBound)
+            try session.leaveUser(on: &pending)
             if pending.details.userID != nil { pending.details.userID = nil }
         }
     }

@@ -2,7 +2,7 @@
 struct PendingState: Sendable {
     let base: SessionRecord
     let catalog: ServiceCatalog
-    private(set) var now: Int64
+    let now: Int64
     var token: TokenDigest { didSet { isRecordChanged = true } }
     /// What was written and lives, oldest first: the base's own array until something is written.
     private(set) var documents: [ServiceDocument]
@@ -78,6 +78,9 @@ struct PendingState: Sendable {
         }
     }
 
+    /// Whether a user is attached to the session.
+    var hasUser: Bool { (changedDetails.map(\.userID) ?? base.userID) != nil }
+
     /// Everything that lives, oldest first.
     var instances: [Instance] {
         let written = documents.map {
@@ -133,9 +136,6 @@ struct PendingState: Sendable {
         if base.document(of: service.index) != nil { isRecordChanged = true }
         changes.append(Change(service: service.index, birth: birth, kind: .removed))
     }
-
-    /// Makes the commit later than that: two of one millisecond look alike to who knows them by their time.
-    mutating func beLater(than time: Int64) { now = max(now, time + 1) }
 
     /// Removes what `isLeaving` says, newest first.
     mutating func removeAll(where isLeaving: (RegisteredService) -> Bool = { _ in true }) {

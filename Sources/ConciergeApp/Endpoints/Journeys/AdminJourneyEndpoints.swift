@@ -12,7 +12,7 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
             let page = try PageRequest(request)
             return .page(try ListPage(of: try await session(request).journeys(), page, named: \.text.journey)) {
-                $0.raw($1.text.bytes)
+                $0.raw(Problem.shown($1.text))
             }
         }
         routes.on(.get, "/v1/journeys/census", census)

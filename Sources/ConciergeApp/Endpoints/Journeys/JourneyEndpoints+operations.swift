@@ -11,7 +11,10 @@ extension JourneyEndpoints {
             answers: [
                 .json(
                     "The journey, at its first screen.", .journey, status: .created,
-                    headers: [.location, .etag, .idempotencyReplayed])
+                    headers: [.location, .etag, .idempotencyReplayed]),
+                .json(
+                    "The journey that runs already, with `resume`.", .journey,
+                    headers: [.etag, .idempotencyReplayed]),
             ],
             problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
         APIOperation(
@@ -48,7 +51,7 @@ extension JourneyEndpoints {
             answers: [
                 .json("The journey, where it stands now.", .journey, headers: [.etag, .idempotencyReplayed]), minimal,
             ],
-            problems: moving + changing + over + [.eventNotAccepted]),
+            problems: moving + changing + over + [.eventNotAccepted, .preconditionRequired]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
