@@ -66,6 +66,8 @@ extension APISchema {
         case .journeyList: Self.list(of: APISchema.journey.reference)
         case .navigatedJourney: Self.navigatedJourneyDocument
         case .journeyCensus: Self.journeyCensusDocument
+        case .flowTrial: Self.flowTrialDocument
+        case .journeyTrial: Self.journeyTrialDocument
         case .problem: Self.problemDocument
         case .problemExplanation:
             Self.object([

@@ -142,6 +142,25 @@ extension APISchema {
         ]
     ])
 
+    static let flowTrialDocument = closedObject([
+        "flows": ["type": "array", "items": ["type": "object"], "description": "The flows, as in their files."]
+    ])
+
+    static let journeyTrialDocument = object([
+        "running": natural, "staying": natural,
+        "lost": [
+            "type": "array",
+            "items": object(
+                [
+                    "flow": textType, "version": versionType, "count": natural,
+                    "detail": [
+                        "type": "string",
+                        "description": "Why the journeys cannot move on; missing when the version is.",
+                    ],
+                ], required: ["flow", "version", "count"]),
+        ],
+    ])
+
     private static let journeyExample: JSONDocument = [
         "id": "main", "flow": "wizard", "version": 1, "status": "active", "step": 7,
         "screen": [

@@ -37,6 +37,8 @@ enum APISchema: String, Sendable, CaseIterable {
     case journeyList = "JourneyList"
     case navigatedJourney = "NavigatedJourney"
     case journeyCensus = "JourneyCensus"
+    case flowTrial = "FlowTrial"
+    case journeyTrial = "JourneyTrial"
     // The program.
     case problem = "Problem"
     case problemExplanation = "ProblemExplanation"

@@ -66,17 +66,35 @@ extension FlowEngine {
     package func obstacle(
         to journey: Journey, services: any ServiceDocuments, now: Int64
     ) -> JourneyRefusal? {
-        guard journey.isActive else { return nil }
-        let renewal = renewal(of: journey)
-        if case .none = renewal { return nil }
-        var run = StepRun(self, journey, services, now: now)
         do throws(JourneyRefusal) {
-            try run.renew(renewal)
-            try run.conclude()
+            _ = try renewed(journey, services: services, now: now)
             return nil
         } catch {
             return error
         }
+    }
+
+    /// The step that moves a journey to newer versions, or starts it over on one; nil when it stays as it is.
+    package func renewed(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> Step? {
+        guard journey.isActive else { return nil }
+        let renewal = renewal(of: journey)
+        if case .none = renewal { return nil }
+        var run = StepRun(self, journey, services, now: now)
+        try run.renew(renewal)
+        return try run.finish()
+    }
+
+    /// A version that is loaded and does not have a screen of the journey, wherever on the stack; nil when there is none.
+    package func changedVersion(under journey: Journey) -> (flow: String, version: Int)? {
+        for frame in journey.frames {
+            guard let place = journey.place(of: frame.coordinator) else { continue }
+            let coordinator = journey.coordinators[place]
+            guard let flow = catalog.flow(coordinator.flow, version: coordinator.version) else { continue }
+            if flow.screen(of: frame) == nil { return (coordinator.flow, coordinator.version) }
+        }
+        return nil
     }
 
     /// Whether an event must say what its sender saw.

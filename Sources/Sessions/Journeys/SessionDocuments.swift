@@ -6,7 +6,7 @@ import Navigation
 ///
 /// Lives as long as one unit of work, on one thread.
 final class SessionDocuments: ServiceDocuments {
-    private let catalog: ServiceCatalog
+    let catalog: ServiceCatalog
     /// What is kept where the step begins: what has reached the end of its lifetime is gone from it.
     private let start: [ServiceDocument]
     /// What was asked for, and what is remembered.

@@ -3,8 +3,8 @@ import Sessions
 
 /// What a set of flows means for journeys that run already.
 ///
-/// Used at start, where journeys that are left without their version keep the server from starting, and by
-/// `concierge check --against`, which says so before anybody starts it.
+/// Used by `concierge check --against`: where the states of journeys lead. Which journeys would be lost is tried on each of
+/// them: ``JourneyTrial``.
 struct JourneyImpact {
     /// What becomes of the journeys of one row of the census.
     enum Fate: Equatable {
@@ -18,38 +18,12 @@ struct JourneyImpact {
         case orphaned
         /// The version is loaded, or there is a migration, but the state is in neither.
         case stateGone(version: Int, state: String)
-
-        var isLost: Bool {
-            switch self {
-            case .stay, .migrate, .restart: false
-            case .orphaned, .stateGone: true
-            }
-        }
     }
 
     let rows: [(row: JourneyCensusRow, fate: Fate)]
 
     init(of engine: FlowEngine, on census: [JourneyCensusRow]) {
         rows = census.map { ($0, Self.fate(of: $0, engine)) }
-    }
-
-    /// Versions that journeys cannot go on without, with how many need each, in the order of the census.
-    ///
-    /// A state that is gone from a version that is there only matters to those that show it: what lies below on their
-    /// stacks is passed over when they go back.
-    var missing: [(flow: String, version: Int, count: Int)] {
-        var missing: [(flow: String, version: Int, count: Int)] = []
-        for (row, fate) in rows where fate.isLost {
-            let needing = fate == .orphaned ? row.inUse : row.count
-            guard needing > 0 else { continue }
-            // A journey that is in several rows is one journey: the most that one row has are there at least.
-            if let place = missing.firstIndex(where: { $0.flow == row.flow && $0.version == row.version }) {
-                missing[place].count = max(missing[place].count, needing)
-            } else {
-                missing.append((row.flow, row.version, needing))
-            }
-        }
-        return missing
     }
 
     private static func fate(of row: JourneyCensusRow, _ engine: FlowEngine) -> Fate {
@@ -77,7 +51,7 @@ struct JourneyImpact {
 
 /// Journeys in the store need flows, or states of flows, that are not loaded.
 package struct OrphanedJourneysError: Error, CustomStringConvertible {
-    /// - count: how many journeys; one that runs the version more than once counts as often.
+    /// - count: how many journeys.
     package let versions: [(flow: String, version: Int, count: Int)]
 
     package var description: String {
