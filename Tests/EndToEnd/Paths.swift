@@ -19,6 +19,9 @@ enum Paths {
         "/v1/sessions/\(session)/services/\(name)"
     }
 
+    /// A service as a journey's coordinators see it.
+    static func service(_ name: String, ofJourney path: String) -> String { "\(path)/services/\(name)" }
+
     static func journey(_ id: String, of session: String = "current") -> String {
         "/v1/sessions/\(session)/journeys/\(id)"
     }

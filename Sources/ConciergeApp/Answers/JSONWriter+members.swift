@@ -55,8 +55,10 @@ extension JSONWriter {
         plain(length: SessionToken.length) { token.write(into: $0) }
     }
 
-    /// An item of a session's list of services.
-    mutating func service(_ service: ServiceStatus) {
+    /// One line of a session's list of services.
+    ///
+    /// - Parameter owner: `session`, or the flow of the coordinator that owns it; nil to leave that out.
+    mutating func service(_ service: ServiceStatus, owner: String? = nil) {
         beginObject()
         name("name")
         string(service.name)
@@ -66,6 +68,10 @@ extension JSONWriter {
         string(service.isLive ? "live" : "registered")
         name("etag")
         string(service.etag.description)
+        if let owner {
+            name("owner")
+            string(owner)
+        }
         if let time = service.createdAt {
             name("created_at")
             self.time(time)

@@ -12,7 +12,8 @@ extension Problem {
             // A journey that does not exist has no entity tag.
             self.init(
                 .preconditionFailed, error.description,
-                fields: current == 0 ? [:] : [.etag: ServiceETag(revision: current).description])
+                fields: current.map { [.etag: $0.description] } ?? [:])
+        case .preconditionRequired: self.init(.preconditionRequired, error.description)
         case .tooMany: self.init(.tooManyJourneys, error.description)
         case .noMainFlow:
             self.init(
@@ -92,6 +93,19 @@ extension Problem {
                 "The journey is on version \(version) of \(Self.quoted(flow)), which is no longer loaded."
                     + Self.startAgainSentence(neededInput), members: Self.startAgain(path, neededInput))
         }
+    }
+
+    /// The text of a journey; of one that cannot go on with the problem that keeps it.
+    static func shown(_ text: JourneyText) -> [UInt8] {
+        guard let refusal = text.problem else { return text.bytes }
+        let problem = Problem(refusal, ofJourneyAt: nil, bringsInput: false)
+        var json = JSONWriter(reservingCapacity: 1_024)
+        // The view with one more member at its end.
+        json.raw(text.bytes.dropLast())
+        json.name("problem")
+        problem.write(to: &json, requestID: nil)
+        json.endObject()
+        return json.bytes
     }
 
     private static func startAgainSentence(_ neededInput: JSONDocument?) -> String {

@@ -8,6 +8,7 @@ extension Problem {
         case .unauthenticated, .ended: self = .unauthenticated
         case .tooManySessions: self.init(.tooManySessions, fields: [.retryAfter: "60"])
         case .notRegistered: self.init(.serviceNotFound, error.description)
+        case .noJourney: self.init(.journeyNotFound, error.description)
         case .readOnly:
             // The path exists, but not for this method.
             self.init(.methodNotAllowed, error.description, fields: [.allow: "GET, HEAD, OPTIONS"])
@@ -43,6 +44,7 @@ extension Problem {
         }
         let plain = Problem(error)
         switch error {
+        case .noJourney: self.init(.invalidInput, error.description, errors: at("journey"))
         case .notRegistered, .readOnly: self.init(.invalidInput, error.description, errors: at("service"))
         case .preconditionFailed, .preconditionRequired:
             self.init(plain.kind, plain.detail, errors: at("if_match"), fields: plain.fields)

@@ -32,6 +32,16 @@ package struct Problem: Error, Sendable {
 
     package func response(requestID: String) -> HTTPResponse {
         var json = JSONWriter()
+        write(to: &json, requestID: requestID)
+        var response = HTTPResponse(kind.status, body: json.bytes)
+        response.fields.add(.contentType, Self.mediaType)
+        response.fields.add(.cacheControl, "no-store")
+        for line in fields.lines { response.fields.add(line.name, line.value) }
+        return response
+    }
+
+    /// - Parameter requestID: of the request that it is the response to; nil for a part of another response.
+    func write(to json: inout JSONWriter, requestID: String?) {
         json.beginObject()
         json.name("type")
         json.string("/problems/\(kind.code)")
@@ -43,8 +53,10 @@ package struct Problem: Error, Sendable {
         json.string(detail)
         json.name("code")
         json.string(kind.code)
-        json.name("request_id")
-        json.string(requestID)
+        if let requestID {
+            json.name("request_id")
+            json.string(requestID)
+        }
         if !errors.isEmpty {
             json.name("errors")
             json.beginArray()
@@ -63,11 +75,6 @@ package struct Problem: Error, Sendable {
             json.document(member.value)
         }
         json.endObject()
-        var response = HTTPResponse(kind.status, body: json.bytes)
-        response.fields.add(.contentType, Self.mediaType)
-        response.fields.add(.cacheControl, "no-store")
-        for line in fields.lines { response.fields.add(line.name, line.value) }
-        return response
     }
 }
 

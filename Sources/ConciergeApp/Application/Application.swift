@@ -136,10 +136,13 @@ package actor Application {
     private func checkJourneys() async throws {
         // The usual start: no flow version of any journey is missing, so no session is read.
         guard try await sessions.needsCensus() else { return }
-        let census = try await sessions.runningJourneys()
-        let missing = JourneyImpact(of: sessions.journeySettings.engine, on: census).missing
+        // Without the policy of the configuration, which is applied below.
+        let engine = FlowEngine(catalog: sessions.journeySettings.engine.catalog)
+        let (census, trial) = try await sessions.runningJourneys(under: engine)
+        // A journey that cannot move to a newer version is stuck, and no reason not to start.
+        let missing = trial.lost.filter { $0.loss.detail == nil }
         guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
-        let error = OrphanedJourneysError(versions: missing)
+        let error = OrphanedJourneysError(versions: missing.map { ($0.loss.flow, $0.loss.version, $0.count) })
         guard configuration.orphanedJourneys == .restart else { throw error }
         log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }
     }
@@ -174,6 +177,9 @@ package actor Application {
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.inPath
         ).add(to: &routes)
+        ServiceEndpoints(
+            catalog: sessions.catalog, caller: .client, session: caller.inPath, isOfJourney: true
+        ).add(to: &routes)
         return try routes.freeze()
     }
 
@@ -194,6 +200,10 @@ package actor Application {
             endpoints.add(to: &routes)
             ServiceEndpoints(
                 catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session)
+            ).add(to: &routes)
+            ServiceEndpoints(
+                catalog: sessions.catalog, caller: .admin, session: SessionFinder(any: endpoints.session),
+                isOfJourney: true
             ).add(to: &routes)
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             routes.group(

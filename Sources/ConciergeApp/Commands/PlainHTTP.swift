@@ -43,16 +43,24 @@ struct PlainHTTP {
         send("GET", path, fields: fields)
     }
 
-    /// A request without a body.
-    /// - Returns: `nil` when nothing responds in HTTP.
-    func send(_ method: String, _ path: String, fields: [(name: String, value: String)] = []) -> Answer? {
+    /// - Returns: nil when nothing answers, or not in HTTP.
+    func send(
+        _ method: String, _ path: String, fields: [(name: String, value: String)] = [], body: [UInt8] = []
+    ) -> Answer? {
         guard let descriptor = connection() else { return nil }
         defer { close(descriptor) }
         let name = host.contains(":") ? "[\(host)]" : host
         var head = "\(method) \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n"
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
-        let request = Array((head + "\r\n").utf8)
-        guard Glibc.send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+        if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
+        var rest = (Array((head + "\r\n").utf8) + body)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return nil }
+            rest = rest.dropFirst(count)
+        }
         return Self.answer(everything(from: descriptor))
     }
 

@@ -36,8 +36,9 @@ extension Program {
     ) -> Int32 {
         do {
             let census = try ImpactReport.census(at: url, key: loaded.configuration.admin.key)
+            let tried = try ImpactReport.tried(loaded.flows, at: url, key: loaded.configuration.admin.key)
             let report = ImpactReport(
-                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census),
+                JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), tried,
                 orphans: loaded.configuration.orphanedJourneys)
             for line in report.lines { output.result("\(line)\n") }
             output.result("\(report.summary)\n")

@@ -46,6 +46,19 @@ extension ServiceEndpoints {
             answers: [.done("Cleared.", headers: [.etag])], problems: writingOne),
     ]
 
+    static let ofJourney = "/v1/sessions/{session}/journeys/{id}/services"
+
+    /// The same on the services that a journey sees, without removing all at once.
+    static let journeyOperations: [APIOperation] = operations.compactMap { operation in
+        let path = operation.path.dropFirst("/v1/sessions/{session}/services".utf8.count)
+        if path.isEmpty, operation.method == .delete { return nil }
+        return APIOperation(
+            method: operation.method, path: ofJourney + path, id: operation.id + "OfJourney",
+            summary: operation.summary + "; of the services that the journey's topmost coordinator sees",
+            parameters: operation.parameters, body: operation.body, answers: operation.answers,
+            problems: operation.problems + [.journeyNotFound])
+    }
+
     private static let writing: [ProblemKind] = [.contention, .storageFull]
     private static let writingOne: [ProblemKind] =
         writing + [.serviceNotFound, .methodNotAllowed, .invalidCondition, .preconditionFailed]

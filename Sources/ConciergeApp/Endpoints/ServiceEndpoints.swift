@@ -9,14 +9,16 @@ struct ServiceEndpoints: Sendable {
     let caller: ServiceCaller
     /// The session that the request's first parameter names.
     let session: SessionFinder
+    /// Whether the services are those that the topmost coordinator of a journey sees.
+    var isOfJourney = false
 
-    /// The index of `{name}` among the parameters of its routes.
-    private static let nameParameter = 1
+    /// The place of `{name}` among the parameters of its routes.
+    private var nameParameter: Int { isOfJourney ? 2 : 1 }
 
     func add(to routes: inout RouterBuilder) {
-        let services = "/v1/sessions/{session}/services"
+        let services = isOfJourney ? Self.ofJourney : "/v1/sessions/{session}/services"
         routes.on(.get, services, list)
-        routes.on(.delete, services, removeAll)
+        if !isOfJourney { routes.on(.delete, services, removeAll) }
         routes.on(
             .get, "\(services)/{name}", allow: methods(isState: false), handler: session.handler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
@@ -68,7 +70,18 @@ struct ServiceEndpoints: Sendable {
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let service = try service(of: request)
-        let (bytes, etag) = try session.document(of: service)
+        if let journey = journey(of: request) {
+            return .task {
+                try answer(request, service, try await session.document(of: service, inJourney: journey))
+            }
+        }
+        return try answer(request, service, try session.document(of: service))
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag)
+    ) throws -> HTTPOutcome {
+        let (bytes, etag) = state
         if request.fields.contains(.ifMatch) { try Conditions.checkRead(request, service: service.name, etag) }
         return .response(
             try Conditions.isNotModified(request, etag)
@@ -76,7 +89,14 @@ struct ServiceEndpoints: Sendable {
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let services = try await session.any(request).read(\.services)
+        let session = try await session.any(request)
+        if let journey = journey(of: request) {
+            let services = try await session.services(inJourney: journey)
+            return .page(try ListPage(of: services, try PageRequest(request), named: \.status.name)) {
+                $0.service($1.status, owner: $1.owner)
+            }
+        }
+        let services = try session.read(\.services)
         return .page(try ListPage(of: services, try PageRequest(request), named: \.name)) { $0.service($1) }
     }
 
@@ -88,19 +108,23 @@ struct ServiceEndpoints: Sendable {
     @Sendable private func replacing(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
         let state = try RequestBody.read(request)
-        return ServiceOperation(.put(state), on: service, condition: try Conditions.ofWrite(request))
+        return ServiceOperation(
+            .put(state), on: service, condition: try Conditions.ofWrite(request), journey: journey(of: request))
     }
 
     @Sendable private func patching(_ request: HTTPRequest) throws -> ServiceOperation {
         let service = try service(of: request)
         let (type, patch) = try RequestBody.readTyped(request, as: RequestBody.patches)
         let action: ServiceOperation.Action = type == RequestBody.jsonPatch ? .jsonPatch(patch) : .mergePatch(patch)
-        return ServiceOperation(action, on: service, condition: try Conditions.ofWrite(request))
+        return ServiceOperation(
+            action, on: service, condition: try Conditions.ofWrite(request), journey: journey(of: request))
     }
 
     private func leaving(_ action: ServiceOperation.Action) -> @Sendable (HTTPRequest) throws -> ServiceOperation {
         { request in
-            ServiceOperation(action, on: try service(of: request), condition: try Conditions.ofWrite(request))
+            ServiceOperation(
+                action, on: try service(of: request), condition: try Conditions.ofWrite(request),
+                journey: journey(of: request))
         }
     }
 
@@ -117,10 +141,13 @@ struct ServiceEndpoints: Sendable {
         return response
     }
 
+    /// The journey that the path names; nil for a path of the session's own services.
+    private func journey(of request: HTTPRequest) -> String? { isOfJourney ? request.parameter("id") : nil }
+
     private func service(of request: HTTPRequest) throws -> RegisteredService {
         // An escaped name is rare and takes the slow path.
         var service: RegisteredService?
-        request.lendParameter(Self.nameParameter) { service = catalog.service(named: $0) }
+        request.lendParameter(nameParameter) { service = catalog.service(named: $0) }
         if let service { return service }
         return try catalog.service(named: request.parameter("name"))
     }

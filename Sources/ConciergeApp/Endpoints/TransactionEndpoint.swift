@@ -63,8 +63,8 @@ struct TransactionEndpoint: Sendable {
             Problem(.invalidInput, errors: [InvalidInput(pointer: "\(pointer)/\(member)", detail: detail)])
         }
         let members = try RequestBody.members(
-            of: document, at: pointer, known: ["op", "service", "value", "if_match"])
-        guard let name = members["service"]?.string else { throw invalid("service", "must be the name of a service") }
+            of: document, at: pointer, known: ["op", "service", "value", "if_match", "journey"])
+        guard let name = members["service"]?.string else { throw invalid("service", "must name a service") }
         guard let service = catalog[name] else { throw invalid("service", "there is no service of that name") }
         let value = members["value"]
         let action: ServiceOperation.Action
@@ -85,7 +85,10 @@ struct TransactionEndpoint: Sendable {
             }
             condition.ifMatch = match
         }
-        return ServiceOperation(action, on: service, condition: condition)
+        if let journey = members["journey"], journey.string == nil {
+            throw invalid("journey", "must be the id of a journey")
+        }
+        return ServiceOperation(action, on: service, condition: condition, journey: members["journey"]?.string)
     }
 
     /// An entity tag with its quotes, as in `ETag`, or without them, which is easier to write in JSON.

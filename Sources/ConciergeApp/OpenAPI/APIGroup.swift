@@ -16,7 +16,8 @@ struct APIGroup: Sendable {
                 APIGroup(
                     name: "Services",
                     meaning: "The services of a session: JSON documents that its service locator makes on first use.",
-                    operations: ServiceEndpoints.operations + TransactionEndpoint.operations),
+                    operations: ServiceEndpoints.operations + ServiceEndpoints.journeyOperations
+                        + TransactionEndpoint.operations),
                 APIGroup(
                     name: "Flows", meaning: "What journeys run: screens, and the events that each accepts.",
                     operations: FlowEndpoints.operations),
@@ -33,7 +34,7 @@ struct APIGroup: Sendable {
                     operations: AdminSessionEndpoints.operations),
                 APIGroup(
                     name: "Services", meaning: "The services of any session.",
-                    operations: ServiceEndpoints.operations),
+                    operations: ServiceEndpoints.operations + ServiceEndpoints.journeyOperations),
                 APIGroup(
                     name: "Journeys", meaning: "The positions of journeys.",
                     operations: AdminJourneyEndpoints.operations),

@@ -74,6 +74,8 @@ extension APISchema {
         case .taskLeaseEnd: Self.taskLeaseEndDocument
         case .listedTask: Self.listedTaskDocument
         case .taskList: Self.list(of: APISchema.listedTask.reference)
+        case .flowTrial: Self.flowTrialDocument
+        case .journeyTrial: Self.journeyTrialDocument
         case .problem: Self.problemDocument
         case .problemExplanation:
             Self.object([
@@ -151,8 +153,11 @@ extension APISchema {
     private static let serviceListingDocument = object(
         [
             "name": ["type": "string"], "kind": ["type": "string"],
-            "status": ["type": "string", "enum": ["registered", "live"]], "etag": etag, "created_at": time,
-            "updated_at": time, "expires_at": time,
+            "status": ["type": "string", "enum": ["registered", "live"]], "etag": etag,
+            "owner": [
+                "type": "string",
+                "description": "Of a journey's services: `session`, or the flow whose coordinator owns it.",
+            ], "created_at": time, "updated_at": time, "expires_at": time,
         ], required: ["name", "kind", "status", "etag"])
 
     /// The schema by which the service is checked, with its default.
@@ -197,6 +202,11 @@ extension APISchema {
                     ],
                     "if_match": [
                         "type": "string", "description": "An entity tag, with its quotes or without, or `*`.",
+                    ],
+                    "journey": [
+                        "type": "string",
+                        "description":
+                            "The journey whose topmost coordinator says which instance is meant; default: the session's.",
                     ],
                 ], required: ["op", "service"]),
         ]

@@ -44,6 +44,10 @@ extension APISchema {
                     "type": "string",
                     "description": "A screen to begin at; the stack has the screens that lead there.",
                 ],
+                "resume": [
+                    "type": "boolean",
+                    "description": "Whether the running journey of the flow, if there is one, is the answer.",
+                ],
             ], required: ["flow"]))
 
     static let journeyRestartDocument = example(
@@ -64,6 +68,9 @@ extension APISchema {
             [
                 "event": ["type": "string", "description": "One of the journey's `events`."],
                 "data": ["description": "The data that the screen accepts with the event."],
+                "step": [
+                    "type": "integer", "minimum": 1, "description": "The step at which the journey must stand.",
+                ],
             ], required: ["event"]))
 
     static let journeyNavigationDocument = example(
@@ -76,8 +83,8 @@ extension APISchema {
 
     private static let journeyMembers: KeyValuePairs<String, JSONDocument> = [
         "id": textType, "flow": textType, "version": versionType,
-        "status": ["type": "string", "enum": ["active", "finished", "expired"]],
-        "step": ["type": "integer", "minimum": 1, "description": "Only grows. The entity tag."],
+        "status": ["type": "string", "enum": ["active", "finished", "expired", "stuck"]],
+        "step": ["type": "integer", "minimum": 1, "description": "Only grows."],
         "screen": [
             "oneOf": [
                 object(
@@ -106,9 +113,12 @@ extension APISchema {
         "coordinators": ["oneOf": [APISchema.journeyCoordinator.reference, ["type": "null"]]],
         "outcome": nullableText, "output": ["description": "What the flow returned when it finished."],
         "started_at": time, "expires_at": ["type": ["string", "null"], "format": "date-time"],
+        "problem": ["type": "object", "description": "Why a journey that is `stuck` cannot go on."],
     ]
 
-    static let journeyDocument = example(journeyExample, of: object(journeyMembers))
+    static let journeyDocument = example(
+        journeyExample,
+        of: object(journeyMembers, required: journeyMembers.map(\.key).filter { $0 != "problem" }))
 
     static let navigatedJourneyDocument: JSONDocument = [
         "allOf": [
@@ -132,6 +142,25 @@ extension APISchema {
                 ],
             ]),
         ]
+    ])
+
+    static let flowTrialDocument = closedObject([
+        "flows": ["type": "array", "items": ["type": "object"], "description": "The flows, as in their files."]
+    ])
+
+    static let journeyTrialDocument = object([
+        "running": natural, "staying": natural,
+        "lost": [
+            "type": "array",
+            "items": object(
+                [
+                    "flow": textType, "version": versionType, "count": natural,
+                    "detail": [
+                        "type": "string",
+                        "description": "Why the journeys cannot move on; missing when the version is.",
+                    ],
+                ], required: ["flow", "version", "count"]),
+        ],
     ])
 
     private static let journeyExample: JSONDocument = [

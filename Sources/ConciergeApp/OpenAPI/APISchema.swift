@@ -46,6 +46,8 @@ enum APISchema: String, Sendable, CaseIterable {
     case taskLeaseEnd = "TaskLeaseEnd"
     case listedTask = "ListedTask"
     case taskList = "TaskList"
+    case flowTrial = "FlowTrial"
+    case journeyTrial = "JourneyTrial"
     // The program.
     case problem = "Problem"
     case problemExplanation = "ProblemExplanation"

@@ -50,7 +50,7 @@ enum Conditions {
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
         guard request.fields.contains(.ifMatch) else { return }
         guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
-        throw JourneyError.preconditionFailed(current: current.revision)
+        throw JourneyError.preconditionFailed(current: current)
     }
 
     private static func tags(

@@ -5,9 +5,20 @@ struct CatalogCheck {
     let catalog: FlowCatalog
     /// The files of all flows by id and version, including flows that are too wrong for the catalog.
     let known: [String: [Int: String]]
+    let services: ServiceDirectory
+    private let uses: [FlowUses]
+
+    init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory) {
+        self.catalog = catalog
+        self.known = known
+        self.services = services
+        uses = services.ownable.isEmpty ? [] : catalog.flows.map(FlowUses.init)
+    }
 
     func problems(of loaded: LoadedFlow) -> [FlowProblem] {
-        var check = FlowCheck(file: loaded.file, flow: loaded.flow, catalog: catalog, known: known)
+        var check = FlowCheck(
+            file: loaded.file, flow: loaded.flow, catalog: catalog, known: known, services: services)
+        check.checkOwnership(uses)
         check.checkChildren()
         check.checkMigrations()
         check.checkTransitions()
@@ -23,9 +34,14 @@ struct FlowCheck {
     let flow: FlowDefinition
     let catalog: FlowCatalog
     let known: [String: [Int: String]]
+    let services: ServiceDirectory
     private(set) var problems: [FlowProblem] = []
 
-    init(file: String, flow: FlowDefinition, catalog: FlowCatalog, known: [String: [Int: String]]) {
+    init(
+        file: String, flow: FlowDefinition, catalog: FlowCatalog, known: [String: [Int: String]],
+        services: ServiceDirectory
+    ) {
+        self.services = services
         self.file = file
         self.flow = flow
         self.catalog = catalog

@@ -136,6 +136,9 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     /// The transition neither moves nor changes anything.
     case uselessTransition = "useless_transition"
 
+    /// The flow alone uses a service that its journeys share, because the flow does not own it.
+    case sharedData = "shared_data"
+
     // Versions
     /// A state of the older version has no counterpart in this one.
     case migrationGap = "migration_gap"
@@ -144,7 +147,7 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     public var severity: FlowProblem.Severity {
         switch self {
         case .doubtfulSchema, .unreachableTransition, .unhandledOutcome, .unusedGuard, .uselessTransition,
-            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare:
+            .textNotExpression, .guardNever, .guardAlways, .undecidableCompare, .sharedData:
             .warning
         default: .error
         }

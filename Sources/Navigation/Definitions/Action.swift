@@ -23,6 +23,16 @@ public enum Action: Sendable {
     }
 }
 
+extension Action {
+    /// The service that is changed.
+    var service: String {
+        switch self {
+        case .patch(let operation): operation.path.service ?? ""
+        case .clear(let service), .remove(let service): service
+        }
+    }
+}
+
 /// One operation of RFC 6902, as if the services were the members of one document.
 public struct PatchOperation: Sendable {
     /// The operation.

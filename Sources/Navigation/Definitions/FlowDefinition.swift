@@ -35,6 +35,8 @@ public final class FlowDefinition: Sendable {
     public let inFlight: InFlightPolicy
     /// How journeys get from older versions to this one.
     public let migrations: [Migration]
+    /// The services that each run of the flow has for itself, and to whom a journey belongs.
+    public let ownership: FlowOwnership
 
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
@@ -48,7 +50,7 @@ public final class FlowDefinition: Sendable {
         id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
         guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
         input: ShapeRule?,
-        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration]
+        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], ownership: FlowOwnership = .none
     ) {
         self.id = id
         self.version = version
@@ -65,6 +67,7 @@ public final class FlowDefinition: Sendable {
         self.timeout = timeout
         self.inFlight = inFlight
         self.migrations = migrations
+        self.ownership = ownership
         screens = states.map { state in
             state.screen.map {
                 PreparedScreen(

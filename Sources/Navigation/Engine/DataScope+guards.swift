@@ -101,7 +101,7 @@ extension DataScope {
 
     func document(of subject: Guard.Subject) -> JSONDocument? {
         switch subject {
-        case .service(let name): return services.document(of: name)
+        case .service(let name): return document(of: name)
         case .event: if case .data(let data) = event { return data } else { return nil }
         case .input: return input
         }
@@ -117,9 +117,9 @@ extension StepServices {
     ///
     /// - Parameter scope: is called only when the requirement asks for more than the documents of services.
     func meet<Failure: Error>(
-        _ requirement: Requirement, in scope: () throws(Failure) -> DataScope
+        _ requirement: Requirement, seenBy owners: ServiceOwners, in scope: () throws(Failure) -> DataScope
     ) throws(Failure) -> Bool {
-        guard fit(requirement.shapes) else { return false }
+        guard fit(requirement.shapes, seenBy: owners) else { return false }
         if requirement.others.isEmpty { return true }
         let scope = try scope()
         return requirement.others.allSatisfy { scope.test($0) == .holds }

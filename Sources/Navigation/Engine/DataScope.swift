@@ -4,6 +4,8 @@ import JSONDocument
 struct DataScope {
     let flow: FlowDefinition
     let services: StepServices
+    /// Which of the services coordinators own.
+    let owners: ServiceOwners
     var event: EventData
     let input: JSONDocument
     let output: JSONDocument?
@@ -26,11 +28,16 @@ struct DataScope {
         case unknown
     }
 
+    /// The state of a service, of the coordinator that owns it or of the session.
+    func document(of service: String) -> JSONDocument? {
+        services.document(of: service, owner: owners.owner(of: service))
+    }
+
     func find(_ path: DataPath) -> Finding {
         if !path.built.isEmpty { return findBuilt(path) }
         let whole: JSONDocument?
         switch path.root {
-        case .service(let name): whole = services.document(of: name)
+        case .service(let name): whole = document(of: name)
         case .event:
             switch event {
             case .none: whole = nil

@@ -49,7 +49,7 @@ extension FlowEngine {
         run.isFromBackend = isFromBackend
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
-        guard run.services.changes.isEmpty else { return (run.step(), nil) }
+        guard run.services.changes.isEmpty, run.services.ownedChanges.isEmpty else { return (run.step(), nil) }
         run.event = .unknown
         run.isFromBackend = false
         let text = try run.view(timesMovedBy: shift)
@@ -153,6 +153,14 @@ extension StepRun {
         }
         guard journey.dueAt.map({ now < $0 }) ?? true else { throw .due }
         journey.movedAt = now
+        return try renew(renewal)
+    }
+
+    /// Moves the journey to a newer version, where that is due.
+    ///
+    /// - Returns: whether the journey was started over, so that the step is complete.
+    @discardableResult
+    mutating func renew(_ renewal: Renewal) throws(JourneyRefusal) -> Bool {
         switch renewal {
         case .none: return false
         case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
@@ -168,6 +176,7 @@ extension StepRun {
     /// Starts the journey's own flow.
     mutating func begin(_ flow: FlowDefinition, input: JSONDocument) throws(JourneyRefusal) {
         journey = Journey(id: journey.id, flow: flow, now: now, step: journey.step)
+        journey.owned = services.owned
         journey.coordinators = [
             Coordinator(
                 id: 0, flow: flow.id, version: flow.version, parent: nil, startedBy: nil, input: input, startedAt: now)
@@ -200,6 +209,8 @@ extension StepRun {
         hasLeft = true
         record(.migrated(flow: flow.id, from: journey.version, to: flow.version))
         event = .none
+        services.dispose { $0.coordinator != 0 || !flow.ownership.services.contains($0.name) }
         try begin(flow, input: input)
+
     }
 }

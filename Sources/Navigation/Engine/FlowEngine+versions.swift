@@ -62,6 +62,55 @@ extension FlowEngine {
         return moves.isEmpty ? .none : .migrate(moves)
     }
 
+    /// Why the journey cannot go on: a version is gone, or it cannot move to a newer one. Nil when it can.
+    package func obstacle(
+        to journey: Journey, services: any ServiceDocuments, now: Int64
+    ) -> JourneyRefusal? {
+        do throws(JourneyRefusal) {
+            _ = try renewed(journey, services: services, now: now)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The step that moves a journey to newer versions, or starts it over on one; nil when it stays as it is.
+    package func renewed(
+        _ journey: Journey, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> Step? {
+        guard journey.isActive else { return nil }
+        let renewal = renewal(of: journey)
+        if case .none = renewal { return nil }
+        var run = StepRun(self, journey, services, now: now)
+        try run.renew(renewal)
+        return try run.finish()
+    }
+
+    /// A version that is loaded and does not have a screen of the journey, wherever on the stack; nil when there is none.
+    package func changedVersion(under journey: Journey) -> (flow: String, version: Int)? {
+        for frame in journey.frames {
+            guard let place = journey.place(of: frame.coordinator) else { continue }
+            let coordinator = journey.coordinators[place]
+            guard let flow = catalog.flow(coordinator.flow, version: coordinator.version) else { continue }
+            if flow.screen(of: frame) == nil { return (coordinator.flow, coordinator.version) }
+        }
+        return nil
+    }
+
+    /// Whether an event must say what its sender saw.
+    package func isFirstWrite(_ journey: Journey) -> Bool {
+        for place in journey.coordinators.indices
+        where catalog.flow(of: journey.coordinators, at: place)?.ownership.isFirstWrite ?? false {
+            return true
+        }
+        return false
+    }
+
+    /// Whether the journey goes on when its user signs out.
+    package func isBoundToSession(_ journey: Journey) -> Bool {
+        catalog.flow(journey.flow, version: journey.version)?.ownership.isBoundToSession ?? false
+    }
+
     /// Why an imported journey cannot continue here; nil when it can. Migrations, and the policy for a version that is
     /// gone, are applied at its next step, as for any other journey.
     package func flaw(of journey: Journey) -> JourneyFlaw? {
@@ -146,6 +195,7 @@ extension StepRun {
             let old = journey.coordinators[place].version
             journey.coordinators[place].version = newest.version
             if move.coordinator == journey.coordinators[0].id { journey.version = newest.version }
+            let names = journey.frames.map(\.state)
             for frame in journey.frames.indices where journey.frames[frame].coordinator == move.coordinator {
                 journey.frames[frame].state = move.state(for: journey.frames[frame].state)
                 journey.frames[frame].knownPlace = -1
@@ -153,9 +203,41 @@ extension StepRun {
             for child in journey.coordinators.indices where journey.coordinators[child].parent == move.coordinator {
                 journey.coordinators[child].startedBy = journey.coordinators[child].startedBy.map(move.state)
             }
+            joinFrames(of: move.coordinator, formerly: names)
             renameScreen()
             record(.migrated(flow: newest.id, from: old, to: newest.version))
-            for hop in move.hops { try run(hop.migration.patch, of: move.coordinator) }
+            for hop in move.hops { try patch(by: hop.migration, to: hop.flow, of: move.coordinator) }
+            services.dispose {
+                $0.coordinator == move.coordinator && !newest.ownership.services.contains($0.name)
+            }
+        }
+    }
+
+    /// Runs the patch of a migration: on what the flow owns each time, on the session's services once a session.
+    private mutating func patch(
+        by migration: Migration, to flow: FlowDefinition, of coordinator: Int
+    ) throws(JourneyRefusal) {
+        guard !migration.patch.isEmpty else { return }
+        let owners = try owners(of: coordinator)
+        let patch = ServicePatch(flow: flow.id, version: flow.version)
+        func isOfSession(_ action: Action) -> Bool { owners.owner(of: action.service) == ServiceOwners.session }
+        if patches.contains(patch) || services.isPatched(patch) {
+            return try run(migration.patch.filter { !isOfSession($0) }, of: coordinator)
+        }
+        if migration.patch.contains(where: isOfSession) { patches.append(patch) }
+        try run(migration.patch, of: coordinator)
+    }
+
+    /// Makes frames that a migration has given the name of the frame below one with that.
+    private mutating func joinFrames(of coordinator: Int, formerly names: [String]) {
+        for place in journey.frames.indices.dropFirst().reversed() {
+            let (below, frame) = (journey.frames[place - 1], journey.frames[place])
+            guard frame.coordinator == coordinator, names[place] != names[place - 1], frame.presentation == .push
+            else { continue }
+            var joined = frame
+            joined.presentation = below.presentation
+            joined.mark = below.mark
+            if joined == below { journey.frames.remove(at: place) }
         }
     }
 }

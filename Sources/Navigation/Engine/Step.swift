@@ -6,8 +6,25 @@ public struct Step: Sendable {
     public let changes: [ServiceChange]
     /// What the step did, in order, for logs and tools.
     public let trace: [TraceEvent]
+    /// The patches of migrations that are among ``changes``. They change the session's services once a session, so tell
+    /// later steps of them: ``ServiceDocuments/isPatched(_:)``.
+    public internal(set) var patches: [ServicePatch] = []
     /// Makes the view of the result cheaper: see ``FlowEngine/view(_:services:now:knowing:)``.
     public internal(set) var memory = GuardMemory()
+}
+
+/// The patch of a migration, as far as it changes the session's services.
+public struct ServicePatch: Sendable, Hashable {
+    /// The id of the flow.
+    public let flow: String
+    /// The version that the migration leads to.
+    public let version: Int
+
+    /// The patch that leads to a version of a flow.
+    public init(flow: String, version: Int) {
+        self.flow = flow
+        self.version = version
+    }
 }
 
 /// One thing that a step did.

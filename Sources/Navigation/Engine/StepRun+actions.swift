@@ -30,7 +30,7 @@ extension DataScope {
     }
 
     private func renew(_ service: String, _ effect: ServiceChange.Effect) throws(JourneyRefusal) {
-        guard services.renew(service, effect) else { throw Self.noService(service) }
+        guard services.renew(service, owner: owners.owner(of: service), effect) else { throw Self.noService(service) }
     }
 
     /// The value is merged into an empty object where there is none, or one that is not an object.
@@ -66,9 +66,9 @@ extension DataScope {
                     kind: operation.kind, path: try target(operation.path), from: from, value: operation.value))
         }
         let service = operation.path.service ?? ""
-        let document = try document(of: service)
+        let document = try knownDocument(of: service)
         if let ready = operation.ready, !operation.pointerText.isEmpty {
-            return services.write(try apply(ready, to: document, of: service), to: service)
+            return write(try apply(ready, to: document, of: service), to: service)
         }
         var value: JSONDocument?
         if let template = operation.value { value = try self.value(of: template) }
@@ -80,7 +80,7 @@ extension DataScope {
         }
         guard let value else { return }
         // The moved value may have been a part of the target.
-        let target = operation.kind == .move ? try self.document(of: service) : document
+        let target = operation.kind == .move ? try knownDocument(of: service) : document
         let kind: PatchOperation.Kind = operation.from == nil ? operation.kind : .add
         if operation.pointerText.isEmpty {
             if kind == .test {
@@ -90,21 +90,25 @@ extension DataScope {
                 }
                 return
             }
-            return services.write(value, to: service)
+            return write(value, to: service)
         }
         let patch = PatchOperation.patch(kind, operation.pointerText, value: value)
         let patched = try apply(patch, to: target, of: service)
-        if kind != .test { services.write(patched, to: service) }
+        if kind != .test { write(patched, to: service) }
     }
 
     private func remove(_ path: DataPath) throws(JourneyRefusal) {
         let service = path.service ?? ""
         let patch = PatchOperation.patch(.remove, path.pointer.description)
-        services.write(try apply(patch, to: try document(of: service), of: service), to: service)
+        write(try apply(patch, to: try knownDocument(of: service), of: service), to: service)
     }
 
-    private func document(of service: String) throws(JourneyRefusal) -> JSONDocument {
-        guard let document = services.document(of: service) else { throw Self.noService(service) }
+    private func write(_ document: JSONDocument, to service: String) {
+        services.write(document, to: service, owner: owners.owner(of: service))
+    }
+
+    private func knownDocument(of service: String) throws(JourneyRefusal) -> JSONDocument {
+        guard let document = document(of: service) else { throw Self.noService(service) }
         return document
     }
 

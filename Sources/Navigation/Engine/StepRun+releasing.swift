@@ -84,6 +84,7 @@ extension StepRun {
             guard isLenient else { throw error }
         }
         let flow = journey.coordinator(coordinator)?.flow ?? journey.flow
+        services.dispose { $0.coordinator == coordinator }
         journey.coordinators.removeAll { $0.id == coordinator }
         losers.removeAll { $0 == coordinator }
         if let outcome { record(.childFinished(flow: flow, outcome: outcome)) }
@@ -168,6 +169,8 @@ extension StepRun {
     mutating func releaseAll() throws(JourneyRefusal) {
         journey.frames.removeAll()
         journey.task = nil
+        // Nothing of a journey that is over stays, even when its coordinators cannot be read.
+        defer { services.dispose { _ in true } }
         guard let root = journey.coordinators.first?.id else { return }
         try releaseChildren(family(of: root))
         try release(root, outcome: nil)

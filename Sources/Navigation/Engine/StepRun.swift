@@ -25,6 +25,8 @@ struct StepRun {
     var losers: [Int] = []
     /// Whether a back end sends the event: some events are for them only.
     var isFromBackend = false
+    /// The patches of migrations that have changed the session's services.
+    var patches: [ServicePatch] = []
     /// Whether actions that fail are skipped; see ``FlowEngine/abandon(_:services:now:)``.
     var isLenient = false
 
@@ -55,12 +57,21 @@ extension StepRun {
         engine.catalog.tellPlaces(to: &journey)
         let before = journey.frames.last
         self.init(
-            engine: engine, services: StepServices(services, knowing: memory), journey: journey, now: now,
+            engine: engine, services: StepServices(services, knowing: memory, owned: journey.owned, now: now),
+            journey: journey, now: now,
             event: event, before: before)
     }
 
     mutating func record(_ event: TraceEvent) {
         if isTraced { trace.append(event) }
+    }
+
+    private mutating func record(_ change: ServiceChange) {
+        switch change.effect {
+        case .written: record(.serviceChanged(change.service))
+        case .cleared: record(.serviceCleared(change.service))
+        case .removed: record(.serviceRemoved(change.service))
+        }
     }
 
     /// The flow that a coordinator runs.
@@ -85,7 +96,21 @@ extension StepRun {
     mutating func scope(of coordinator: Int) throws(JourneyRefusal) -> DataScope {
         let flow = try flow(of: coordinator)
         let input = journey.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
-        return DataScope(flow: flow, services: services, event: event, input: input, output: output, now: now)
+        return DataScope(
+            flow: flow, services: services, owners: try owners(of: coordinator), event: event, input: input,
+            output: output, now: now)
+    }
+
+    /// Which services the coordinators own that a coordinator sees: its own ones first.
+    mutating func owners(of coordinator: Int) throws(JourneyRefusal) -> ServiceOwners {
+        var owners = ServiceOwners()
+        var next: Int? = coordinator
+        while let id = next, let place = journey.place(of: id) {
+            let names = try flow(of: id).ownership.services
+            if !names.isEmpty { owners.levels.append(.init(coordinator: id, names: names)) }
+            next = journey.coordinators[place].parent
+        }
+        return owners
     }
 
     /// Ends the step and returns its result.
@@ -96,22 +121,23 @@ extension StepRun {
 
     /// The step that ``conclude()`` ended.
     func step() -> Step {
-        Step(journey: journey, changes: services.changes, trace: trace, memory: services.memory)
+        Step(
+            journey: journey, changes: services.changes, trace: trace, patches: patches, memory: services.memory)
     }
 
     /// Enters the screen that is on top now, checks the changed services and sets the deadlines.
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
         let changes = services.changes
-        if !changes.isEmpty, let invalid = services.invalid {
+        let ownedChanges = services.ownedChanges
+        if !changes.isEmpty || !ownedChanges.isEmpty, let invalid = services.invalid {
             throw .serviceInvalid(service: invalid.service, invalid.violations)
         }
-        for change in changes {
-            switch change.effect {
-            case .written: record(.serviceChanged(change.service))
-            case .cleared: record(.serviceCleared(change.service))
-            case .removed: record(.serviceRemoved(change.service))
-            }
+        for change in changes { record(change) }
+        if !ownedChanges.isEmpty {
+            for change in ownedChanges { record(change) }
+            services.completeOwned()
+            journey.owned = services.owned
         }
         journey.step += 1
         if journey.task != nil { numberTask() }
@@ -145,7 +171,11 @@ extension StepRun {
 
     /// Whether the `requires` of a screen hold.
     mutating func isOpen(_ screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> Bool {
-        try services.meet(screen.requires) { () throws(JourneyRefusal) in try scope(of: coordinator) }
+        if screen.requires.guards.isEmpty { return true }
+        let owners = try owners(of: coordinator)
+        return try services.meet(screen.requires, seenBy: owners) { () throws(JourneyRefusal) in
+            try scope(of: coordinator)
+        }
     }
 
     /// Whether the `requires` of a frame's screen hold. A screen that is not in the file any more is never open: going

@@ -5,6 +5,10 @@ final class StepServices {
     private let source: any ServiceDocuments
     private var looks: Looks
     private(set) var changes: [ServiceChange] = []
+    /// What coordinators own and somebody has written, oldest first.
+    private(set) var owned: [OwnedService]
+    /// The changes of what coordinators own, for the trace.
+    private(set) var ownedChanges: [ServiceChange] = []
 
     /// What the step has read. One value, so that several reads need one access.
     private struct Looks {
@@ -28,10 +32,20 @@ final class StepServices {
         var document: JSONDocument
     }
 
-    init(_ source: any ServiceDocuments, knowing memory: GuardMemory) {
+    /// - Parameters:
+    ///   - owned: as the journey has it. What has reached the end of its lifetime by `now` is left out.
+    init(_ source: any ServiceDocuments, knowing memory: GuardMemory, owned: [OwnedService], now: Int64) {
         self.source = source
         looks = Looks(memory: memory)
+        self.owned = owned
+        guard !owned.isEmpty else { return }
+        self.owned.removeAll { service in
+            source.lifetime(of: service.name).map { service.createdAt > 0 && now - service.createdAt >= $0 } ?? false
+        }
     }
+
+    /// Whether the patch of a migration has changed the session's services already.
+    func isPatched(_ patch: ServicePatch) -> Bool { source.isPatched(patch) }
 
     /// The verdicts of guards on the documents.
     var memory: GuardMemory { looks.memory }
@@ -40,7 +54,16 @@ final class StepServices {
     func accepts(_ document: JSONDocument, by rule: ShapeRule) -> Bool { looks.memory.accepts(document, by: rule) }
 
     /// Whether the documents of services all have their shapes.
-    func fit(_ shapes: [ServiceShape]) -> Bool { shapes.isEmpty || fit(shapes, &looks) }
+    func fit(_ shapes: [ServiceShape], seenBy owners: ServiceOwners) -> Bool {
+        if shapes.isEmpty { return true }
+        if owners.levels.isEmpty { return fit(shapes, &looks) }
+        return shapes.allSatisfy { shape in
+            guard let document = document(of: shape.service, owner: owners.owner(of: shape.service)) else {
+                return false
+            }
+            return looks.memory.accepts(document, by: shape.rule)
+        }
+    }
 
     private func fit(_ shapes: [ServiceShape], _ looks: inout Looks) -> Bool {
         for shape in shapes {
@@ -53,15 +76,32 @@ final class StepServices {
         return true
     }
 
-    func document(of service: String) -> JSONDocument? { looks.document(of: service, in: source) }
+    /// - Parameter owner: the coordinator that owns it, or ``ServiceOwners/session``.
+    func document(of service: String, owner: Int) -> JSONDocument? {
+        if owner == ServiceOwners.session { return looks.document(of: service, in: source) }
+        if let place = owned.place(of: service, owner) { return owned[place].document }
+        return source.defaultDocument(of: service)
+    }
 
     /// The stored text of a document, if the source has it and the step has not changed the service.
-    func text(of service: String) -> [UInt8]? {
+    func text(of service: String, owner: Int) -> [UInt8]? {
+        guard owner == ServiceOwners.session else { return nil }
         for change in changes where change.service == service { return nil }
         return source.text(of: service)
     }
 
-    func write(_ document: JSONDocument, to service: String) {
+    /// The session's revision at the last write; 0 when it was never written.
+    func revision(of service: String, owner: Int) -> UInt64 {
+        if owner == ServiceOwners.session { return source.revision(of: service) }
+        return owned.place(of: service, owner).map { owned[$0].revision } ?? 0
+    }
+
+    func write(_ document: JSONDocument, to service: String, owner: Int) {
+        guard owner == ServiceOwners.session else {
+            owned.set(service, of: owner, to: document)
+            ownedChanges.append(ServiceChange(service: service, effect: .written(document)))
+            return
+        }
         know(document, as: service)
         let change = ServiceChange(service: service, effect: .written(document))
         if let last = changes.lastIndex(where: { $0.service == service }), case .written = changes[last].effect {
@@ -74,8 +114,14 @@ final class StepServices {
     /// Replaces a document by its default.
     ///
     /// - Returns: false when there is no such service.
-    func renew(_ service: String, _ effect: ServiceChange.Effect) -> Bool {
+    func renew(_ service: String, owner: Int, _ effect: ServiceChange.Effect) -> Bool {
         guard let document = source.defaultDocument(of: service) else { return false }
+        guard owner == ServiceOwners.session else {
+            guard owned.place(of: service, owner) != nil else { return true }
+            owned.set(service, of: owner, to: effect == .removed ? nil : document)
+            ownedChanges.append(ServiceChange(service: service, effect: effect))
+            return true
+        }
         know(document, as: service)
         if let last = changes.lastIndex(where: { $0.service == service }), case .written = changes[last].effect {
             changes.remove(at: last)
@@ -84,8 +130,39 @@ final class StepServices {
         return true
     }
 
+    /// Removes what coordinators own, newest first.
+    ///
+    /// - Returns: the names of what was removed.
+    @discardableResult
+    func dispose(where isLeaving: (OwnedService) -> Bool) -> [String] {
+        if owned.isEmpty { return [] }
+        var names: [String] = []
+        for place in owned.indices.reversed() where isLeaving(owned[place]) {
+            names.append(owned.remove(at: place).name)
+        }
+        ownedChanges += names.map { ServiceChange(service: $0, effect: .removed) }
+        return names
+    }
+
+    /// Completes what the step wrote from the defaults of the services.
+    func completeOwned() {
+        for place in owned.indices where owned[place].revision == 0 {
+            owned[place].document = source.completed(owned[place].document, in: owned[place].name)
+        }
+    }
+
     /// The first service whose new state does not fit its schema, with pointers that begin with the service.
     var invalid: (service: String, violations: [JSONViolation])? {
+        for service in owned where service.revision == 0 {
+            var violations = source.violations(of: service.document, in: service.name)
+            if service.document.depth > StepRun.maximumDepth {
+                violations.append(
+                    JSONViolation(pointer: "", detail: "is nested more than \(StepRun.maximumDepth) levels deep"))
+            }
+            if !violations.isEmpty {
+                return (service.name, violations.within("/" + JSONPointer.escape(service.name)))
+            }
+        }
         for change in changes {
             guard case .written(let document) = change.effect else { continue }
             let violations = source.violations(of: document, in: change.service)
@@ -100,13 +177,19 @@ final class StepServices {
     struct Mark {
         fileprivate let documents: [KnownDocument]
         fileprivate let changes: [ServiceChange]
+        fileprivate let owned: [OwnedService]
+        fileprivate let ownedChanges: [ServiceChange]
     }
 
-    var mark: Mark { Mark(documents: looks.documents, changes: changes) }
+    var mark: Mark {
+        Mark(documents: looks.documents, changes: changes, owned: owned, ownedChanges: ownedChanges)
+    }
 
     func rewind(to mark: Mark) {
         looks.documents = mark.documents
         changes = mark.changes
+        owned = mark.owned
+        ownedChanges = mark.ownedChanges
     }
 
     private func know(_ document: JSONDocument, as service: String) {

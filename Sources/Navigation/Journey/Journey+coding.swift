@@ -13,6 +13,9 @@ import JSONDocument
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
 ///   presentation and mark
 /// - `task`: the number, name and input of the task that it waits for
+/// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
+///   journey to making and to writing it, and the document
+/// - `user`: 1 when a user was signed in at the last step
 extension Journey {
     /// The stored form of the journey.
     public var document: JSONDocument {
@@ -41,6 +44,7 @@ extension Journey {
             for place in frames.indices { write(frames[place], at: place, to: &writer) }
             writer.add("]")
             if let task { write(task, to: &writer) }
+            if !owned.isEmpty { writeOwned(to: &writer) }
         } else {
             writer.name("status")
             writer.string(status.rawValue)
@@ -57,6 +61,7 @@ extension Journey {
             writer.name("output")
             writer.document(output)
         }
+        if isOfUser { writer.add(#","user":"#, 1) }
         writer.endObject()
     }
 
@@ -66,6 +71,22 @@ extension Journey {
         writer.uint(task.number)
         writer.string(task.name)
         writer.document(task.input)
+        writer.endArray()
+    }
+
+    private func writeOwned(to writer: inout JSONWriter) {
+        writer.name("own")
+        writer.beginArray()
+        for service in owned {
+            writer.beginArray()
+            writer.int(service.coordinator)
+            writer.string(service.name)
+            writer.uint(service.revision)
+            writer.int(Int(service.createdAt &- startedAt))
+            writer.int(Int(service.updatedAt &- startedAt))
+            writer.document(service.document)
+            writer.endArray()
+        }
         writer.endArray()
     }
 
@@ -121,6 +142,7 @@ extension Journey {
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
         var task: PendingTask?
+        var owned: [OwnedService] = []
         var flow = document[member: "flow"]?.string
         var version = document[member: "version"]?.int
         if let written = document[member: "status"]?.string {
@@ -139,6 +161,10 @@ extension Journey {
                 guard let frame = on[place].flatMap({ Frame($0, at: place) }) else { return nil }
                 frames.append(frame)
             }
+            for service in document[member: "own"]?.elements ?? [] {
+                guard let service = OwnedService(service, startOfJourney: startedAt) else { return nil }
+                owned.append(service)
+            }
             flow = coordinators.first?.flow
             version = coordinators.first?.version
             if let written = document[member: "task"] {
@@ -151,7 +177,7 @@ extension Journey {
             id: id, status: status, step: UInt64(step), frames: frames, coordinators: coordinators, flow: flow,
             version: version, outcome: document[member: "outcome"]?.string, output: document[member: "output"],
             startedAt: startedAt, movedAt: movedAt, enteredAt: enteredAt, expiresAt: expiresAt, dueAt: dueAt,
-            task: task)
+            task: task, owned: owned, isOfUser: document[member: "user"]?.int == 1)
     }
 }
 
@@ -161,6 +187,18 @@ extension PendingTask {
             return nil
         }
         self.init(number: UInt64(number), name: name, input: input)
+    }
+}
+
+extension OwnedService {
+    fileprivate init?(_ document: JSONDocument, startOfJourney: Int64) {
+        guard let coordinator = document[0]?.int, let name = document[1]?.string,
+            let revision = document[2]?.int, revision >= 0, let state = document[5]
+        else { return nil }
+        self.init(
+            coordinator: coordinator, name: name, revision: UInt64(revision),
+            createdAt: startOfJourney &+ Int64(document[3]?.int ?? 0),
+            updatedAt: startOfJourney &+ Int64(document[4]?.int ?? 0), document: state)
     }
 }
 

@@ -1,7 +1,9 @@
 extension Journey {
     /// A property that no engine gives a journey, whatever its flows: an imported journey may be anything that can be
     /// read. Nil when there is none.
-    var flaw: JourneyFlaw? { flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames : nil) }
+    var flaw: JourneyFlaw? {
+        flawOfTimes ?? (isActive ? flawOfCoordinators ?? flawOfFrames ?? flawOfOwned : nil)
+    }
 
     /// JSON numbers are exact up to here (RFC 8259, section 6), and adding a duration to such a time cannot overflow.
     private static let latest: Int64 = 1 << 53
@@ -37,6 +39,19 @@ extension Journey {
             }
             guard child.startedBy?.isEmpty == false else { return flaw(6, "must be the state that started it") }
             known.append(child.id)
+        }
+        return nil
+    }
+
+    /// Each service must belong to a coordinator, which has one of a name.
+    private var flawOfOwned: JourneyFlaw? {
+        for (place, service) in owned.enumerated() {
+            let isFirst = owned.place(of: service.name, service.coordinator) == place
+            let isTimely = [service.createdAt, service.updatedAt].allSatisfy { (0...Self.latest).contains($0) }
+            guard isFirst, isTimely, self.place(of: service.coordinator) != nil else {
+                return JourneyFlaw(
+                    pointer: "/own/\(place)", detail: "must be the one of its name of a coordinator that is there")
+            }
         }
         return nil
     }

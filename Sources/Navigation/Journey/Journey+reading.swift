@@ -21,6 +21,7 @@ extension Journey {
         var coordinators: [Coordinator] = []
         var frames: [Frame] = []
         var task: PendingTask?
+        var owned: [OwnedService] = []
         let status: JourneyStatus
         let flow: String
         let version: Int
@@ -38,6 +39,10 @@ extension Journey {
             frames.reserveCapacity(8)
             while !json.endsArray() { frames.append(try Frame(reading: &json, at: frames.count)) }
             if json.isName("task") { task = try PendingTask(reading: &json) }
+            if json.isName("own") {
+                try json.beginArray()
+                while !json.endsArray() { owned.append(try OwnedService(reading: &json, startOfJourney: startedAt)) }
+            }
         } else {
             try json.name("status")
             guard let known = JourneyStatus(rawValue: try json.string()) else { throw .notAJourney }
@@ -51,11 +56,13 @@ extension Journey {
         // Not a conditional expression: there, nil would mean the document null.
         var output: JSONDocument?
         if json.isName("output") { output = try json.document() }
+        let isOfUser = json.isName("user") ? try json.int() == 1 : false
         try json.endObject()
         self.init(
             id: id, status: status, step: step, frames: frames, coordinators: coordinators, flow: flow,
             version: version, outcome: outcome, output: output, startedAt: startedAt, movedAt: movedAt ?? startedAt,
-            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task)
+            enteredAt: enteredAt ?? movedAt ?? startedAt, expiresAt: expiresAt, dueAt: dueAt, task: task,
+            owned: owned, isOfUser: isOfUser)
     }
 }
 
@@ -65,6 +72,17 @@ extension PendingTask {
         let number = try json.int()
         guard number > 0 else { throw .notAJourney }
         self.init(number: UInt64(number), name: try json.string(), input: try json.document())
+        try json.endArray()
+    }
+}
+
+extension OwnedService {
+    fileprivate init(reading json: inout JSONReader, startOfJourney: Int64) throws(JSONReadError) {
+        try json.beginArray()
+        self.init(
+            coordinator: Int(try json.int()), name: try json.string(), revision: UInt64(clamping: try json.int()),
+            createdAt: startOfJourney &+ (try json.int()), updatedAt: startOfJourney &+ (try json.int()),
+            document: try json.document())
         try json.endArray()
     }
 }

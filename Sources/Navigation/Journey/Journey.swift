@@ -36,6 +36,10 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var dueAt: Int64?
     /// The work outside that the journey waits for.
     public internal(set) var task: PendingTask?
+    /// What coordinators own and somebody has written, oldest first.
+    public internal(set) var owned: [OwnedService] = []
+    /// Whether a user was signed in when the journey last moved.
+    public package(set) var isOfUser = false
 }
 
 extension Journey {

@@ -48,7 +48,7 @@ public struct FlowLoader: Sendable {
             problems.append(reader.problems)
         }
         let catalog = FlowCatalog(loaded.map(\.flow))
-        let check = CatalogCheck(catalog: catalog, known: known)
+        let check = CatalogCheck(catalog: catalog, known: known, services: services)
         for flow in loaded {
             problems[flow.order] += check.problems(of: flow)
         }

@@ -31,7 +31,7 @@ struct FlowReader {
 
     static let keys = [
         "id", "version", "description", "initial", "input", "guards", "accepts", "on", "entry", "exit", "timeout",
-        "in_flight", "migrations", "states", "backend",
+        "in_flight", "migrations", "states", "backend", "owns", "concurrency", "bound_to",
     ]
 
     /// Returned even when the rest cannot be used: two files with the same id and version are a problem in any case.
@@ -80,7 +80,7 @@ struct FlowReader {
             id: heading.id, version: heading.version, summary: summary, document: document, states: read,
             initial: initial, guards: namedGuards, events: events, accepts: flowShapes, entry: entry, exit: exit,
             input: input,
-            timeout: timeout, inFlight: inFlight, migrations: migrations)
+            timeout: timeout, inFlight: inFlight, migrations: migrations, ownership: readOwnership(document))
         return (heading, flow)
     }
 

@@ -185,7 +185,8 @@ public struct FlowPaths {
         }
         let coordinators = journey.coordinators.map { "\($0.id) \($0.flow) \($0.startedBy ?? "") \($0.input)" }
         let services = situation.services.changed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-        return "\(frames) \(coordinators) \(services)"
+        let owned = journey.owned.map { "\($0.coordinator) \($0.name) \($0.document)" }
+        return "\(frames) \(coordinators) \(services) \(owned)"
     }
 }
 

@@ -69,7 +69,7 @@ extension RouteSearch {
     /// Whether the `requires` of a frame's screen hold.
     func isOpen(_ frame: Frame) -> Bool {
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame) else { return false }
-        return services.meet(screen.requires) { scope(of: frame.coordinator) }
+        return services.meet(screen.requires, seenBy: owners(of: frame.coordinator)) { scope(of: frame.coordinator) }
     }
 
     /// All transitions of a list, with nil as the obstacle of the one that would be taken: the first whose guard holds.

@@ -14,6 +14,8 @@ import JSONDocument
 struct RouteSearch {
     /// A coordinator of the journey, or one that would be started on the way. It is known by its index in the search.
     struct Coordinator {
+        /// The journey's number of it; one that it does not have for a coordinator that would be started.
+        let id: Int
         let flow: FlowDefinition
         let parent: Int?
         /// The state of the parent's flow.
@@ -78,7 +80,7 @@ struct RouteSearch {
                 coordinator.startedBy.flatMap { coordinators[parent].flow.place(of: $0) }
             }
             known[coordinator.id] = coordinators.count
-            add(flow, parent: parent, startedBy: startedBy, input: coordinator.input)
+            add(flow, id: coordinator.id, parent: parent, startedBy: startedBy, input: coordinator.input)
         }
         standing = coordinators.count
         var top: Int?
@@ -135,11 +137,14 @@ struct RouteSearch {
     }
 
     @discardableResult
-    mutating func add(_ flow: FlowDefinition, parent: Int?, startedBy: Int?, input: JSONDocument) -> Int {
+    mutating func add(
+        _ flow: FlowDefinition, id: Int? = nil, parent: Int?, startedBy: Int?, input: JSONDocument
+    ) -> Int {
         let wanted = flow.place(of: screen).flatMap { flow.states[$0].isScreen ? $0 : nil }
         coordinators.append(
             Coordinator(
-                flow: flow, parent: parent, startedBy: startedBy, input: input, wanted: wanted,
+                id: id ?? (1 << 32) + coordinators.count, flow: flow, parent: parent, startedBy: startedBy,
+                input: input, wanted: wanted,
                 isVisited: Array(repeating: false, count: flow.states.count)))
         return coordinators.count - 1
     }
@@ -157,8 +162,18 @@ struct RouteSearch {
 
     func scope(of coordinator: Int, event: DataScope.EventData = .unknown) -> DataScope {
         DataScope(
-            flow: coordinators[coordinator].flow, services: services, event: event,
+            flow: coordinators[coordinator].flow, services: services, owners: owners(of: coordinator), event: event,
             input: coordinators[coordinator].input, output: nil, now: now)
+    }
+
+    /// Which services coordinators own, as ``StepRun/owners(of:)``.
+    func owners(of coordinator: Int) -> ServiceOwners {
+        var owners = ServiceOwners()
+        for place in sequence(first: coordinator, next: { coordinators[$0].parent }) {
+            let names = coordinators[place].flow.ownership.services
+            if !names.isEmpty { owners.levels.append(.init(coordinator: coordinators[place].id, names: names)) }
+        }
+        return owners
     }
 }
 

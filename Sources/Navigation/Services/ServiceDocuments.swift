@@ -14,6 +14,18 @@ public protocol ServiceDocuments {
     /// The JSON text of ``document(of:)``, where it is stored; nil makes the engine serialize the document.
     func text(of service: String) -> [UInt8]?
 
+    /// The session's revision at the last write of a service; 0 when it was never written.
+    func revision(of service: String) -> UInt64
+
+    /// How long an instance of a service lives; milliseconds, nil without an end.
+    func lifetime(of service: String) -> Int64?
+
+    /// The state that is kept of a document that fits: completed from the default, where the service does that.
+    func completed(_ document: JSONDocument, in service: String) -> JSONDocument
+
+    /// Whether the patch of a migration has changed the session's services already: it does so once a session.
+    func isPatched(_ patch: ServicePatch) -> Bool
+
     /// Why a document cannot be the state of a service, with pointers within the document; empty when it can.
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation]
 }
@@ -21,6 +33,18 @@ public protocol ServiceDocuments {
 extension ServiceDocuments {
     /// No text is stored.
     public func text(of service: String) -> [UInt8]? { nil }
+
+    /// Revisions are not counted.
+    public func revision(of service: String) -> UInt64 { 0 }
+
+    /// Without an end.
+    public func lifetime(of service: String) -> Int64? { nil }
+
+    /// As it is.
+    public func completed(_ document: JSONDocument, in service: String) -> JSONDocument { document }
+
+    /// No patch is known.
+    public func isPatched(_ patch: ServicePatch) -> Bool { false }
 }
 
 /// A change of one service by a step.
@@ -57,9 +81,14 @@ public struct ServiceDirectory: Sendable {
         public let schema: JSONDocument?
         /// Whether flows may only read it, such as the signed-in user.
         public let isReadOnly: Bool
+        /// Whether to warn of a flow that alone writes it and does not own it.
+        public let isOwnable: Bool
 
         /// A service that flows may use.
-        public init(name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false) {
+        public init(
+            name: String, schema: JSONDocument? = nil, isReadOnly: Bool = false, isOwnable: Bool = false
+        ) {
+            self.isOwnable = isOwnable
             self.name = name
             self.schema = schema
             self.isReadOnly = isReadOnly
@@ -68,11 +97,14 @@ public struct ServiceDirectory: Sendable {
 
     /// The names of all services, sorted.
     public let names: [String]
+    /// The names of the services that belong to a flow, as far as only one flow uses them.
+    let ownable: Set<String>
     private let entries: [String: Entry]
 
     /// Of several entries with one name, the first counts.
     public init(_ entries: [Entry]) {
         names = entries.map(\.name).sorted()
+        ownable = Set(entries.filter(\.isOwnable).map(\.name))
         self.entries = Dictionary(entries.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -24,6 +24,19 @@ extension FlowEngine {
         let text = try run.view(timesMovedBy: shift)
         return (text, run.services.memory)
     }
+
+    /// The view of a journey that cannot go on. It needs no flow.
+    package func textOfStuck(_ journey: Journey, timesMovedBy shift: Int64) -> ViewText {
+        var json = JSONWriter(reservingCapacity: 256)
+        json.beginObject()
+        StepRun.writeHead(of: journey, status: "stuck", to: &json)
+        json.add(StepRun.noScreen)
+        StepRun.writeEnd(of: journey, timesMovedBy: shift, to: &json)
+        json.endObject()
+        var tag = ViewTag(journey.step)
+        tag.mix("stuck")
+        return ViewText(bytes: json.bytes, isRestless: true, tag: tag.value)
+    }
 }
 
 /// The view of a journey as JSON text.
@@ -31,6 +44,30 @@ package struct ViewText: Sendable {
     package let bytes: [UInt8]
     /// Whether the view may change at any moment, because a guard compares with the time.
     package let isRestless: Bool
+    /// Changes with everything that the view shows: the step, the documents, and what can be done.
+    package let tag: UInt64
+}
+
+/// Mixes numbers to one that is the same in every process.
+struct ViewTag {
+    private(set) var value: UInt64
+
+    init(_ step: UInt64) {
+        value = step
+        mix(0)
+    }
+
+    mutating func mix(_ number: UInt64) {
+        // The finalizer of SplitMix64, which spreads each bit over all.
+        value = (value ^ number) &+ 0x9E37_79B9_7F4A_7C15
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        value ^= value >> 31
+    }
+
+    mutating func mix(_ text: String) {
+        for byte in text.utf8 { mix(UInt64(byte)) }
+    }
 }
 
 /// Writes the view of a journey. Nothing else does: ``JourneyView`` reads this text.
@@ -38,25 +75,42 @@ extension StepRun {
     /// - Parameter shift: is added to the times; milliseconds.
     mutating func view(timesMovedBy shift: Int64) throws(JourneyRefusal) -> ViewText {
         var json = JSONWriter(reservingCapacity: 1_024)
+        var tag = ViewTag(journey.step)
         json.beginObject()
-        json.add(#""id":"#, journey.id)
-        json.add(#","flow":"#, journey.flow)
-        json.add(#","version":"#, journey.version)
-        json.add(#","status":"#, journey.status.rawValue)
-        json.add(#","step":"#, journey.step)
+        Self.writeHead(of: journey, status: journey.status.rawValue, to: &json)
         if journey.isActive, let top = journey.frames.last {
             let screen = try screen(of: top)
             json.add(screen.text.screen(top.presentation))
-            writeData(of: screen, to: &json)
+            let owners = try owners(of: top.coordinator)
+            writeData(of: screen, seenBy: owners, to: &json, &tag)
             json.add(#"}},"events":["#)
-            try writeEvents(of: screen, to: &json)
-            json.add(try canGoBack() ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
+            try writeEvents(of: screen, seenBy: owners, to: &json, &tag)
+            let canGoBack = try canGoBack()
+            if canGoBack { tag.mix(1) }
+            json.add(canGoBack ? #"],"can_go_back":true,"stack":["# : #"],"can_go_back":false,"stack":["#)
             writeStack(to: &json)
             json.add(#"],"coordinators":"#)
             writeCoordinators(to: &json)
         } else {
-            json.add(#","screen":null,"events":[],"can_go_back":false,"stack":[],"coordinators":null"#)
+            json.add(Self.noScreen)
         }
+        Self.writeEnd(of: journey, timesMovedBy: shift, to: &json)
+        json.endObject()
+        return ViewText(bytes: json.bytes, isRestless: isRestless(), tag: max(tag.value, 1))
+    }
+
+    fileprivate static let noScreen: StaticString =
+        #","screen":null,"events":[],"can_go_back":false,"stack":[],"coordinators":null"#
+
+    fileprivate static func writeHead(of journey: Journey, status: String, to json: inout JSONWriter) {
+        json.add(#""id":"#, journey.id)
+        json.add(#","flow":"#, journey.flow)
+        json.add(#","version":"#, journey.version)
+        json.add(#","status":"#, status)
+        json.add(#","step":"#, journey.step)
+    }
+
+    fileprivate static func writeEnd(of journey: Journey, timesMovedBy shift: Int64, to json: inout JSONWriter) {
         json.add(#","outcome":"#, journey.outcome)
         if let output = journey.output { json.add(#","output":"#, output) } else { json.add(#","output":null"#) }
         json.add(#","started_at":"#, Timestamp(millisecondsSince1970: journey.startedAt &+ shift))
@@ -65,8 +119,6 @@ extension StepRun {
         } else {
             json.add(#","expires_at":null"#)
         }
-        json.endObject()
-        return ViewText(bytes: json.bytes, isRestless: isRestless())
     }
 
     private mutating func isRestless() -> Bool {
@@ -77,11 +129,15 @@ extension StepRun {
         return false
     }
 
-    private func writeData(of screen: PreparedScreen, to json: inout JSONWriter) {
+    private func writeData(
+        of screen: PreparedScreen, seenBy owners: ServiceOwners, to json: inout JSONWriter, _ tag: inout ViewTag
+    ) {
         var isFirst = true
         for (place, service) in screen.screen.data.enumerated() {
-            let text = services.text(of: service)
-            guard let document = text == nil ? services.document(of: service) : .null else { continue }
+            let owner = owners.owner(of: service)
+            let text = services.text(of: service, owner: owner)
+            guard let document = text == nil ? services.document(of: service, owner: owner) : .null else { continue }
+            tag.mix(services.revision(of: service, owner: owner))
             if !isFirst { json.add(",") }
             isFirst = false
             json.add(screen.text.dataNames[place])
@@ -90,14 +146,18 @@ extension StepRun {
     }
 
     private mutating func writeEvents(
-        of screen: PreparedScreen, to json: inout JSONWriter
+        of screen: PreparedScreen, seenBy owners: ServiceOwners, to json: inout JSONWriter, _ tag: inout ViewTag
     ) throws(JourneyRefusal) {
-        if journey.coordinators.count == 1, let shapes = screen.eventShapes, services.fit(shapes) {
+        if journey.coordinators.count == 1, let shapes = screen.eventShapes, services.fit(shapes, seenBy: owners) {
             return json.add(screen.text.events)
         }
         let reactions = try reactions()
         for place in reactions.indices {
             let obstacles = try obstacles(to: reactions[place])
+            for obstacle in obstacles {
+                tag.mix(UInt64(place))
+                tag.mix(obstacle.pointer)
+            }
             json.add(event: reactions[place].rule.event, why: obstacles, isFirst: place == 0)
         }
     }

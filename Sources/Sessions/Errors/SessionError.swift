@@ -10,7 +10,9 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     /// The limit of sessions is reached.
     case tooManySessions
     case notRegistered(service: String)
-    /// Public clients cannot write the service.
+    /// The session has no journey of that id.
+    case noJourney(String)
+    /// Public clients cannot write it.
     case readOnly(service: String)
     /// The service is not, or no longer, in the state that the caller expects.
     case preconditionFailed(service: String, current: ServiceETag)
@@ -54,6 +56,7 @@ extension SessionError: CustomStringConvertible {
         case .ended: "The session has ended."
         case .tooManySessions: "The limit of sessions is reached."
         case .notRegistered(let service): "There is no service '\(service)'."
+        case .noJourney(let id): "There is no journey '\(id)'."
         case .readOnly(let service): "Service '\(service)' can only be read."
         case .preconditionFailed(let service, let current):
             "Service '\(service)' is in another state than expected: its entity tag is \(current)."

@@ -24,7 +24,7 @@ extension Sessions {
         let digest = token.digest
         try await session.transact { pending in
             if let former = pending.details.userID, !former.isExactly(userID) {
-                pending.removeAll(where: \.isUserBound)
+                try session.leaveUser(on: &pending)
             }
             pending.details.userID = userID
             pending.details.retiredTokens = []
@@ -37,7 +37,7 @@ extension Sessions {
     /// Signs the user out: removes `user` and all services that are bound to a user. The session continues.
     package func detachUser(from session: Session) async throws {
         try await session.transact { pending in
-            pending.removeAll(where: \.isUserBound)
+            try session.leaveUser(on: &pending)
             if pending.details.userID != nil { pending.details.userID = nil }
         }
     }

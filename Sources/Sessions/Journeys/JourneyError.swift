@@ -4,10 +4,12 @@ import Navigation
 package enum JourneyError: Error, Sendable, Equatable {
     /// The session has no journey of that id.
     case notFound(String)
-    /// The journey does not stand where the caller expects it.
+    /// The journey is not what the caller expects it to be.
     ///
-    /// - current: the step at which it stands; 0 when there is no such journey.
-    case preconditionFailed(current: UInt64)
+    /// - current: the entity tag of what it shows; nil when there is no such journey.
+    case preconditionFailed(current: ServiceETag?)
+    /// The flow takes no event that does not say what its sender saw.
+    case preconditionRequired
     /// As many journeys as a session may have, and none of them is over.
     case tooMany(limit: Int)
     /// `main` is to be begun, and neither the caller nor the configuration names a flow for it.
@@ -20,8 +22,9 @@ extension JourneyError: CustomStringConvertible {
         switch self {
         case .notFound(let id): "There is no journey '\(id)'."
         case .preconditionFailed(let current):
-            current == 0
-                ? "There is no such journey yet." : "The journey stands elsewhere: its entity tag is \"\(current)\"."
+            current.map { "The journey has changed: its entity tag is \($0)." } ?? "There is no such journey yet."
+        case .preconditionRequired:
+            "The flow takes an event only with If-Match, or with the step that the sender saw."
         case .tooMany(let limit): "The session has \(limit) journeys, and all of them are running."
         case .noMainFlow: "A flow is needed: none is configured for the journey 'main'."
         }

@@ -55,13 +55,6 @@ final class JourneyMemory: Sendable {
         }
     }
 
-    /// The same, knowing how journeys were shown to somebody who was slower.
-    func hearing(of other: JourneyMemory) -> JourneyMemory {
-        let views = views.map { $0.hearing(of: other.view(of: $0.journey)) }
-        guard !views.elementsEqual(self.views, by: ===) else { return self }
-        return JourneyMemory(text: text, kept: kept, documents: documents, guards: guards, views: views)
-    }
-
     /// The journeys that were kept as these bytes; nil when nobody knows.
     func journeys(keptAs bytes: [UInt8]) -> KeptJourneys? {
         bytes.isIdentical(to: text) ? kept : nil
@@ -78,6 +71,8 @@ struct KnownDocument: Sendable {
     let service: RegisteredService
     /// Nil for a default that nobody has written.
     let text: [UInt8]?
+    /// The session's at that write; 0 for a default.
+    let revision: UInt64
     let document: JSONDocument
 }
 

@@ -12,30 +12,49 @@ extension JourneyWork {
     /// - Parameter entry: as the last step has made it, if one was taken.
     mutating func text(of entry: KeptJourney) throws -> JourneyText {
         if let prepared { return try remember(prepared, of: entry.journey) }
+        if let problem = engine.obstacle(to: entry.journey, services: documents, now: pending.now) {
+            return try stuckText(of: entry.journey, problem)
+        }
         let (text, guards) = try engine.textAndMemory(
             entry.journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
         self.guards = guards
         return try remember(text, of: entry.journey)
     }
 
+    /// The entity tag of what a client is shown now.
+    mutating func etag(of entry: KeptJourney) throws -> ServiceETag {
+        if !pending.isRecordChanged, let known = pending.memory?.view(of: entry.journey.id),
+            known.revision == pending.base.revision, known.dueAt.map({ pending.now < $0 }) ?? true
+        {
+            return known.etag
+        }
+        return try text(of: entry).etag
+    }
+
     /// How much later the clock that people read is.
     var clockShift: Int64 { environment.clock.wall(at: pending.now) &- pending.now }
 
+    private func stuckText(of journey: Journey, _ problem: JourneyRefusal) throws -> JourneyText {
+        if let failure = documents.failure { throw failure }
+        let view = engine.textOfStuck(journey, timesMovedBy: clockShift)
+        return JourneyText(
+            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
+            dueAt: journey.dueAt, problem: problem)
+    }
+
+    private var shownRevision: UInt64 { pending.isRecordChanged ? pending.revision : pending.base.revision }
+
     /// Keeps for the next one what this one has found out.
-    ///
-    /// - Returns: the text, with what is known from the one that was here before.
     private mutating func remember(_ view: ViewText, of journey: Journey) throws -> JourneyText {
         if let failure = documents.failure { throw failure }
-        let isAsMoved = pending.isRecordChanged || isLastCommit(journey)
         let former = pending.newMemory ?? pending.memory
         let text = JourneyText(
-            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: journey.step),
-            revision: pending.isRecordChanged ? pending.revision : pending.base.revision,
-            dueAt: earlier(journey.dueAt, pending.nextEnd), isOnlyFormOfStep: isAsMoved && !view.isRestless
-        ).knowing(former?.view(of: journey.id))
+            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
+            dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)))
         // The newest first. Others that were shown stay as they are: looking at one says nothing of them. What may look
         // otherwise at any moment is of no use to others.
-        var views = view.isRestless ? [] : [text.remembered]
+        let isUseful = !view.isRestless && view.bytes.count <= JourneyText.mostRememberedBytes
+        var views = isUseful ? [text] : []
         if let former { for other in former.views where other.journey != journey.id { views.append(other) } }
         pending.newMemory = JourneyMemory(
             text: pending.document(of: coordinator)?.bytes ?? [], kept: kept, documents: documents.known,
@@ -43,16 +62,14 @@ extension JourneyWork {
         return text
     }
 
-    /// Whether the step that brought the journey where it is was the session's last commit.
-    private func isLastCommit(_ journey: Journey) -> Bool {
-        guard let document = pending.document(of: coordinator), document.revision == pending.base.revision else {
-            return false
+    /// When the first of the services that coordinators own comes to the end of its lifetime; nil when none does.
+    private func endOfOwned(in journey: Journey) -> Int64? {
+        var next: Int64?
+        for service in journey.owned {
+            guard let lifetime = documents.lifetime(of: service.name) else { continue }
+            next = earlier(next, service.createdAt + lifetime)
         }
-        // It may have been another journey's, or that one was given up.
-        return document.updatedAt == journey.movedAt
-            && kept.entries.allSatisfy { $0.journey.id == journey.id || $0.journey.movedAt < journey.movedAt }
-            // What has come to the end of its lifetime since is gone without a commit.
-            && pending.documents.count == pending.base.services.count
+        return next
     }
 }
 

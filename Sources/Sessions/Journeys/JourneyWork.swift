@@ -37,6 +37,7 @@ struct JourneyWork {
         self.coordinator = coordinator
         self.environment = environment
         self.guards = guards
+        if !kept.patched.isEmpty { documents.patched = kept.patched }
     }
 
     private static func kept(
@@ -59,12 +60,32 @@ struct JourneyWork {
     var engine: FlowEngine { environment.journeys.engine }
     private var limit: Int { environment.settings.maxDocumentSize }
 
-    /// The journey of that id, if it stands where the caller expects it.
-    func journey(_ id: String, if condition: WriteCondition = .none) throws(JourneyError) -> KeptJourney {
-        guard let entry = kept[id] else { throw .notFound(id) }
-        let step = entry.journey.step
-        guard condition.holds(atStep: step) else { throw .preconditionFailed(current: step) }
+    /// The journey of that id, if it is what the caller expects.
+    mutating func journey(_ id: String, if condition: WriteCondition = .none) throws -> KeptJourney {
+        guard let entry = kept[id] else { throw JourneyError.notFound(id) }
+        if condition.isEmpty { return entry }
+        let current = try etag(of: entry)
+        guard condition.holds(forJourney: (entry.journey.step, current)) else {
+            throw JourneyError.preconditionFailed(current: current)
+        }
         return entry
+    }
+
+    /// The running journey of a flow that moved last, after what time has done to it; nil when there is none.
+    mutating func running(_ flow: String, version: Int?) throws -> KeptJourney? {
+        let candidates = kept.entries.filter { entry in
+            entry.journey.isActive && entry.journey.flow == flow
+                && version.map { $0 == entry.journey.version } ?? true
+        }
+        for entry in candidates.sorted(by: { $0.journey.movedAt > $1.journey.movedAt }) {
+            try advanceIfPossible(entry)
+            guard let entry = kept[entry.journey.id], entry.journey.isActive,
+                engine.obstacle(to: entry.journey, services: documents, now: pending.now) == nil
+            else { continue }
+            return entry
+        }
+        if let failure = documents.failure { throw failure }
+        return nil
     }
 
     /// Whether something has to be committed before the journey is looked at.
@@ -90,6 +111,11 @@ struct JourneyWork {
             let step = try engine.advance(entry.journey, services: documents, now: pending.now)
         else { return }
         try take(step)
+    }
+
+    /// The same for a journey that may be stuck.
+    mutating func advanceIfPossible(_ entry: KeptJourney) throws {
+        do { try advance(entry) } catch is JourneyRefusal {}
     }
 
     @discardableResult
@@ -121,14 +147,19 @@ struct JourneyWork {
                 journey, flow: flow ?? journey.flow, input: input, services: documents, now: pending.now))
     }
 
-    /// - Parameter isFromBackend: whether the events that a flow's `backend` names are accepted, too.
+    /// - Parameters:
+    ///   - condition: holds already; see ``journey(_:if:)``.
+    ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
     mutating func send(
-        _ event: String, data: JSONDocument?, to entry: KeptJourney, isFromBackend: Bool = false
+        _ event: String, data: JSONDocument?, to entry: KeptJourney, if condition: WriteCondition = .none,
+        isFromBackend: Bool = false
     ) throws -> KeptJourney {
+        guard condition.saysWhatWasSeen || !engine.isFirstWrite(entry.journey) else {
+            throw JourneyError.preconditionRequired
+        }
         let (step, text) = try engine.sendAndShow(
             event, data: data, to: entry.journey, isFromBackend: isFromBackend, services: documents, now: pending.now,
-            knowing: guards,
-            timesMovedBy: clockShift)
+            knowing: guards, timesMovedBy: clockShift)
         let moved = try take(step)
         // The text says the step that was taken, which may have been raised.
         if moved.journey.step == step.journey.step { prepared = text }
@@ -167,9 +198,6 @@ struct JourneyWork {
         }
         note(journey.task, of: journey)
         kept.forget(journey.id)
-        // Or it would be taken for the step of one that moved just before, see `isLastCommit`.
-        for other in kept.entries { pending.beLater(than: other.journey.movedAt) }
-
         tell(.journeyAbandoned(id: journey.id))
         try keep()
     }
@@ -186,6 +214,14 @@ struct JourneyWork {
         let former = kept[step.journey.id]?.journey
         let wasRunning = former?.isActive ?? false
         var entry = kept.keep(KeptJourney(step.journey))
+        for patch in step.patches { kept.note(patch) }
+        documents.patched = kept.patched
+        let former = kept[step.journey.id]?.journey
+        let wasRunning = former?.isActive ?? false
+        var journey = step.journey
+        if !journey.owned.isEmpty { journey.stampOwned(revision: pending.revision, at: pending.now) }
+        journey.isOfUser = pending.hasUser
+        var entry = kept.keep(KeptJourney(journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
         // was asked for. So a step is never above twice the revision.
         let floor = 2 * pending.base.details.revisionFloor
@@ -232,17 +268,18 @@ struct JourneyWork {
             let (state, _) = service.fit(document)
             let text = try service.bounded(state.serialized(), by: limit)
             pending.write(service, text)
-            documents.replace(service, by: state, keptAs: text)
+            documents.replace(service, by: state, keptAs: text, revision: pending.revision)
         case .cleared:
             pending.clear(service)
-            documents.replace(service, by: service.default, keptAs: nil)
+            documents.replace(
+                service, by: service.default, keptAs: nil, revision: pending.etag(of: service).revision)
         case .removed:
             pending.remove(service)
-            documents.replace(service, by: service.default, keptAs: nil)
+            documents.replace(service, by: service.default, keptAs: nil, revision: 0)
         }
     }
 
-    private mutating func keep() throws(SessionError) {
+    mutating func keep() throws(SessionError) {
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
         pending.write(coordinator, try coordinator.bounded(kept.bytes(former: former), by: limit))
     }

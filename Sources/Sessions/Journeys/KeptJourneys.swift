@@ -8,8 +8,15 @@ struct KeptJourneys: Sendable {
     /// never comes back. Other ids do not come back either.
     private var formerStep: UInt64 = 0
 
+    /// The patches of migrations that the session's services have had: each changes them once.
+    private(set) var patched: [ServicePatch] = []
+
     /// Whether nothing would be missed without it.
-    var isEmpty: Bool { entries.isEmpty && formerStep == 0 }
+    var isEmpty: Bool { entries.isEmpty && formerStep == 0 && patched.isEmpty }
+
+    mutating func note(_ patch: ServicePatch) {
+        if !patched.contains(patch) { patched.append(patch) }
+    }
 
     var journeys: [Journey] { entries.map(\.journey) }
 
@@ -46,9 +53,15 @@ struct KeptJourneys: Sendable {
     }
 
     /// Counts the steps on from those of the journeys that were there before: an entity tag never comes back.
-    mutating func takePlace(of former: KeptJourneys) {
+    ///
+    /// - Parameter revision: the session's from now on, which what the journeys own gets, too.
+    mutating func takePlace(of former: KeptJourneys, _ revision: UInt64) {
         for place in entries.indices {
-            let journey = entries[place].journey
+            var journey = entries[place].journey
+            if !journey.owned.isEmpty {
+                journey.raiseOwned(to: revision)
+                entries[place] = KeptJourney(journey)
+            }
             let isMain = journey.id == JourneySettings.mainID
             guard let step = former[journey.id]?.journey.step ?? (isMain ? former.formerStep : nil), step > 0 else {
                 continue
@@ -90,6 +103,17 @@ extension KeptJourneys {
         json.beginArray()
         for entry in entries { entry.write(to: &json) }
         json.endArray()
+        if !patched.isEmpty {
+            json.name("patched")
+            json.beginArray()
+            for patch in patched {
+                json.beginArray()
+                json.string(patch.flow)
+                json.int(patch.version)
+                json.endArray()
+            }
+            json.endArray()
+        }
         if formerStep > 0 { json.add(#","step":"#, formerStep) }
         json.endObject()
         return json.bytes
@@ -114,6 +138,10 @@ extension KeptJourneys {
             guard let journey = Journey(element) else { return nil }
             entries.append(KeptJourney(journey))
         }
+        for patch in document[member: "patched"]?.elements ?? [] {
+            guard let flow = patch[0]?.string, let version = patch[1]?.int else { return nil }
+            patched.append(ServicePatch(flow: flow, version: version))
+        }
         guard let step = document[member: "step"] else { return }
         guard let number = step.int, number >= 0 else { return nil }
         formerStep = UInt64(number)
@@ -127,6 +155,15 @@ extension KeptJourneys {
         try json.beginArray()
         while !json.endsArray() { entries.append(KeptJourney(try Journey(reading: &json))) }
         guard !json.endsObject() else { return }
+        if json.isName("patched") {
+            try json.beginArray()
+            while !json.endsArray() {
+                try json.beginArray()
+                patched.append(ServicePatch(flow: try json.string(), version: Int(try json.int())))
+                try json.endArray()
+            }
+            guard !json.endsObject() else { return }
+        }
         try json.name("step")
         guard let step = UInt64(exactly: try json.int()) else { throw JSONReadError(offset: 0) }
         formerStep = step

@@ -20,7 +20,8 @@ extension Session {
         }
         return try await transact { [self] pending in
             var work = try JourneyWork(on: pending, environment)
-            for entry in work.kept.entries { try work.advance(entry) }
+            // One that cannot go on is shown as stuck, and hides no other.
+            for entry in work.kept.entries { try work.advanceIfPossible(entry) }
             let shown = try work.kept.entries.map { try work.shown($0) }
             pending = work.pending
             return shown
@@ -30,7 +31,7 @@ extension Session {
     /// Where a journey stands.
     nonisolated(nonsending) package func journey(_ id: String) async throws -> ShownJourney {
         if let shown = try residentJourney(id) { return shown }
-        return try await drive(id) { work in try work.shown(try work.journey(id)) }
+        return try await drive(id, isLook: true) { work in try work.shown(try work.journey(id)) }
     }
 
     /// The same without waiting.
@@ -60,10 +61,22 @@ extension Session {
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
     ) async throws -> ShownJourney {
+        try await startJourney(flow: flow, version: version, input: input, at: screen, resumes: false).shown
+    }
+
+    /// The same, or the running journey of the flow, if `resumes` and there is one.
+    ///
+    /// - Returns: the journey, and whether it was started.
+    nonisolated(nonsending) package func startJourney(
+        flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil, resumes: Bool
+    ) async throws -> (shown: ShownJourney, isNew: Bool) {
         let id = JourneyID.make(environment.random)
         return try await drive(nil) { work in
+            if resumes, let running = try work.running(flow, version: version) {
+                return (try work.shown(running), false)
+            }
             let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
-            return try work.shown(journey)
+            return (try work.shown(journey), true)
         }
     }
 
@@ -84,7 +97,7 @@ extension Session {
                 return (try work.shown(again), false)
             }
             guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
-            guard condition.holds(atStep: nil) else { throw JourneyError.preconditionFailed(current: 0) }
+            guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)
             return (try work.shown(journey), true)
@@ -101,8 +114,9 @@ extension Session {
     ) async throws -> ShownJourney {
         try await drive(id) { work in
             // In two statements: what is called on the value first would not see what the second does to it.
+            let standing = try work.journey(id, if: condition)
             let moved = try work.send(
-                event, data: data, to: try work.journey(id, if: condition), isFromBackend: isFromBackend)
+                event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
             return try work.shown(moved)
         }
     }
@@ -118,8 +132,9 @@ extension Session {
     ) {
         transact { [self] pending in
             try work(on: id, &pending) { work in
+                let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
-                    event, data: data, to: try work.journey(id, if: condition), isFromBackend: isFromBackend)
+                    event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
                 return try work.text(of: moved)
             }
         } then: {
@@ -134,7 +149,8 @@ extension Session {
         journey id: String, to screen: String, condition: WriteCondition = .none
     ) async throws -> (shown: ShownJourney, path: [String]) {
         try await drive(id) { work in
-            let (journey, path) = try work.navigate(try work.journey(id, if: condition), to: screen)
+            let standing = try work.journey(id, if: condition)
+            let (journey, path) = try work.navigate(standing, to: screen)
             return (try work.shown(journey), path)
         }
     }
@@ -143,29 +159,37 @@ extension Session {
     nonisolated(nonsending) package func abandonJourney(
         _ id: String, condition: WriteCondition = .none
     ) async throws {
-        try await drive(id, begins: false) { try $0.abandon(try $0.journey(id, if: condition)) }
+        try await drive(id, begins: false) { work in
+            let standing = try work.journey(id, if: condition)
+            try work.abandon(standing)
+        }
     }
 
     /// One unit of work on a journey.
     nonisolated(nonsending) func drive<Done: Sendable>(
-        _ id: String?, begins: Bool = true, _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
+        _ id: String?, begins: Bool = true, isLook: Bool = false,
+        _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
     ) async throws -> Done {
-        try await transact { [self] pending in try work(on: id, begins: begins, &pending, body) }.get()
+        try await transact { [self] pending in
+            try work(on: id, begins: begins, isLook: isLook, &pending, body)
+        }.get()
     }
 
     /// - Parameters:
     ///   - id: the journey that has to catch up with the time before; nil for none.
     ///   - begins: whether this may be what starts `main`, and whether it is of no use to go on when the journey cannot
     ///     catch up: who gives it up or starts it over is not kept from it by a version that is gone.
+    ///   - isLook: whether a journey that cannot catch up is only to be shown, as stuck.
     private func work<Done>(
-        on id: String?, begins: Bool = true, _ pending: inout PendingState, _ body: (inout JourneyWork) throws -> Done
+        on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,
+        _ body: (inout JourneyWork) throws -> Done
     ) throws -> Result<Done, any Error> {
         var work = try JourneyWork(on: pending, environment)
         if let id {
             do {
                 try work.settle(id, begins: begins)
                 if work.pending.isRecordChanged { pending = work.pending }
-            } catch is JourneyRefusal where !begins {
+            } catch is JourneyRefusal where !begins || (isLook && work.kept[id] != nil) {
                 work = try JourneyWork(on: pending, environment)
             }
         }

@@ -13,7 +13,7 @@ extension Session {
             // By places, which counts no reference to the list.
             for place in memory.views.indices where memory.views[place].isOf(id) {
                 let view = memory.views[place]
-                guard view.keepsItsBytes, view.revision == state.record.revision else { return nil }
+                guard view.revision == state.record.revision else { return nil }
                 if let dueAt = view.dueAt, state.lastUsedAt >= dueAt { return nil }
                 return view
             }
@@ -26,11 +26,8 @@ extension Session {
         guard let memory, memory !== former else { return }
         let id = state.withLock { state -> SessionID? in
             guard !state.isEnded else { return nil }
-            guard state.memory === former else {
-                // Somebody else was here first, and has not heard of what is shown now.
-                state.memory = state.memory?.hearing(of: memory)
-                return nil
-            }
+            // Else somebody else was here first.
+            guard state.memory === former else { return nil }
             state.memory = memory
             return former == nil ? state.record.id : nil
         }

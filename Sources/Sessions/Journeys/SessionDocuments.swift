@@ -6,11 +6,13 @@ import Navigation
 ///
 /// Lives as long as one unit of work, on one thread.
 final class SessionDocuments: ServiceDocuments {
-    private let catalog: ServiceCatalog
+    let catalog: ServiceCatalog
     /// What is kept where the step begins: what has reached the end of its lifetime is gone from it.
     private let start: [ServiceDocument]
     /// What was asked for, and what is remembered.
     private(set) var known: [KnownDocument]
+    /// The patches of migrations that the session's services have had.
+    var patched: [ServicePatch] = []
     /// Set when a store has not kept a document as it was: then the step does not count.
     private(set) var failure: SessionError?
 
@@ -26,15 +28,16 @@ final class SessionDocuments: ServiceDocuments {
         // Before the catalogue is asked, which takes longer.
         for place in known.indices where known[place].service.name == name { return known[place].document }
         guard let service = service(named: name) else { return nil }
-        let text = text(of: service)
+        let kept = kept(service)
         let document: JSONDocument
         do throws(SessionError) {
-            document = try service.document(parsing: text)
+            document = try service.document(parsing: kept?.bytes)
         } catch {
             failure = error
             return service.default
         }
-        known.append(KnownDocument(service: service, text: text, document: document))
+        known.append(
+            KnownDocument(service: service, text: kept?.bytes, revision: kept?.revision ?? 0, document: document))
         return document
     }
 
@@ -42,8 +45,21 @@ final class SessionDocuments: ServiceDocuments {
         for place in known.indices where known[place].service.name == name {
             return known[place].text ?? known[place].service.defaultBytes
         }
-        return service(named: name).map { text(of: $0) ?? $0.defaultBytes }
+        return service(named: name).map { kept($0)?.bytes ?? $0.defaultBytes }
     }
+
+    func revision(of name: String) -> UInt64 {
+        for place in known.indices where known[place].service.name == name { return known[place].revision }
+        return service(named: name).flatMap { kept($0)?.revision } ?? 0
+    }
+
+    func lifetime(of name: String) -> Int64? { service(named: name)?.lifetime }
+
+    func completed(_ document: JSONDocument, in name: String) -> JSONDocument {
+        service(named: name)?.fit(document).state ?? document
+    }
+
+    func isPatched(_ patch: ServicePatch) -> Bool { patched.contains(patch) }
 
     func defaultDocument(of name: String) -> JSONDocument? { service(named: name)?.default }
 
@@ -53,20 +69,24 @@ final class SessionDocuments: ServiceDocuments {
 
     /// What the service is after a step.
     ///
-    /// - Parameter text: what is kept of it; nil for a default that is not written.
-    func replace(_ service: RegisteredService, by document: JSONDocument, keptAs text: [UInt8]?) {
+    /// - Parameters:
+    ///   - text: what is kept of it; nil for a default that is not written.
+    ///   - revision: of the write; 0 for a default that is not written.
+    func replace(
+        _ service: RegisteredService, by document: JSONDocument, keptAs text: [UInt8]?, revision: UInt64
+    ) {
         known.removeAll { $0.service === service }
-        known.append(KnownDocument(service: service, text: text, document: document))
+        known.append(KnownDocument(service: service, text: text, revision: revision, document: document))
     }
 
-    private func text(of service: RegisteredService) -> [UInt8]? {
-        for document in start where document.service == service.index { return document.bytes }
+    private func kept(_ service: RegisteredService) -> ServiceDocument? {
+        for document in start where document.service == service.index { return document }
         return nil
     }
 
     private func isKept(_ document: KnownDocument) -> Bool {
         guard let text = document.text else { return false }
-        return self.text(of: document.service)?.isIdentical(to: text) ?? false
+        return kept(document.service)?.bytes.isIdentical(to: text) ?? false
     }
 
     /// Journeys do not see the service that keeps them.

@@ -26,8 +26,30 @@ extension Sessions {
     ///
     /// Goes through the whole store, page by page. What cannot be read is left out.
     package func runningJourneys() async throws(SessionError) -> [JourneyCensusRow] {
-        guard let coordinator = catalog[CoordinatorService.key.name] else { return [] }
         var census = JourneyCensus()
+        try await forEachSession { kept, _, _ in
+            for journey in kept.journeys where journey.isActive { census.count(journey) }
+        }
+        return census.rows
+    }
+
+    /// The same, with what would become of each journey under the flows of an engine. Changes nothing.
+    package func runningJourneys(
+        under engine: FlowEngine
+    ) async throws(SessionError) -> (census: [JourneyCensusRow], trial: JourneyTrial) {
+        var census = JourneyCensus()
+        var trial = JourneyTrial()
+        try await forEachSession { kept, record, now in
+            for journey in kept.journeys where journey.isActive { census.count(journey) }
+            trial.take(kept, record, self.catalog, engine, now: now)
+        }
+        return (census.rows, trial)
+    }
+
+    private func forEachSession(
+        _ body: (KeptJourneys, SessionRecord, _ now: Int64) -> Void
+    ) async throws(SessionError) {
+        guard let coordinator = catalog[CoordinatorService.key.name] else { return }
         var next: SessionID?
         repeat {
             let page = try await stored(after: next, limit: Self.pageSize)
@@ -36,12 +58,11 @@ extension Sessions {
                 guard let document = session.record.document(of: coordinator.index),
                     let kept = try? KeptJourneys(reading: document.bytes)
                 else { continue }
-                for journey in kept.journeys where journey.isActive { census.count(journey) }
+                body(kept, session.record, now)
             }
             next = page.next
             await Task.yield()
         } while next != nil
-        return census.rows
     }
 
     private static let pageSize = 1_000

@@ -167,6 +167,12 @@ package struct ArchivedSession: Sendable {
                 if let flaw = environment.journeys.engine.flaw(of: journey) {
                     refuse("/journeys/\(place)" + flaw.pointer, flaw.detail)
                 }
+                for (index, service) in journey.owned.enumerated() {
+                    let violations = environment.catalog[service.name]?.fit(service.document).violations
+                    if violations?.isEmpty != true {
+                        refuse("/journeys/\(place)/own/\(index)", "must be the state of a service that is there")
+                    }
+                }
             }
             if kept.largestStep > ArchiveMembers.largest {
                 refuse("", "must have journeys with steps of at most \(ArchiveMembers.largest)")

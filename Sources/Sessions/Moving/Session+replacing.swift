@@ -99,8 +99,8 @@ extension SessionRecord {
         let place = services.firstIndex { $0.service == former.service }
         var kept = KeptJourneys()
         if let place { kept = try KeptJourneys(reading: services[place].bytes) }
-        kept.takePlace(of: try KeptJourneys(reading: former.bytes))
-        // Without old or new journeys there are no steps to continue.
+        kept.takePlace(of: try KeptJourneys(reading: former.bytes), revision)
+        // Without journeys, before or now, there are no steps to go on from.
         guard !kept.isEmpty else { return }
         let bytes = kept.bytes(former: former.bytes.count)
         let document = place.map { services[$0] }

@@ -14,25 +14,33 @@ package struct WriteCondition: Sendable, Equatable {
         case oneOf([ServiceETag])
     }
 
-    package init(ifMatch: Match? = nil, ifNoneMatch: Match? = nil) {
+    /// The step at which a journey must stand; nil for any. Of a service it says nothing.
+    package var step: UInt64?
+
+    package init(ifMatch: Match? = nil, ifNoneMatch: Match? = nil, step: UInt64? = nil) {
         self.ifMatch = ifMatch
         self.ifNoneMatch = ifNoneMatch
+        self.step = step
     }
 
     package static let none = WriteCondition()
 
     package static func ifMatch(_ etag: ServiceETag) -> Self { .init(ifMatch: .oneOf([etag])) }
 
-    package static func ifMatch(step: UInt64) -> Self { .ifMatch(ServiceETag(revision: step)) }
+    package static func atStep(_ step: UInt64) -> Self { .init(step: step) }
 
-    var isEmpty: Bool { ifMatch == nil && ifNoneMatch == nil }
+    var isEmpty: Bool { ifMatch == nil && ifNoneMatch == nil && step == nil }
+
+    /// Whether it holds what the caller saw of a journey.
+    var saysWhatWasSeen: Bool { ifMatch != nil || step != nil }
 
     /// Whether it holds for a service.
     func holds(for etag: ServiceETag) -> Bool { holds(for: etag, isNew: etag == .unwritten) }
 
-    /// Whether it holds for a journey; `nil` when the journey does not exist.
-    func holds(atStep step: UInt64?) -> Bool {
-        holds(for: step.map { ServiceETag(revision: $0) }, isNew: step == nil)
+    /// Whether it holds for a journey; nil when there is none.
+    func holds(forJourney journey: (step: UInt64, etag: ServiceETag)?) -> Bool {
+        if let step, step != journey?.step { return false }
+        return holds(for: journey?.etag, isNew: journey == nil)
     }
 
     private func holds(for current: ServiceETag?, isNew: Bool) -> Bool {

@@ -37,12 +37,7 @@ extension PendingState {
             if let tree { return tree }
             return try service.document(parsing: document(of: service)?.bytes)
         }
-        switch operation.action {
-        case .put(let document): return document
-        case .mergePatch(let patch): return try current().merging(patch)
-        case .jsonPatch(let patch): return try service.patched(try current(), patch, limit)
-        case .clear, .remove: return try current()
-        }
+        return try service.tree(after: operation.action, on: current, limit: limit)
     }
 
     func outcome(of service: RegisteredService) -> ServiceOperation.Outcome {
@@ -54,25 +49,29 @@ extension PendingState {
     }
 
     private func check(_ operation: ServiceOperation, by caller: ServiceCaller) throws(SessionError) {
-        let service = operation.service
-        guard operation.isAllowed(to: caller) else { throw .readOnly(service: service.name) }
-        if operation.condition.isEmpty {
-            guard service.concurrency == .firstWrite, operation.action.isWrite else { return }
-            throw .preconditionRequired(service: service.name)
-        }
-        var before = ServiceETag.unwritten
-        if let document = base.document(of: service.index),
-            !service.isOver(createdAt: document.createdAt, now: now)
-        {
-            before = ServiceETag(revision: document.revision)
-        }
-        guard operation.condition.holds(for: before) else {
-            throw .preconditionFailed(service: service.name, current: before)
+        try operation.check(by: caller) {
+            let service = operation.service
+            guard let document = base.document(of: service.index),
+                !service.isOver(createdAt: document.createdAt, now: now)
+            else { return .unwritten }
+            return ServiceETag(revision: document.revision)
         }
     }
 }
 
 extension RegisteredService {
+    /// What an action makes of a service's state, which is still to be checked.
+    func tree(
+        after action: ServiceOperation.Action, on current: () throws(SessionError) -> JSONDocument, limit: Int
+    ) throws(SessionError) -> JSONDocument {
+        switch action {
+        case .put(let document): return document
+        case .mergePatch(let patch): return try current().merging(patch)
+        case .jsonPatch(let patch): return try patched(try current(), patch, limit)
+        case .clear, .remove: return try current()
+        }
+    }
+
     fileprivate func patched(
         _ current: JSONDocument, _ patch: JSONDocument, _ limit: Int
     ) throws(SessionError) -> JSONDocument {
@@ -98,6 +97,21 @@ extension RegisteredService {
 }
 
 extension ServiceOperation {
+    /// Whether that caller may do it on the state as it was before the unit of work.
+    ///
+    /// - Parameter before: the entity tag then; asked for only where that matters.
+    func check(by caller: ServiceCaller, before: () -> ServiceETag) throws(SessionError) {
+        guard isAllowed(to: caller) else { throw .readOnly(service: service.name) }
+        if condition.isEmpty {
+            guard service.concurrency == .firstWrite, action.isWrite else { return }
+            throw .preconditionRequired(service: service.name)
+        }
+        let current = before()
+        guard condition.holds(for: current) else {
+            throw .preconditionFailed(service: service.name, current: current)
+        }
+    }
+
     fileprivate func isAllowed(to caller: ServiceCaller) -> Bool {
         action.isWrite ? service.isWritable(by: caller) : service.isRemovable(by: caller)
     }

@@ -2,7 +2,7 @@
 struct PendingState: Sendable {
     let base: SessionRecord
     let catalog: ServiceCatalog
-    private(set) var now: Int64
+    let now: Int64
     var token: TokenDigest { didSet { isRecordChanged = true } }
     /// The written instances that live, oldest first: the base's own array until something is written.
     private(set) var documents: [ServiceDocument]
@@ -79,6 +79,9 @@ struct PendingState: Sendable {
             isRecordChanged = true
         }
     }
+
+    /// Whether a user is attached to the session.
+    var hasUser: Bool { (changedDetails.map(\.userID) ?? base.userID) != nil }
 
     /// Everything that lives, oldest first.
     var instances: [Instance] {

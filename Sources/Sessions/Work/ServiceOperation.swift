@@ -18,11 +18,16 @@ package struct ServiceOperation: Sendable {
     package let service: RegisteredService
     package let action: Action
     package let condition: WriteCondition
+    /// The journey whose topmost coordinator says which instance is meant; nil for the session's.
+    package let journey: String?
 
-    package init(_ action: Action, on service: RegisteredService, condition: WriteCondition = .none) {
+    package init(
+        _ action: Action, on service: RegisteredService, condition: WriteCondition = .none, journey: String? = nil
+    ) {
         self.action = action
         self.service = service
         self.condition = condition
+        self.journey = journey
     }
 
     /// The service after the operation.

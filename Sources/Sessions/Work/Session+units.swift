@@ -59,6 +59,19 @@ extension Session {
         of operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
         try perform(operation, by: caller, on: &pending)
+        return try outcome(of: operation, on: pending)
+    }
+
+    /// What the service of an operation is like.
+    private func outcome(
+        of operation: ServiceOperation, on pending: PendingState
+    ) throws(SessionError) -> ServiceOperation.Outcome {
+        if let id = operation.journey {
+            var work = try JourneyWork(on: pending, environment)
+            if let owner = try work.owner(of: operation.service, in: id) {
+                return work.outcome(of: operation.service, ownedBy: owner, in: id)
+            }
+        }
         return pending.outcome(of: operation.service)
     }
 
@@ -66,6 +79,10 @@ extension Session {
         _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) {
         let limit = settings.maxDocumentSize
+        if let owned = try owner(of: operation, on: &pending) {
+            let tree = try tree(after: operation, on: nil, owned, by: caller, &pending)
+            return try write(tree, operation.service, owned, to: &pending)
+        }
         if operation.service.isKeptOtherwise {
             // Checks the operation before journeys are given up for it.
             var trial = pending
@@ -73,7 +90,47 @@ extension Session {
             if try giveUpJourneys(on: &pending) { return }
         }
         try pending.perform(operation, by: caller, limit: limit)
-        try pending.followUser(operation.service, environment.settings)
+        try followUser(operation.service, on: &pending)
+    }
+
+    /// A coordinator of a journey.
+    private struct Owner: Hashable {
+        let journey: String
+        let coordinator: Int
+    }
+
+    /// The coordinator that owns what an operation is about; nil when that is the session's.
+    private func owner(
+        of operation: ServiceOperation, on pending: inout PendingState
+    ) throws(SessionError) -> Owner? {
+        guard let id = operation.journey else { return nil }
+        var work = try JourneyWork(on: pending, environment)
+        // A journey that cannot go on keeps what it has.
+        do { try work.settle(id, begins: true) } catch { work = try JourneyWork(on: pending, environment) }
+        guard let owner = try work.owner(of: operation.service, in: id) else { return nil }
+        if work.pending.isRecordChanged { pending = work.pending }
+        return Owner(journey: id, coordinator: owner)
+    }
+
+    private func tree(
+        after operation: ServiceOperation, on tree: JSONDocument?, _ owner: Owner, by caller: ServiceCaller,
+        _ pending: inout PendingState
+    ) throws(SessionError) -> JSONDocument? {
+        var work = try JourneyWork(on: pending, environment)
+        let tree = try work.tree(
+            after: operation, on: tree, ownedBy: owner.coordinator, in: owner.journey, by: caller)
+        if tree == nil { pending = work.pending }
+        return tree
+    }
+
+    /// - Parameter tree: nil when there is nothing to write.
+    private func write(
+        _ tree: JSONDocument?, _ service: RegisteredService, _ owner: Owner, to pending: inout PendingState
+    ) throws(SessionError) {
+        guard let tree else { return }
+        var work = try JourneyWork(on: pending, environment)
+        try work.setOwned(service, of: owner.coordinator, in: owner.journey, to: tree)
+        pending = work.pending
     }
 
     /// Does all operations, in their order, or none.
@@ -88,25 +145,35 @@ extension Session {
         _ operations: [ServiceOperation], by caller: ServiceCaller = .client
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact { [self] pending in
-            var trees: [UInt16: WrittenTree] = [:]
+            var trees: [WrittenPlace: WrittenTree] = [:]
             for (index, operation) in operations.enumerated() {
                 let service = operation.service
                 try Self.inOperation(index) { () throws(SessionError) in
+                    if let owned = try owner(of: operation, on: &pending) {
+                        let place = WrittenPlace(service: service.index, owner: owned)
+                        let tree = try tree(
+                            after: operation, on: trees[place]?.tree, owned, by: caller, &pending)
+                        trees[place] = tree.map {
+                            WrittenTree(tree: $0, service: service, owner: owned, lastWrite: index)
+                        }
+                        return
+                    }
                     // Services that clients only read can decide which other instances live, see `followUser`.
                     if operation.action.isWrite, !service.isReadOnly {
+                        let place = WrittenPlace(service: service.index, owner: nil)
                         let tree = try pending.tree(
-                            after: operation, on: trees[service.index]?.tree, by: caller,
-                            limit: settings.maxDocumentSize)
-                        trees[service.index] = WrittenTree(tree: tree, service: service, lastWrite: index)
+                            after: operation, on: trees[place]?.tree, by: caller, limit: settings.maxDocumentSize)
+                        trees[place] = WrittenTree(tree: tree, service: service, owner: nil, lastWrite: index)
                     } else {
                         let decidesForOthers = service.isReadOnly || service.isKeptOtherwise
-                        try write(&trees, of: decidesForOthers ? nil : service, to: &pending)
+                        try write(&trees, to: &pending) { decidesForOthers || $0.service === service }
                         try perform(operation, by: caller, on: &pending)
                     }
                 }
             }
-            try write(&trees, of: nil, to: &pending)
-            return operations.map { pending.outcome(of: $0.service) }
+            try write(&trees, to: &pending)
+            let done = pending
+            return try operations.map { try outcome(of: $0, on: done) }
         }
     }
 
@@ -114,20 +181,27 @@ extension Session {
     private struct WrittenTree {
         let tree: JSONDocument
         let service: RegisteredService
+        let owner: Owner?
         let lastWrite: Int
     }
 
-    /// - Parameter service: nil for all.
+    /// A service of the session, or of a coordinator.
+    private struct WrittenPlace: Hashable {
+        let service: UInt16
+        let owner: Owner?
+    }
+
     private func write(
-        _ trees: inout [UInt16: WrittenTree], of service: RegisteredService?, to pending: inout PendingState
+        _ trees: inout [WrittenPlace: WrittenTree], to pending: inout PendingState,
+        where isDue: (WrittenTree) -> Bool = { _ in true }
     ) throws(SessionError) {
-        let written = service.map { trees.removeValue(forKey: $0.index).map { [$0] } ?? [] } ?? Array(trees.values)
-        for last in written.sorted(by: { $0.lastWrite < $1.lastWrite }) {
+        for last in trees.values.filter(isDue).sorted(by: { $0.lastWrite < $1.lastWrite }) {
             try Self.inOperation(last.lastWrite) { () throws(SessionError) in
+                if let owner = last.owner { return try write(last.tree, last.service, owner, to: &pending) }
                 pending.write(last.service, try last.service.bytes(of: last.tree, limit: settings.maxDocumentSize))
             }
         }
-        if service == nil { trees = [:] }
+        trees = trees.filter { !isDue($0.value) }
     }
 
     private static func inOperation(
@@ -153,7 +227,7 @@ extension Session {
                 if keepsSteps, service.isKeptOtherwise { return false }
                 return caller == .admin || !service.isReadOnly || before.document(of: service) == nil
             }
-            for service in pending.catalog.services { try pending.followUser(service, environment.settings) }
+            for service in pending.catalog.services { try followUser(service, on: &pending) }
         }
     }
 

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("Walking edit-quote")
 struct EditQuoteWalk {
-    private static let draft = Paths.service("quote-draft")
-
     @Test("changes go to a draft, and saving makes it the quotation")
     func saved() async throws {
         try await withShippedFlows { _, client in
@@ -71,11 +69,12 @@ struct EditQuoteWalk {
     func draft() async throws {
         try await withShippedFlows { _, client in
             let walk = try await Walk(of: "edit-quote", input: ["author": "Bea"], by: client)
+            let draft = Paths.service("quote-draft", ofJourney: walk.path)
             try await walk.send("edit", to: "edit")
-            try await client.patch(Self.draft, #"{"text":""}"#)
+            try await client.patch(draft, #"{"text":""}"#)
             try await walk.refused("save", code: "guard_not_met", at: ["/event/text", "/quote-draft/text"])
             try await walk.refused("save", ["text": ""], code: "invalid_input", at: ["/data/text"])
-            try await client.patch(Self.draft, #"{"text":"In my own words."}"#)
+            try await client.patch(draft, #"{"text":"In my own words."}"#)
             let saved = try await walk.finish("save", outcome: "saved")
             #expect(saved[member: "output"] == ["text": "In my own words.", "author": "Bea"])
         }

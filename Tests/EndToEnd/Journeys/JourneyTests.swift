@@ -20,12 +20,12 @@ struct JourneyTests {
         }
     }
 
-    @Test("POST starts a journey: 201 with its place, its step as ETag, and all that a client draws")
+    @Test("POST starts a journey: 201 with its place, an ETag, and all that a client draws")
     func start() async throws {
         try await Self.withWizard { app, client in
             let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
             #expect(started.status == 201)
-            #expect(started["ETag"] == "\"1\"")
+            #expect(started["ETag"] != nil)
             let id = try #require(started[member: "id"]?.string)
             let session = try #require(try await client.get(Paths.current)[member: "id"]?.string)
             #expect(started["Location"] == Paths.journey(id, of: session))
@@ -47,7 +47,7 @@ struct JourneyTests {
             #expect(isTimestamp(json[string: "expires_at"]))
             let again = try await client.get(Paths.journey(id))
             #expect(again.status == 200)
-            #expect(again["ETag"] == "\"1\"")
+            #expect(again["ETag"] == started["ETag"])
             #expect(again.text == started.text)
         }
     }
@@ -94,7 +94,7 @@ struct JourneyTests {
         try await Self.withWizard { _, client in
             let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main)
             #expect(moved.status == 200)
-            #expect(moved["ETag"] == "\"2\"")
+            #expect(moved["ETag"] == (try await client.get(Paths.main)["ETag"]))
             #expect(moved.screen == "page1")
             #expect(moved.stack == ["start", "page1"])
             #expect(moved[member: "can_go_back"] == true)
@@ -158,7 +158,7 @@ struct JourneyTests {
             let expired = try await client.get(journey)
             #expect(expired.status == 200)
             #expect(expired[member: "status"] == "expired")
-            #expect(expired["ETag"] == "\"2\"")
+            #expect(expired.step == 2)
             let gone = try await client.event("buy", on: journey)
             #expect(gone.status == 410)
             #expect(gone.code == "journey_expired")
@@ -197,7 +197,7 @@ struct JourneyTests {
             let again = try await client.send("PUT", Paths.main)
             #expect(again.status == 200)
             #expect(again.screen == "start")
-            #expect(again["ETag"] == "\"3\"")
+            #expect(again.step == 3)
             let other = try await client.send("PUT", Paths.main, json: #"{"flow":"order","input":{"amount":1}}"#)
             #expect(other.status == 200)
             #expect(other[member: "flow"] == "order")
@@ -282,7 +282,7 @@ struct JourneyTests {
             let shown = try await client.get(journey)
             let head = try await client.send("HEAD", journey)
             #expect(head.status == 200)
-            #expect(head["ETag"] == "\"1\"")
+            #expect(head["ETag"] == shown["ETag"])
             #expect(head["Content-Length"] == "\(shown.body.count)")
             #expect(head.body.isEmpty)
             #expect(try await client.send("HEAD", Paths.journeys).status == 200)
@@ -306,11 +306,11 @@ struct JourneyTests {
             let minimal = [(name: "Prefer", value: "return=minimal")]
             let moved = try await client.event("sign_in", #"{"name":"Ada"}"#, on: Paths.main, fields: minimal)
             #expect(moved.status == 204)
-            #expect(moved["ETag"] == "\"2\"")
+            #expect(moved["ETag"] == (try await client.get(Paths.main)["ETag"]))
             #expect(moved["Preference-Applied"] == "return=minimal")
             let again = try await client.send("PUT", Paths.main, fields: minimal)
             #expect(again.status == 204)
-            #expect(again["ETag"] == "\"3\"")
+            #expect(again["ETag"] == (try await client.get(Paths.main)["ETag"]))
         }
     }
 

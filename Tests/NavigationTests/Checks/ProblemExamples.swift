@@ -312,6 +312,21 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .unusedGuard, "/guards/g", severity: .warning,
             flow(
                 #""a": {"on": {"go": {"target": "a"}}}"#, #""guards": {"g": {"service": "quote", "schema": {}}}"#)),
+        .init(
+            .sharedData, "", severity: .warning, action(#"{"op": "add", "path": "/memo/x", "value": 1}"#)),
+        .init(
+            .unknownService, "/owns/0", guess: "quote",
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["qoute"]"#)),
+        .init(
+            .readOnlyService, "/owns/0", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["user"]"#)),
+        .init(
+            .badValue, "/owns/1", flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["memo", "memo"]"#)),
+        .init(
+            .badValue, "/concurrency", guess: "first_write",
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""concurrency": "frist_write""#)),
+        .init(
+            .badValue, "/bound_to",
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""bound_to": "nobody""#)),
         .init(.uselessTransition, "/states/a/on/go", severity: .warning, screen("{}")),
         .init(
             .migrationGap, "/migrations/0/states",

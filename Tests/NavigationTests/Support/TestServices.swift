@@ -7,6 +7,8 @@ struct TestServices: ServiceDocuments {
         let schema: JSONDocument
         let start: JSONDocument
         var isReadOnly = false
+        /// Whether a flow that alone writes it should own it.
+        var isOwnable = false
     }
 
     static let known: [String: Service] = [
@@ -29,13 +31,18 @@ struct TestServices: ServiceDocuments {
             schema: ["type": "object", "properties": ["lines": ["type": "array", "items": ["type": "string"]]]],
             start: ["lines": .emptyArray]),
         "limits": Service(schema: ["type": "object"], start: ["low": 1, "high": 10, "name": "x"]),
+        "memo": Service(schema: ["type": "object"], start: .emptyObject, isOwnable: true),
         "user": Service(
             schema: ["type": "object"], start: ["id": nil, "authenticated": false, "claims": .emptyObject],
             isReadOnly: true),
     ]
 
     static let directory = ServiceDirectory(
-        known.map { ServiceDirectory.Entry(name: $0.key, schema: $0.value.schema, isReadOnly: $0.value.isReadOnly) })
+        known.map {
+            ServiceDirectory.Entry(
+                name: $0.key, schema: $0.value.schema, isReadOnly: $0.value.isReadOnly,
+                isOwnable: $0.value.isOwnable)
+        })
 
     private(set) var written: [String: JSONDocument] = [:]
 

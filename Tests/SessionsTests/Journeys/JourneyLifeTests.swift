@@ -54,13 +54,13 @@ struct JourneyLifeTests {
         let house = try House(flows: [Flows.wizard, Flows.loop], mainFlow: "wizard")
         let session = try await house.session()
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
-        await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.restartJourney("main", condition: .ifMatch(step: 1))
+        await #expect(throws: JourneyError.self) {
+            try await session.restartJourney("main", condition: .atStep(1))
         }
-        await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
+        await #expect(throws: JourneyError.self) {
             try await session.restartJourney("main", condition: .init(ifNoneMatch: .any))
         }
-        let (again, isNew) = try await session.restartJourney("main", condition: .ifMatch(step: 2))
+        let (again, isNew) = try await session.restartJourney("main", condition: .atStep(2))
         #expect(!isNew && again.view.step == 3 && again.view.stack.map(\.screen) == ["start"])
         // The flow's exit was run.
         #expect(try house.get("counter", session).document == ["count": 100])
@@ -76,10 +76,10 @@ struct JourneyLifeTests {
         let house = try House(flows: [Flows.wizard], mainFlow: "wizard")
         let session = try await house.session()
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
-        await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.abandonJourney("main", condition: .ifMatch(step: 1))
+        await #expect(throws: JourneyError.self) {
+            try await session.abandonJourney("main", condition: .atStep(1))
         }
-        try await session.abandonJourney("main", condition: .ifMatch(step: 2))
+        try await session.abandonJourney("main", condition: .atStep(2))
         #expect(try house.get("counter", session).document == ["count": 100])
         #expect(try await session.journeys().isEmpty)
         #expect(house.ear.changes(of: session).last == .journeyAbandoned(id: "main"))
@@ -147,8 +147,8 @@ struct JourneyLifeTests {
         let session = try await house.session()
         let id = try await session.startJourney(flow: "slides").view.id
         house.clock.advance(Self.minute)
-        await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.send("skip", toJourney: id, condition: .ifMatch(step: 1))
+        await #expect(throws: JourneyError.self) {
+            try await session.send("skip", toJourney: id, condition: .atStep(1))
         }
         #expect(try session.residentJourney(id)?.view.screen?.id == "two")
         try await session.send("rewind", toJourney: id)
@@ -163,8 +163,8 @@ struct JourneyLifeTests {
         let session = try await house.session()
         await #expect(throws: JourneyRefusal.self) { try await session.navigate(journey: "main", to: "page2") }
         try await session.send("sign_in", data: ["name": "Ada"], toJourney: "main")
-        await #expect(throws: JourneyError.preconditionFailed(current: 2)) {
-            try await session.navigate(journey: "main", to: "page2", condition: .ifMatch(step: 1))
+        await #expect(throws: JourneyError.self) {
+            try await session.navigate(journey: "main", to: "page2", condition: .atStep(1))
         }
         let (shown, path) = try await session.navigate(journey: "main", to: "page2")
         #expect(shown.view.stack.map(\.screen) == ["start", "page1", "page2"] && shown.view.step == 3)

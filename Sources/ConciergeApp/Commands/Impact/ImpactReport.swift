@@ -14,18 +14,70 @@ struct ImpactReport {
     let summary: String
     let losesJourneys: Bool
 
-    /// - Parameter orphans: what happens to journeys whose version or state is gone.
-    init(_ impact: JourneyImpact, orphans: Configuration.OrphanedJourneys) {
-        lines = impact.rows.compactMap { row, fate in
+    /// - Parameter orphans: what is done with journeys whose version or state is gone.
+    init(_ impact: JourneyImpact, _ trial: TriedFlows, orphans: Configuration.OrphanedJourneys) {
+        let states = impact.rows.compactMap { row, fate in
             Self.sentence(fate, orphans).map { sentence in
                 "\(row.flow) \(row.version), \(row.state): \(Self.counted(row.inUse)) \(sentence)"
             }
         }
-        // Each journey shows one screen, so it is counted there.
-        let all = impact.rows.map(\.row.count).reduce(0, +)
-        let staying = impact.rows.filter { $0.fate == .stay }.map(\.row.count).reduce(0, +)
-        summary = "\(Self.counted(all)) running, \(staying) on screens that stay as they are"
-        losesJourneys = orphans == .refuse && !impact.missing.isEmpty
+        let restarted = orphans == .restart
+        let stuck = trial.losses.compactMap { loss in
+            loss.detail.map {
+                "\(loss.flow) \(loss.version): \(Self.counted(loss.count)) would be stuck: \($0)"
+            }
+        }
+        lines = states + stuck
+        // What starts over is not lost.
+        let lost = trial.losses.filter { !restarted || $0.detail != nil }.map(\.count).reduce(0, +)
+        summary =
+            "\(Self.counted(trial.running)) running, \(trial.staying) on screens that stay as they are"
+            + (lost > 0 ? ", \(lost) would be lost" : "")
+        losesJourneys = lost > 0
+    }
+
+    /// What a running server says of flows that it has tried on its journeys.
+    struct TriedFlows {
+        let running: Int
+        let staying: Int
+        /// - detail: nil when a version is not loaded, or lacks a screen.
+        let losses: [(flow: String, version: Int, count: Int, detail: String?)]
+    }
+
+    /// Has a running server try flows on its journeys.
+    static func tried(
+        _ flows: FlowCatalog, at url: String, key: Secret?
+    ) throws(Failure) -> TriedFlows {
+        var json = JSONWriter()
+        json.beginObject()
+        json.name("flows")
+        json.beginArray()
+        for flow in flows.flows { json.document(flow.document) }
+        json.endArray()
+        json.endObject()
+        let fields = fields(key) + [(name: "Content-Type", value: "application/json")]
+        guard let server = PlainHTTP(url: url),
+            let answer = server.send("POST", "/v1/journeys/trial", fields: fields, body: json.bytes)
+        else { throw Failure(description: "no server responds at \(url)") }
+        let document = try? JSONDocument(parsing: answer.body)
+        guard answer.status == 200, let document, let running = document[member: "running"]?.int,
+            let staying = document[member: "staying"]?.int, let lost = document[member: "lost"]?.elements
+        else {
+            let detail = document?[member: "detail"]?.string ?? "it responds with status \(answer.status)"
+            throw Failure(description: "the server at \(url) cannot try these flows: \(detail)")
+        }
+        return TriedFlows(
+            running: running, staying: staying,
+            losses: lost.map {
+                (
+                    $0[member: "flow"]?.string ?? "", $0[member: "version"]?.int ?? 0, $0[member: "count"]?.int ?? 0,
+                    $0[member: "detail"]?.string
+                )
+            })
+    }
+
+    private static func fields(_ key: Secret?) -> [(name: String, value: String)] {
+        key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
     }
 
     /// Asks a running server where its journeys are.
@@ -36,8 +88,7 @@ struct ImpactReport {
                 description: "--against is \(WrittenValue.quoted(url)); allowed is the address of an admin listener, "
                     + "as in http://127.0.0.1:8081")
         }
-        let fields = key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
-        guard let answer = server.get("/v1/journeys/census", fields: fields) else {
+        guard let answer = server.get("/v1/journeys/census", fields: fields(key)) else {
             throw Failure(description: "no server responds at \(url)")
         }
         switch answer.status {

@@ -3,8 +3,8 @@ import Sessions
 
 /// What a set of flows means for existing journeys.
 ///
-/// The server uses it at start: journeys without their version prevent the start. `concierge check --against` reports
-/// the same beforehand.
+/// Used by `concierge check --against`: where the states of journeys lead. Which journeys would be lost is tried on each of
+/// them: ``JourneyTrial``.
 struct JourneyImpact {
     /// What happens to the journeys of a row of the census.
     enum Fate: Equatable {
@@ -18,38 +18,12 @@ struct JourneyImpact {
         case orphaned
         /// The version is loaded, or there is a migration, but neither has the state.
         case stateGone(version: Int, state: String)
-
-        var isLost: Bool {
-            switch self {
-            case .stay, .migrate, .restart: false
-            case .orphaned, .stateGone: true
-            }
-        }
     }
 
     let rows: [(row: JourneyCensusRow, fate: Fate)]
 
     init(of engine: FlowEngine, on census: [JourneyCensusRow]) {
         rows = census.map { ($0, Self.fate(of: $0, engine)) }
-    }
-
-    /// Missing versions, with the number of journeys that need each, in the order of the census.
-    ///
-    /// A missing state of a loaded version matters only to journeys that show it: below the top of a stack it is
-    /// skipped on the way back.
-    var missing: [(flow: String, version: Int, count: Int)] {
-        var missing: [(flow: String, version: Int, count: Int)] = []
-        for (row, fate) in rows where fate.isLost {
-            let needing = fate == .orphaned ? row.inUse : row.count
-            guard needing > 0 else { continue }
-            // A journey may be in several rows. There are at least as many journeys as one row has.
-            if let place = missing.firstIndex(where: { $0.flow == row.flow && $0.version == row.version }) {
-                missing[place].count = max(missing[place].count, needing)
-            } else {
-                missing.append((row.flow, row.version, needing))
-            }
-        }
-        return missing
     }
 
     private static func fate(of row: JourneyCensusRow, _ engine: FlowEngine) -> Fate {
@@ -77,7 +51,7 @@ struct JourneyImpact {
 
 /// Journeys in the store need flows, or states of flows, that are not loaded.
 package struct OrphanedJourneysError: Error, CustomStringConvertible {
-    /// - count: how many journeys. A journey that runs the version more than once counts as often.
+    /// - count: how many journeys.
     package let versions: [(flow: String, version: Int, count: Int)]
 
     package var description: String {

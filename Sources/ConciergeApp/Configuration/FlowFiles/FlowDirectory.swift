@@ -95,7 +95,7 @@ extension Navigation.ServiceDirectory {
         let builtIn = ServiceDefinition.builtIn.map { service in
             Entry(name: service.name, schema: service.schema, isReadOnly: !service.isOpenToFlows)
         }
-        let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument) }
+        let declared = files.map { Entry(name: $0.name, schema: $0.schemaDocument, isOwnable: true) }
         let known = Set(files.map(\.name))
         let broken = names.filter { !known.contains($0) }.map { Entry(name: $0) }
         return Navigation.ServiceDirectory(builtIn + declared + broken)

@@ -1,5 +1,6 @@
 import HTTPServer
 import JSONDocument
+import Navigation
 import Sessions
 
 /// Journeys for operators: those of one session, and where all of them stand.
@@ -14,12 +15,43 @@ struct AdminJourneyEndpoints: Sendable {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
             let page = try PageRequest(request)
             return .page(try ListPage(of: try await session(request).journeys(), page, named: \.text.journey)) {
-                $0.raw($1.text.bytes)
+                $0.raw(Problem.shown($1.text))
             }
         }
         routes.on(
             .post, "/v1/sessions/{session}/journeys/{id}/events", handler: SessionFinder(any: session).handler(send))
         routes.on(.get, "/v1/journeys/census", census)
+        routes.on(.post, "/v1/journeys/trial", trial)
+    }
+
+    private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let body = try RequestBody.readMembers(request, known: ["flows"])
+        guard let flows = body["flows"]?.elements else { throw JourneyBody.missing("flows") }
+        let files = flows.enumerated().map { FlowFile(name: "/flows/\($0.offset)", bytes: $0.element.serialized()) }
+        let (catalog, problems) = FlowLoader(services: sessions.catalog.directory).load(files)
+        guard let catalog else {
+            let errors = problems.filter { $0.severity == .error }
+            throw Problem(
+                .invalidInput, "The services of this server do not allow these flows.",
+                errors: errors.map {
+                    InvalidInput(pointer: $0.file + $0.pointer, detail: "\($0.code.rawValue): \($0.message)")
+                })
+        }
+        let (_, trial) = try await sessions.runningJourneys(under: FlowEngine(catalog: catalog))
+        return .json { json in
+            json.member("running", trial.running)
+            json.member("staying", trial.staying)
+            json.array("lost") { json in
+                for (loss, count) in trial.lost {
+                    json.beginObject()
+                    json.member("flow", loss.flow)
+                    json.member("version", loss.version)
+                    json.member("count", count)
+                    if let detail = loss.detail { json.member("detail", detail) }
+                    json.endObject()
+                }
+            }
+        }
     }
 
     private func census(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -52,5 +84,9 @@ extension AdminJourneyEndpoints {
             method: .get, path: "/v1/journeys/census", id: "countJourneys",
             summary: "How many running journeys stand where: by flow, version and state",
             answers: [.json("A row for each state that is stood on.", .journeyCensus)]),
+        APIOperation(
+            method: .post, path: "/v1/journeys/trial", id: "tryFlows",
+            summary: "What would become of running journeys under other flows: each is tried with its data",
+            body: .json(.flowTrial), answers: [.json("Counts of journeys.", .journeyTrial)]),
     ]
 }

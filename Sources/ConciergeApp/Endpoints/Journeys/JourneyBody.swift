@@ -44,6 +44,15 @@ struct JourneyBody {
         return number
     }
 
+    /// False where it is left out.
+    func flag(_ name: String) throws(Problem) -> Bool {
+        guard let value = self[name] else { return false }
+        guard let flag = value.bool else {
+            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "must be true or false")])
+        }
+        return flag
+    }
+
     static func missing(_ name: String) -> Problem {
         Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "is required")])
     }

@@ -11,7 +11,10 @@ extension JourneyEndpoints {
             answers: [
                 .json(
                     "The journey, at its first screen.", .journey, status: .created,
-                    headers: [.location, .etag, .idempotencyReplayed])
+                    headers: [.location, .etag, .idempotencyReplayed]),
+                .json(
+                    "The journey that runs already, with `resume`.", .journey,
+                    headers: [.etag, .idempotencyReplayed]),
             ],
             problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
         APIOperation(
@@ -62,7 +65,7 @@ extension JourneyEndpoints {
         answers: [
             .json("The journey, where it stands now.", .journey, headers: [.etag, .idempotencyReplayed]), minimal,
         ],
-        problems: moving + changing + over + [.eventNotAccepted])
+        problems: moving + changing + over + [.eventNotAccepted, .preconditionRequired])
 
     /// Whatever takes a step can meet these.
     private static let moving: [ProblemKind] = [

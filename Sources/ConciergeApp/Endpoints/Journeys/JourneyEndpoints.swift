@@ -27,17 +27,18 @@ struct JourneyEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         let page = try PageRequest(request)
         return .page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
-            $0.raw($1.text.bytes)
+            $0.raw(Problem.shown($1.text))
         }
     }
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let body = try JourneyBody(request, known: ["flow", "version", "input", "at"])
+        let body = try JourneyBody(request, known: ["flow", "version", "input", "at", "resume"])
         guard let flow = try body.text("flow") else { throw JourneyBody.missing("flow") }
-        let shown = try await session.startJourney(
-            flow: flow, version: try body.number("version"), input: body["input"], at: try body.text("at"))
-        return created(shown, in: session)
+        let (shown, isNew) = try await session.startJourney(
+            flow: flow, version: try body.number("version"), input: body["input"], at: try body.text("at"),
+            resumes: try body.flag("resume"))
+        return isNew ? created(shown, in: session) : .state(.ok, shown.text.bytes, shown.text.etag)
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
@@ -65,8 +66,8 @@ struct JourneyEndpoints: Sendable {
     }
 
     @Sendable func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
-        let (event, data) = try event(of: request)
-        let condition = try Conditions.ofWrite(request)
+        let (event, data, step) = try event(of: request)
+        let condition = try Self.condition(of: request, step)
         return .deferred { responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition,
@@ -104,16 +105,22 @@ struct JourneyEndpoints: Sendable {
         return request.minimized(.state(.ok, json.bytes, shown.text.etag))
     }
 
-    private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?) {
-        let body = try JourneyBody(request, known: ["event", "data"])
+    private static func condition(of request: HTTPRequest, _ step: Int?) throws(Problem) -> WriteCondition {
+        var condition = try Conditions.ofWrite(request)
+        if let step { condition.step = UInt64(step) }
+        return condition
+    }
+
+    private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?, step: Int?) {
+        let body = try JourneyBody(request, known: ["event", "data", "step"])
         guard let event = try body.text("event") else { throw JourneyBody.missing("event") }
-        return (event, body["data"])
+        return (event, body["data"], try body.number("step"))
     }
 
     private func answer(_ request: HTTPRequest, _ text: JourneyText) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: text.etag)
-        let isKnown = try Conditions.isNotModified(request, text.etag) && text.isOnlyFormOfStep
-        return .state(isKnown ? .notModified : .ok, text.bytes, text.etag)
+        return .state(
+            try Conditions.isNotModified(request, text.etag) ? .notModified : .ok, Problem.shown(text), text.etag)
     }
 
     private func moved(_ request: HTTPRequest, _ text: JourneyText) -> HTTPResponse {

@@ -1,0 +1,110 @@
+import JSONDocument
+
+/// The document of a service that a coordinator owns. It lives in its journey, so it is stored, moved and removed with it.
+public struct OwnedService: Sendable, Equatable {
+    /// The coordinator that owns it.
+    public let coordinator: Int
+    /// The name of the service.
+    public let name: String
+    /// The session's revision at the last write: its entity tag. 0 until the step that wrote it is committed.
+    public internal(set) var revision: UInt64 = 0
+    /// When the instance was made; milliseconds since 1970.
+    public internal(set) var createdAt: Int64 = 0
+    /// When it was last written.
+    public internal(set) var updatedAt: Int64 = 0
+    /// Its state.
+    public internal(set) var document: JSONDocument
+}
+
+/// The services that a coordinator sees. A name means the service that the coordinator owns, else the one that the nearest
+/// coordinator above it owns, else the session's.
+struct ServiceOwners {
+    struct Level {
+        let coordinator: Int
+        let names: [String]
+    }
+
+    /// Stands for the session where the number of a coordinator is expected.
+    static let session = -1
+
+    /// The coordinators that own something, the nearest first. Nearly always empty.
+    var levels: [Level] = []
+
+    /// The coordinator that owns the service of that name; ``session`` when none does.
+    func owner(of service: String) -> Int {
+        for level in levels where level.names.contains(service) { return level.coordinator }
+        return Self.session
+    }
+}
+
+extension Journey {
+    /// How deep documents may be nested that a journey keeps: they are stored within another one.
+    package static var maximumDepth: Int { StepRun.maximumDepth }
+
+    /// Notes of what the last step wrote when that was, and at which revision of the session.
+    package mutating func stampOwned(revision: UInt64, at now: Int64) {
+        for place in owned.indices where owned[place].revision == 0 {
+            owned[place].revision = revision
+            owned[place].updatedAt = now
+            if owned[place].createdAt == 0 { owned[place].createdAt = now }
+        }
+    }
+
+    /// Gives everything that is owned another revision: the journey takes the place of another one.
+    package mutating func raiseOwned(to revision: UInt64) {
+        for place in owned.indices { owned[place].revision = revision }
+    }
+
+    /// The written state of a service that a coordinator owns; nil when nobody has written it.
+    package func owned(_ service: String, by coordinator: Int) -> OwnedService? {
+        owned.first { $0.coordinator == coordinator && $0.name == service }
+    }
+
+    /// Writes a service that a coordinator owns; nil removes it.
+    package mutating func setOwned(_ service: String, of coordinator: Int, to document: JSONDocument?) {
+        owned.set(service, of: coordinator, to: document)
+    }
+
+    /// Removes what `isLeaving` says, newest first.
+    package mutating func removeOwned(where isLeaving: (OwnedService) -> Bool) { owned.removeAll(where: isLeaving) }
+}
+
+extension [OwnedService] {
+    func place(of service: String, _ coordinator: Int) -> Int? {
+        for place in indices where self[place].coordinator == coordinator && self[place].name == service {
+            return place
+        }
+        return nil
+    }
+
+    mutating func set(_ service: String, of coordinator: Int, to document: JSONDocument?) {
+        let place = place(of: service, coordinator)
+        guard let document else {
+            if let place { remove(at: place) }
+            return
+        }
+        if let place {
+            self[place].document = document
+            self[place].revision = 0
+        } else {
+            append(OwnedService(coordinator: coordinator, name: service, document: document))
+        }
+    }
+}
+
+extension FlowEngine {
+    /// The services that the journey's topmost coordinator sees and that coordinators own: each name with its owner, the
+    /// nearest first.
+    package func owners(in journey: Journey) -> [(service: String, coordinator: Int, flow: String)] {
+        var found: [(service: String, coordinator: Int, flow: String)] = []
+        var next = journey.top?.coordinator
+        while let id = next, let place = journey.place(of: id) {
+            let names = catalog.flow(of: journey.coordinators, at: place)?.ownership.services ?? []
+            for name in names where !found.contains(where: { $0.service == name }) {
+                found.append((name, id, journey.coordinators[place].flow))
+            }
+            next = journey.coordinators[place].parent
+        }
+        return found
+    }
+}

@@ -1,0 +1,136 @@
+import JSONDocument
+import Navigation
+
+// The services that a journey's coordinators own, as clients and operators read and write them.
+extension JourneyWork {
+    /// The coordinator that owns what a journey's topmost coordinator knows by a name; nil when that is the session's.
+    ///
+    /// - Throws: ``SessionError/noJourney(_:)``.
+    mutating func owner(of service: RegisteredService, in id: String) throws(SessionError) -> Int? {
+        guard let entry = kept[id] else { throw .noJourney(id) }
+        return engine.owners(in: entry.journey).first { $0.service == service.name }?.coordinator
+    }
+
+    /// The state of a service that a coordinator owns; nil when nobody has written it, or its time is over.
+    func owned(_ service: RegisteredService, by coordinator: Int, in id: String) -> OwnedService? {
+        guard let state = kept[id]?.journey.owned(service.name, by: coordinator) else { return nil }
+        return service.isOver(createdAt: state.createdAt, now: pending.now) ? nil : state
+    }
+
+    func outcome(
+        of service: RegisteredService, ownedBy coordinator: Int, in id: String
+    ) -> ServiceOperation.Outcome {
+        let state = owned(service, by: coordinator, in: id)
+        return .init(
+            service: service, etag: ServiceETag(revision: state?.revision ?? 0),
+            bytes: state?.document.serialized() ?? service.defaultBytes)
+    }
+
+    /// Does one operation on a service that a coordinator owns.
+    ///
+    /// - Parameter tree: what earlier writes of the unit of work have made of the state; nil when there was none.
+    /// - Returns: what it makes of the state, which is still to be written; nil when it is done.
+    mutating func tree(
+        after operation: ServiceOperation, on tree: JSONDocument?, ownedBy coordinator: Int, in id: String,
+        by caller: ServiceCaller
+    ) throws(SessionError) -> JSONDocument? {
+        let service = operation.service
+        let state = owned(service, by: coordinator, in: id)
+        try operation.check(by: caller) { etagBefore(state, service, coordinator, id) }
+        switch operation.action {
+        case .clear:
+            if state != nil { try setOwned(service, of: coordinator, in: id, to: service.default) }
+            return nil
+        case .remove:
+            try setOwned(service, of: coordinator, in: id, to: nil)
+            return nil
+        case .put, .mergePatch, .jsonPatch:
+            return try service.tree(
+                after: operation.action,
+                on: {
+                    // Not `??`: its nil would be the document `null`.
+                    if let tree { return tree }
+                    return state?.document ?? service.default
+                }, limit: environment.settings.maxDocumentSize)
+        }
+    }
+
+    /// Writes a state that a client has given, or with nil removes it.
+    mutating func setOwned(
+        _ service: RegisteredService, of coordinator: Int, in id: String, to document: JSONDocument?
+    ) throws(SessionError) {
+        guard var journey = kept[id]?.journey else { throw .noJourney(id) }
+        var state = document
+        if let document {
+            _ = try service.bytes(of: document, limit: environment.settings.maxDocumentSize)
+            guard document.depth <= Journey.maximumDepth else {
+                throw .invalid([
+                    InvalidInput(pointer: "", detail: "is nested more than \(Journey.maximumDepth) levels deep")
+                ])
+            }
+            state = service.fit(document).state
+        }
+        // What has reached the end of its lifetime is another instance than the one that is written.
+        journey.removeOwned { old in
+            old.coordinator == coordinator && old.name == service.name
+                && service.isOver(createdAt: old.createdAt, now: pending.now)
+        }
+        journey.setOwned(service.name, of: coordinator, to: state)
+        journey.stampOwned(revision: pending.revision, at: pending.now)
+        _ = kept.keep(KeptJourney(journey))
+        prepared = nil
+        try keep()
+    }
+
+    /// The entity tag before the unit of work: in a transaction, a client can only know that one.
+    private func etagBefore(
+        _ state: OwnedService?, _ service: RegisteredService, _ coordinator: Int, _ id: String
+    ) -> ServiceETag {
+        guard let state, state.revision == pending.revision else { return ServiceETag(revision: state?.revision ?? 0) }
+        let before = pending.base.document(of: self.coordinator.index).flatMap { try? KeptJourneys(reading: $0.bytes) }
+        return ServiceETag(revision: before?[id]?.journey.owned(service.name, by: coordinator)?.revision ?? 0)
+    }
+}
+
+extension Session {
+    /// The state of a service as a journey's topmost coordinator sees it.
+    ///
+    /// - Throws: ``SessionError/noJourney(_:)``.
+    nonisolated(nonsending) package func document(
+        of service: RegisteredService, inJourney id: String
+    ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
+        var work = try await settledWork(on: id)
+        guard let owner = try work.owner(of: service, in: id) else { return try document(of: service) }
+        let outcome = work.outcome(of: service, ownedBy: owner, in: id)
+        return (outcome.bytes, outcome.etag)
+    }
+
+    /// Every registered service as a journey's topmost coordinator sees it, with its owner: `session`, or the flow of the
+    /// coordinator. Creates none.
+    ///
+    /// - Throws: ``SessionError/noJourney(_:)``.
+    nonisolated(nonsending) package func services(
+        inJourney id: String
+    ) async throws -> [(status: ServiceStatus, owner: String)] {
+        let work = try await settledWork(on: id)
+        guard let entry = work.kept[id] else { throw SessionError.noJourney(id) }
+        let owners = work.engine.owners(in: entry.journey)
+        let services = environment.catalog.services
+        return zip(services, try read(\.services)).map { service, status in
+            guard let owner = owners.first(where: { $0.service == service.name }) else { return (status, "session") }
+            let state = work.owned(service, by: owner.coordinator, in: id)
+            let own = ServiceStatus(
+                service, etag: ServiceETag(revision: state?.revision ?? 0), createdAt: state?.createdAt,
+                updatedAt: state?.updatedAt, environment)
+            return (own, owner.flow)
+        }
+    }
+
+    /// A look at the journeys, after what time has done to one of them.
+    nonisolated(nonsending) private func settledWork(on id: String) async throws -> JourneyWork {
+        let work = try JourneyWork(on: try pendingState(), environment)
+        guard work.isUnsettled(id) else { return work }
+        _ = try await journey(id)
+        return try JourneyWork(on: try pendingState(), environment)
+    }
+}

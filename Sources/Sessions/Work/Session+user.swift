@@ -1,0 +1,59 @@
+import JSONDocument
+import Navigation
+
+extension Session {
+    /// What the `user` service says and whose session it is are one thing: after a write of the service, which only an
+    /// admin can do, the session belongs to the user that it names. What was another one's is removed. The token
+    /// stays: whoever signs somebody in wants ``Sessions/attachUser(_:claims:to:)``, which replaces it.
+    ///
+    /// - Throws: ``SessionError/invalid(_:)`` when no session can be of such a user.
+    func followUser(_ service: RegisteredService, on pending: inout PendingState) throws(SessionError) {
+        guard service.name == UserService.key.name else { return }
+        let state = try pending.document(of: service).map { document throws(SessionError) in
+            try service.document(parsing: document.bytes)
+        }
+        let userID = state?[member: "authenticated"]?.bool == true ? state?[member: "id"]?.string : nil
+        let longest = environment.settings.maxUserID
+        if let userID, !(1...longest).contains(userID.utf8.count) {
+            throw .invalid([InvalidInput(pointer: "/id", detail: "A user id has 1 to \(longest) bytes.")])
+        }
+        let former = pending.details.userID
+        if former == nil, userID == nil { return }
+        if let former, let userID, former.isExactly(userID) { return }
+        if former != nil { try leaveUser(on: &pending, except: service) }
+        pending.details.userID = userID
+    }
+
+    /// Removes what is the attached user's: their journeys are abandoned and forgotten, then the services go that are
+    /// bound to a user. What only a guest has moved, and what is bound to the session, stays.
+    ///
+    /// - Parameter service: stays, too.
+    func leaveUser(on pending: inout PendingState, except service: RegisteredService? = nil) throws(SessionError) {
+        // What cannot be read is nobody's any more.
+        if var work = try? JourneyWork(on: pending, environment), !work.kept.entries.isEmpty {
+            try work.abandonJourneysOfUser()
+            if work.pending.isRecordChanged { pending = work.pending }
+        }
+        pending.removeAll { $0.isUserBound && $0.index != service?.index }
+    }
+}
+
+extension JourneyWork {
+    /// Gives up the journeys that a signed-in user has moved last, the newest first; what stays loses the services that
+    /// are bound to a user.
+    mutating func abandonJourneysOfUser() throws(SessionError) {
+        var hasChanged = false
+        for entry in kept.entries.reversed() where entry.journey.isOfUser {
+            guard engine.isBoundToSession(entry.journey) else {
+                try abandon(entry)
+                continue
+            }
+            var journey = entry.journey
+            journey.removeOwned { environment.catalog[$0.name]?.isUserBound ?? true }
+            guard journey.owned.count < entry.journey.owned.count else { continue }
+            _ = kept.keep(KeptJourney(journey))
+            hasChanged = true
+        }
+        if hasChanged { try keep() }
+    }
+}

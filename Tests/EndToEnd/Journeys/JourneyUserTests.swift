@@ -1,0 +1,92 @@
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+/// FLOWS, "Users".
+@Suite("Whose a journey is")
+struct JourneyUserTests {
+    private static func with(
+        _ body: (RunningApplication, _ client: TestClient, _ session: String) async throws -> Void
+    ) async throws {
+        try await withApplication(
+            services: try OwnedServiceTests.services(), flows: OwnedServiceTests.flows + [TestFlows.wizard]
+        ) { app in
+            let (client, id, _) = try await app.newSession()
+            try await body(app, client, id)
+        }
+    }
+
+    private static func signOut(_ app: RunningApplication, _ session: String) async throws {
+        #expect(try await app.admin().send("DELETE", "/v1/sessions/\(session)/user").status == 204)
+    }
+
+    @Test("at sign-out a journey that its user has moved is abandoned and forgotten, outputs included")
+    func signedOut() async throws {
+        try await Self.with { app, guest, session in
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            let running = try await client.start("pay")
+            let finished = try await client.start("pay")
+            try await client.event("enter", #"{"amount":3}"#, on: finished)
+            try await client.event("next", on: finished)
+            #expect(try await client.event("send", on: finished)[member: "output"] == ["amount": 3])
+            try await Self.signOut(app, session)
+            #expect(try await client.get(Paths.journeys).items.isEmpty)
+            #expect(try await client.event("enter", #"{"amount":1}"#, on: running).code == "journey_not_found")
+            #expect(try await client.get(finished).code == "journey_not_found")
+        }
+    }
+
+    @Test("when somebody else signs in, the journeys of the one before are gone; the same user keeps them")
+    func someoneElse() async throws {
+        try await Self.with { app, guest, session in
+            var client = app.client().with(token: try await app.signIn("ada", to: session))
+            let journey = try await client.start("pay")
+            client = app.client().with(token: try await app.signIn("ada", to: session))
+            #expect(try await client.get(journey).status == 200)
+            client = app.client().with(token: try await app.signIn("bob", to: session))
+            #expect(try await client.get(journey).code == "journey_not_found")
+            let mine = try await client.start("pay")
+            try await app.admin().patch("/v1/sessions/\(session)/services/user", #"{"id":"cid"}"#)
+            #expect(try await client.get(mine).code == "journey_not_found", "an admin has written who it is")
+        }
+    }
+
+    @Test("a journey that only a guest has moved goes on through signing in, and is the user's after the next step")
+    func guest() async throws {
+        try await Self.with { app, guest, session in
+            let moved = try await guest.start("pay")
+            let rested = try await guest.start("pay")
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            #expect(try await client.event("enter", #"{"amount":3}"#, on: moved).status == 200)
+            try await Self.signOut(app, session)
+            #expect(try await client.get(moved).code == "journey_not_found")
+            #expect(try await client.get(rested).status == 200, "no user has moved it")
+        }
+    }
+
+    @Test("bound_to session at the top of the journey's flow keeps it")
+    func bound() async throws {
+        try await Self.with { app, guest, session in
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            let kept = try await client.start("kept")
+            try await client.patch(Paths.service("transfer", ofJourney: kept), #"{"amount":3}"#)
+            try await Self.signOut(app, session)
+            #expect(try await client.get(kept).shown("transfer") == ["amount": 3])
+        }
+    }
+
+    @Test("the next user of a session sees nothing of a booking, and cannot confirm it")
+    func booking() async throws {
+        try await withShippedFlows { app, guest in
+            let session = try #require(try await guest.get(Paths.current)[member: "id"]?.string)
+            var client = app.client().with(token: try await app.signIn("ada", to: session))
+            let walk = try await Walk(of: "money-transfer", by: client)
+            try await walk.send(
+                "submit", ["to": ["name": "Charles", "iban": "GB33BUKB20201555555555"], "amount": 1], to: "authorise")
+            client = app.client().with(token: try await app.signIn("bob", to: session))
+            #expect(try await client.get(Paths.journeys).items.isEmpty)
+            #expect(try await client.event("authorise", #"{"pin":"1843"}"#, on: walk.path).status == 404)
+        }
+    }
+}
