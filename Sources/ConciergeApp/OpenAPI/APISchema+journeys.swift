@@ -80,11 +80,15 @@ extension APISchema {
         "step": ["type": "integer", "minimum": 1, "description": "Only grows. The entity tag."],
         "screen": [
             "oneOf": [
-                object([
-                    "id": textType, "name": ["type": "string", "description": "What to draw."], "title": nullableText,
-                    "presentation": presentation,
-                    "data": ["type": "object", "description": "The states of services that the screen shows."],
-                ]),
+                object(
+                    [
+                        "id": textType, "name": ["type": "string", "description": "What to draw."],
+                        "title": nullableText, "presentation": presentation,
+                        "data": ["type": "object", "description": "The states of services that the screen shows."],
+                        "params": [
+                            "type": "object", "description": "What the transition gave to the screen, if anything.",
+                        ],
+                    ], required: ["id", "name", "title", "presentation", "data"]),
                 ["type": "null"],
             ]
         ],

@@ -10,6 +10,16 @@ public enum Action: Sendable {
     case remove(service: String)
 }
 
+extension Action {
+    /// What the action writes; nil for an action that gives no value.
+    var target: DataPath? {
+        switch self {
+        case .patch(let operation): operation.path
+        case .clear, .remove: nil
+        }
+    }
+}
+
 /// One operation of RFC 6902, as if the services were the members of one document.
 public struct PatchOperation: Sendable {
     /// The operation.

@@ -4,14 +4,17 @@ extension StepRun {
     /// Runs actions with the data of a coordinator's flow. A lenient run undoes a list of actions that fails.
     mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) {
         guard !actions.isEmpty else { return }
+        let keys = try keys()
         let scope = try scope(of: coordinator)
         guard isLenient else {
             for action in actions { try scope.perform(action) }
+            if let keys { try invalidate(since: keys) }
             return
         }
         let mark = services.mark
         do {
             for action in actions { try scope.perform(action) }
+            if let keys { try invalidate(since: keys) }
             if services.invalid != nil { services.rewind(to: mark) }
         } catch {
             services.rewind(to: mark)

@@ -66,9 +66,10 @@ struct GraphCollector {
         for (place, state) in definition.states.enumerated() {
             collect(state, at: place)
         }
-        if !definition.events.isEmpty {
+        if !definition.events.isEmpty || !definition.always.isEmpty {
             nodes.append(GraphNode(key: "any", shape: .anywhere, lines: ["any screen"]))
             collect(definition.events, from: "any")
+            for transition in definition.always { draw(transition, of: "always", from: "any", isQuiet: true) }
         }
     }
 
@@ -82,6 +83,8 @@ struct GraphCollector {
             node.lines += screen.back == .forbidden ? ["no way back"] : []
             nodes.append(node)
             collect(screen.events, from: key)
+            for transition in screen.otherwise { draw(transition, of: "otherwise", from: key, isQuiet: true) }
+            for transition in screen.always { draw(transition, of: "always", from: key, isQuiet: true) }
             if case .target(let target) = screen.back {
                 arrows.append(GraphArrow(from: key, to: Self.key(target), lines: ["back"], isQuiet: true))
             }

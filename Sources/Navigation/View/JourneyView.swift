@@ -46,6 +46,8 @@ public struct ScreenView: Sendable, Equatable {
     public let presentation: Frame.Presentation
     /// The documents of the screen's services, sorted by name.
     public let data: [ServiceView]
+    /// The values that the transition gave to the frame; nil when it gave none.
+    public let params: JSONDocument?
 
     /// The document of one of the screen's services.
     public subscript(service: String) -> JSONDocument? { data.first { $0.service == service }?.document }
@@ -141,6 +143,7 @@ extension ScreenView {
         name = document.text("name")
         title = document[member: "title"]?.string
         presentation = document.presentation
+        params = document[member: "params"]
         data = (document[member: "data"]?.members ?? []).map { ServiceView(service: $0.name, document: $0.value) }
     }
 }

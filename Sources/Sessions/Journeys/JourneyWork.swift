@@ -11,6 +11,8 @@ struct JourneyWork {
     let environment: SessionEnvironment
     /// What guards said of documents, before and in this unit of work.
     var guards: GuardMemory
+    /// Whether an event was sent, or a link followed: then the journey goes to a newer version before anything else.
+    private(set) var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
 
@@ -78,18 +80,22 @@ struct JourneyWork {
     /// - Parameter begins: whether `main` is begun when it is not there.
     mutating func settle(_ id: String, begins: Bool) throws {
         if let entry = kept[id] {
-            try advance(entry)
+            if engine.isDue(entry.journey, now: pending.now) { try advance(entry) }
         } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
     }
 
-    /// Does what time has done to a journey.
-    mutating func advance(_ entry: KeptJourney) throws {
-        guard engine.isDue(entry.journey, now: pending.now),
-            let step = try engine.advance(entry.journey, services: documents, now: pending.now)
-        else { return }
+    /// Does what time has done to a journey, and what services have that were written from outside.
+    ///
+    /// - Returns: whether that was anything.
+    @discardableResult
+    mutating func advance(_ entry: KeptJourney, beforeEvent: Bool = false) throws -> Bool {
+        let step = try engine.advance(
+            entry.journey, services: documents, now: pending.now, beforeEvent: beforeEvent)
+        guard let step else { return false }
         try take(step)
+        return true
     }
 
     @discardableResult
@@ -122,6 +128,7 @@ struct JourneyWork {
     }
 
     mutating func send(_ event: String, data: JSONDocument?, to entry: KeptJourney) throws -> KeptJourney {
+        hasActed = true
         let (step, text) = try engine.sendAndShow(
             event, data: data, to: entry.journey, services: documents, now: pending.now, knowing: guards,
             timesMovedBy: clockShift)
@@ -133,6 +140,7 @@ struct JourneyWork {
 
     /// - Returns: the journey, and the screens of the way.
     mutating func navigate(_ entry: KeptJourney, to screen: String) throws -> (entry: KeptJourney, path: [String]) {
+        hasActed = true
         let navigation = try engine.navigate(entry.journey, to: screen, services: documents, now: pending.now)
         // It may stand there already: no step is taken then.
         guard navigation.step.journey.step != entry.journey.step else { return (entry, navigation.path) }

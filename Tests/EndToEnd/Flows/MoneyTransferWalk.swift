@@ -66,10 +66,10 @@ struct MoneyTransferWalk {
             #expect(second.text == first.text)
             try await walk.refused(
                 "authorise", Self.pin, code: "precondition_failed", fields: key("l") + ifMatch(ready))
-            try await other.refused("authorise", Self.pin, code: "guard_not_met", at: ["/transfer/sent_at"])
+            // The other journey may not stay on its screen: what it was about is sent.
+            #expect(try await other.look().stack == ["input"])
+            try await other.refused("authorise", Self.pin, code: "event_not_accepted")
             #expect(try await client.get(Self.transfer)["ETag"] == sent["ETag"])
-            // The other journey finds the way it came by closed, too: what it was about is sent.
-            try await other.back(to: "input")
             try await other.refused("next", code: "guard_not_met", at: ["/transfer/sent_at"])
         }
     }

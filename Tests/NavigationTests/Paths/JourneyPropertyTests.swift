@@ -9,7 +9,7 @@ struct JourneyPropertyTests {
     /// So many blocks of so many journeys of so many steps. That is more than 100,000 steps, for some flows are refused
     /// at once: what they begin with asks for what is not so.
     static let blocks = 4
-    static let journeys = 280
+    static let journeys = 300
     static let steps = 100
 
     @Test("stack, coordinators and history are at every step what a naive model says", arguments: 0..<blocks)
@@ -34,7 +34,7 @@ struct JourneyPropertyTests {
             }
         }
         // It would be worth little if it were the same little thing each time.
-        for kind in ["event", "back", "navigate", "start in the middle", "restart"] {
+        for kind in ["event", "back", "navigate", "write", "start in the middle", "restart"] {
             #expect(kinds["\(kind) taken", default: 0] > 100 && kinds["\(kind) refused", default: 0] > 50, "\(kinds)")
         }
         #expect(tried >= 100_000 / blocks)
