@@ -37,7 +37,7 @@ extension RouteSearch {
         distance.blocked += detour
         if case .unanswered = obstacle {
             distance.open += 1
-        } else if obstacle != nil, distance.open > 0 {
+        } else if obstacle != nil, distance.open > 0 || isOpen(origin) {
             distance.open += 1
         } else if obstacle != nil {
             distance.blocked += 1

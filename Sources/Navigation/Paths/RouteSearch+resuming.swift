@@ -19,10 +19,13 @@ extension RouteSearch {
         for place in search.way(to: last) {
             if let obstacle = search.places[place].obstacle { throw .guardNotMet(search.explain(obstacle)) }
             hops.append(search.hop(to: place))
-            guard search.isAnswered(place) else { break }
+            if search.isOpen(place) { break }
         }
         return hops
     }
+
+    /// Whether a `resume` stops at a place. It does not stop where it begins: that answer has just been given.
+    func isOpen(_ place: Int) -> Bool { forward != nil && places[place].origin != nil && !isAnswered(place) }
 
     private func isAnswered(_ place: Int) -> Bool {
         let frame = stacks[places[place].top]
