@@ -93,6 +93,9 @@ extension APISchema {
                         "title": nullableText, "presentation": presentation,
                         "status": ["const": "busy", "description": "The journey waits for a task: look again later."],
                         "data": ["type": "object", "description": "The states of services that the screen shows."],
+                        "params": [
+                            "type": "object", "description": "What the transition gave to the screen, if anything.",
+                        ],
                     ], required: ["id", "name", "title", "presentation", "data"]),
                 ["type": "null"],
             ]

@@ -32,7 +32,7 @@ extension FlowCheck {
 
     private mutating func checkEnds(of child: ChildFlow, _ definition: FlowDefinition, at place: [String]) {
         let outcomes = definition.outcomes
-        let told = outcomes + [ChildFlow.abandoned, ChildFlow.expired]
+        let told = outcomes + [ChildFlow.abandoned, ChildFlow.closed, ChildFlow.expired]
         for end in child.ends {
             guard let outcome = end.outcome, !told.contains(outcome) else { continue }
             report(

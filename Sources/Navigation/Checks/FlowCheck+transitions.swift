@@ -4,7 +4,7 @@ extension FlowCheck {
     /// Checks each transition by itself.
     mutating func checkTransitions() {
         let guardsWithEvent = guardsWithEvent
-        check(flow.events.flatMap(\.causedTransitions))
+        check(flow.causedTransitions)
         for state in flow.states {
             check(state.causedTransitions)
             for (index, guardian) in (state.screen?.requires ?? []).enumerated()
@@ -24,6 +24,11 @@ extension FlowCheck {
                 report(
                     place + ["target"], .misplacedVerb,
                     "pop_to goes back to a screen, and \"\(state.id)\" is a \(state.typeName)")
+            }
+            if transition.nav == .resume, let state = transition.target.map({ flow.states[$0] }), !state.isScreen {
+                report(
+                    place + ["target"], .misplacedVerb,
+                    "resume goes forward to a screen, and \"\(state.id)\" is a \(state.typeName)")
             }
             // An empty transition for the end of a child means: stay where the child was started.
             if case .end = caused.cause { continue }

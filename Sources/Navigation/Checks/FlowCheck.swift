@@ -23,7 +23,11 @@ struct CatalogCheck {
         check.checkMigrations()
         check.checkTransitions()
         // The ways through a flow with errors would only report the same errors in other words.
-        if loaded.isWhole { check.checkWays() }
+        if loaded.isWhole {
+            check.checkWays()
+            check.checkStandingRules()
+            check.checkWaysBack()
+        }
         return check.problems
     }
 }

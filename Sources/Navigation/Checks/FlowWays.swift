@@ -12,7 +12,7 @@ struct FlowWays {
     init(_ flow: FlowDefinition) {
         self.flow = flow
         let transitions = flow.events.flatMap(\.transitions)
-        everywhere = transitions.compactMap(\.target)
+        everywhere = flow.causedTransitions.compactMap(\.transition.target)
         staysEverywhere = transitions.contains { $0.target == nil }
         own = flow.states.map(Self.ways)
     }
@@ -49,6 +49,16 @@ struct FlowWays {
         guard let screen = flow.states[place].screen else { return false }
         if case .target = screen.back { return false }
         return screen.events.isEmpty && flow.events.isEmpty && screen.timeout?.transition == nil
+            && screen.always.isEmpty && flow.always.isEmpty
+    }
+
+    /// The choices, each with those that it leads to.
+    var choices: [Int: [Int]] {
+        let isChoice = flow.states.map { if case .choice = $0.kind { true } else { false } }
+        return Dictionary(
+            uniqueKeysWithValues: isChoice.indices.filter { isChoice[$0] }.map { place in
+                (place, own[place].filter { isChoice[$0] })
+            })
     }
 
     /// The choices on circles that consist of choices only.

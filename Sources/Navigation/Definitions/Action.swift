@@ -28,7 +28,17 @@ extension Action {
     var service: String {
         switch self {
         case .patch(let operation): operation.path.service ?? ""
+        case .merge(let path, _): path.service ?? ""
         case .clear(let service), .remove(let service): service
+        }
+    }
+
+    /// What the action writes; nil for an action that gives no value.
+    var target: DataPath? {
+        switch self {
+        case .patch(let operation): operation.path
+        case .merge(let path, _): path
+        case .clear, .remove: nil
         }
     }
 }

@@ -37,6 +37,11 @@ public final class FlowDefinition: Sendable {
     public let migrations: [Migration]
     /// The services that each run of the flow has for itself, and to whom a journey belongs.
     public let ownership: FlowOwnership
+    /// The transitions that are taken without an event on every screen of the flow and of its children, as soon as their
+    /// guards hold.
+    public let always: [Transition]
+    /// Which values are set back when another changes.
+    public let invalidates: [Invalidation]
 
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
@@ -50,7 +55,8 @@ public final class FlowDefinition: Sendable {
         id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
         guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
         input: ShapeRule?,
-        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], ownership: FlowOwnership = .none
+        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], ownership: FlowOwnership = .none, always: [Transition] = [],
+        invalidates: [Invalidation] = []
     ) {
         self.id = id
         self.version = version
@@ -68,6 +74,8 @@ public final class FlowDefinition: Sendable {
         self.inFlight = inFlight
         self.migrations = migrations
         self.ownership = ownership
+        self.always = always
+        self.invalidates = invalidates
         screens = states.map { state in
             state.screen.map {
                 PreparedScreen(
@@ -75,7 +83,7 @@ public final class FlowDefinition: Sendable {
                     isBusy: state.task != nil)
             }
         }
-        looksAtTime = Self.looksAtTime(states, guards, events)
+        looksAtTime = Self.looksAtTime(states, guards, events, always)
         places = Dictionary(uniqueKeysWithValues: states.enumerated().map { ($0.element.id, $0.offset) })
     }
 
@@ -116,11 +124,14 @@ public final class FlowDefinition: Sendable {
 }
 
 extension FlowDefinition {
-    static func looksAtTime(_ states: [FlowState], _ guards: [NamedGuard], _ events: [EventRule]) -> Bool {
+    static func looksAtTime(
+        _ states: [FlowState], _ guards: [NamedGuard], _ events: [EventRule], _ always: [Transition]
+    ) -> Bool {
         let screens = states.compactMap(\.screen)
         let rules = events + screens.flatMap(\.events)
         let guards =
-            guards.map(\.guard) + screens.flatMap(\.requires) + rules.flatMap(\.transitions).compactMap(\.guard)
+            guards.map(\.guard) + screens.flatMap(\.requires)
+            + (rules.flatMap(\.transitions) + always + screens.flatMap(\.always)).compactMap(\.guard)
         return guards.contains(where: \.looksAtTime)
     }
 }
@@ -151,6 +162,14 @@ public enum InFlightPolicy: String, Sendable, CaseIterable {
     case migrate
     /// Starts them over on the new version; the services are kept.
     case restart
+}
+
+/// Values that depend on another: when it changes, they are set back to the defaults of their services.
+public struct Invalidation: Sendable {
+    /// The value that changes.
+    public let key: DataPath
+    /// The values that are set back.
+    public let dependents: [DataPath]
 }
 
 /// How a journey gets from an older version of a flow to the version of this file.

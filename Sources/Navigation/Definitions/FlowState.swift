@@ -68,6 +68,9 @@ public final class ChildFlow: Sendable {
 
     /// The outcome of a child that was left without a `final`: by going back, by dismissing, by popping.
     public static let abandoned = "abandoned"
+    /// The outcome of a flow that has no screen left whose `requires` hold. A parent that does not name it is told
+    /// ``abandoned``.
+    public static let closed = "closed"
     /// The outcome of a child whose own timeout has passed.
     public static let expired = "expired"
 
@@ -80,11 +83,12 @@ public final class ChildFlow: Sendable {
 
     /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`.
     ///
-    /// `done` covers only the outcomes that the child reached by a `final`. A child that was abandoned or ran out of
-    /// time did not do its work, so only `done.abandoned` and `done.expired` cover these.
+    /// `done` covers only the outcomes that the child reached by a `final`. A child that was abandoned, was closed or ran
+    /// out of time did not do its work, so only `done.abandoned`, `done.closed` and `done.expired` cover these.
     public func transitions(after outcome: String, byFinal: Bool) -> [Transition] {
         if let own = ends.first(where: { $0.outcome == outcome }) { return own.transitions }
-        return byFinal ? ends.first { $0.outcome == nil }?.transitions ?? [] : []
+        if byFinal { return ends.first { $0.outcome == nil }?.transitions ?? [] }
+        return outcome == Self.closed ? transitions(after: Self.abandoned, byFinal: false) : []
     }
 }
 

@@ -40,8 +40,8 @@ final class PreparedScreen: Sendable {
         guard let transition = rule.transitions.first else { return [] }
         guard transition.guard == nil else { return nil }
         switch transition.nav {
-        case nil, .push, .replace, .present, .setRoot: break
-        case .dismiss, .pop, .popTo, .popToRoot: return nil
+        case nil, .push, .replace, .present, .setRoot, .popTo: break
+        case .dismiss, .pop, .popToRoot, .resume: return nil
         }
         // An action on the way may do just what the next screen requires.
         guard transition.actions.isEmpty, screen.exit.isEmpty,

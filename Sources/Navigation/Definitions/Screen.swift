@@ -12,6 +12,12 @@ public final class Screen: Sendable {
     public let accepts: [EventShape]
     /// The guards that must hold to be on the screen.
     public let requires: [Guard]
+    /// The transitions of a screen whose ``requires`` do not hold any more; empty uncovers a screen below.
+    public let otherwise: [Transition]
+    /// The transitions that are taken without an event, as soon as their guards hold.
+    public let always: [Transition]
+    /// The values that the screen asks for.
+    public let answers: [DataPath]
     /// The actions that run each time the screen comes to the top.
     public let entry: [Action]
     /// The actions that run each time the journey moves to another screen, whether this one stays on the stack or not.
@@ -23,7 +29,8 @@ public final class Screen: Sendable {
 
     init(
         name: String, title: String?, data: [String], events: [EventRule], accepts: [EventShape], requires: [Guard],
-        entry: [Action], exit: [Action], back: BackRule, timeout: ScreenTimeout?
+        entry: [Action], exit: [Action], back: BackRule, timeout: ScreenTimeout?, otherwise: [Transition] = [],
+        always: [Transition] = [], answers: [DataPath] = []
     ) {
         self.name = name
         self.title = title
@@ -35,6 +42,9 @@ public final class Screen: Sendable {
         self.exit = exit
         self.back = back
         self.timeout = timeout
+        self.otherwise = otherwise
+        self.always = always
+        self.answers = answers
     }
 
     /// The screen's own rule for an event; nil when it has none.

@@ -12,8 +12,18 @@ public struct Transition: Sendable {
     public let actions: [Action]
     /// What going back finds later of the screen that the transition leaves.
     public let history: HistoryPolicy
+    /// Makes the values that the new frame keeps; nil for none.
+    public let params: ValueTemplate?
+    /// Whether a link may take the transition; nil when it does no damage.
+    public let link: Bool?
     /// The JSON Pointer of the transition in its file.
     public let place: String
+
+    /// Whether the way back is lost.
+    var clearsWayBack: Bool { nav == .setRoot || history == .invalidate }
+
+    /// Whether a link may take the transition. Without a word in the file, only when nothing is lost by it.
+    var isOpenToLinks: Bool { link ?? (actions.isEmpty && !clearsWayBack) }
 
     /// Whether another screen may be on top afterwards.
     public var moves: Bool { target != nil || nav != nil }
@@ -31,12 +41,14 @@ public enum NavigationVerb: String, Sendable, CaseIterable {
     case dismiss
     /// Goes back by one. With a target: pushes it then, unless it is on top already.
     case pop
-    /// Goes back to the nearest frame of the target.
+    /// Goes back to the nearest frame of the target; without one, pushes the target.
     case popTo = "pop_to"
     /// Goes back to the first frame of this context. With a target: pushes it then, unless it is on top already.
     case popToRoot = "pop_to_root"
     /// Removes all frames, releases all children, and makes the target the root of a new stack.
     case setRoot = "set_root"
+    /// Goes forward to the target, past every screen that is answered, and stops on the first that is not.
+    case resume
 
     /// Whether the verb works without a target.
     public var standsAlone: Bool { self == .dismiss || self == .pop || self == .popToRoot }
@@ -79,6 +91,10 @@ struct CausedTransition {
         case choice
         /// The end of a child flow or of a task.
         case end
+        /// The `requires` of that screen do not hold any more.
+        case closed(screen: String)
+        /// Its guard.
+        case always
     }
 
     let cause: Cause
@@ -91,6 +107,13 @@ extension EventRule {
     }
 }
 
+extension FlowDefinition {
+    /// Every transition at the top of the flow.
+    var causedTransitions: [CausedTransition] {
+        events.flatMap(\.causedTransitions) + always.map { CausedTransition(cause: .always, transition: $0) }
+    }
+}
+
 extension FlowState {
     /// Every transition of the state. The checks and the scripts that cover a flow read this list, so a new kind of
     /// transition is added here.
@@ -100,6 +123,8 @@ extension FlowState {
             let timeout = screen.timeout?.transition
             return screen.events.flatMap(\.causedTransitions)
                 + (timeout.map { [CausedTransition(cause: .timeout(screen: id), transition: $0)] } ?? [])
+                + screen.otherwise.map { CausedTransition(cause: .closed(screen: id), transition: $0) }
+                + screen.always.map { CausedTransition(cause: .always, transition: $0) }
         case .choice(let branches): return branches.map { CausedTransition(cause: .choice, transition: $0) }
         case .flow(let child):
             return child.ends.flatMap(\.transitions).map { CausedTransition(cause: .end, transition: $0) }

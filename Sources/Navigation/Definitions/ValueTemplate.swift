@@ -110,6 +110,8 @@ public struct DataPath: Sendable, Equatable {
         case input
         /// The output of the child that has just ended.
         case output
+        /// The `params` of the top frame.
+        case frame
         /// The time of the step, in RFC 3339.
         case now
     }
@@ -122,6 +124,7 @@ public struct DataPath: Sendable, Equatable {
             case "event": .event
             case "input": .input
             case "output": .output
+            case "frame": .frame
             case "now": .now
             default: .service(first)
             }
@@ -160,5 +163,5 @@ public struct DataPath: Sendable, Equatable {
     static let pointerKey = "$pointer"
 
     /// Names that services cannot have, because they mean other documents in a path.
-    public static let reservedNames = ["event", "input", "output", "now"]
+    public static let reservedNames = ["event", "input", "output", "frame", "now"]
 }

@@ -9,6 +9,8 @@ struct DataScope {
     var event: EventData
     let input: JSONDocument
     let output: JSONDocument?
+    /// The `params` of the frame.
+    let frame: JSONDocument?
     let now: Int64
 
     /// The data of the event.
@@ -46,6 +48,7 @@ struct DataScope {
             }
         case .input: whole = input
         case .output: whole = output
+        case .frame: whole = frame
         case .now: whole = JSONDocument(Timestamp(millisecondsSince1970: now).description)
         }
         guard let value = whole?.value(at: path.pointer) else { return .missing }

@@ -85,7 +85,9 @@ extension FlowEngine {
         }
     }
 
-    /// Whether ``advance(_:services:now:)`` has something to do. Cheap enough to ask before each read.
+    /// Whether ``advance(_:services:now:beforeEvent:)`` has something to do because of the time or of a version that is
+    /// gone. Cheap enough to ask before each read. What services bring about shows when the journey is looked at: the view
+    /// and the events throw ``JourneyRefusal/due``.
     public func isDue(_ journey: Journey, now: Int64) -> Bool {
         guard journey.isActive else { return false }
         if let dueAt = journey.dueAt, now >= dueAt { return true }
@@ -96,22 +98,29 @@ extension FlowEngine {
         }
     }
 
-    /// Applies timeouts of the journey, of its children and of its screen, and the policy for a version that is gone.
+    /// Applies timeouts of the journey, of its children and of its screen, the policy for a version that is gone, and the
+    /// standing rules: `requires` that do not hold any more, and `always`.
     ///
-    /// A timeout whose transition is refused expires the journey, which could not go on otherwise.
+    /// A timeout whose transition is refused expires the journey, which could not go on otherwise. An `otherwise` or
+    /// `always` that is refused is not taken.
     ///
+    /// - Parameter beforeEvent: whether an event follows, so that the journey goes to a newer version first.
     /// - Returns: nil when nothing is due.
     /// - Throws: ``JourneyRefusal/orphaned(flow:version:)``, and the refusals of starting over.
     public func advance(
-        _ journey: Journey, services: any ServiceDocuments, now: Int64
+        _ journey: Journey, services: any ServiceDocuments, now: Int64, beforeEvent: Bool = false
     ) throws(JourneyRefusal) -> Step? {
-        guard isDue(journey, now: now) else { return nil }
+        guard journey.isActive else { return nil }
+        let isLate = journey.dueAt.map { now >= $0 } ?? false
+        var isMigrated = false
         var run = StepRun(self, journey, services, now: now)
-        if !isLoaded(journey) {
+        if beforeEvent || !isLoaded(journey) {
             switch renewal(of: journey) {
             case .none: break
             case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
-            case .migrate(let moves): try run.migrate(moves)
+            case .migrate(let moves):
+                try run.migrate(moves)
+                isMigrated = true
             case .restart(let definition):
                 try run.startOver(definition)
                 return try run.finish()
@@ -120,7 +129,10 @@ extension FlowEngine {
         let start = run
         let mark = run.services.mark
         do throws(JourneyRefusal) {
-            try run.catchUp(to: now)
+            if isLate { try run.catchUp(to: now) }
+            run.now = now
+            try run.stand()
+            guard isLate || isMigrated || run.automaticMoves > 0 else { return nil }
             return try run.finish()
         } catch {
             run = start
@@ -162,15 +174,15 @@ extension StepRun {
     @discardableResult
     mutating func renew(_ renewal: Renewal) throws(JourneyRefusal) -> Bool {
         switch renewal {
-        case .none: return false
+        case .none: break
         case .orphaned(let flow, let version): throw .orphaned(flow: flow, version: version)
-        case .migrate(let moves):
-            try migrate(moves)
-            return false
+        case .migrate(let moves): try migrate(moves)
         case .restart(let definition):
             try startOver(definition)
             return true
         }
+        if try hasToMove() { throw .due }
+        return false
     }
 
     /// Starts the journey's own flow.

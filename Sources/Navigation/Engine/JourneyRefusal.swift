@@ -21,7 +21,8 @@ public enum JourneyRefusal: Error, Sendable, Equatable {
     case finished(outcome: String?)
     /// The journey has expired.
     case expired
-    /// A timeout has changed the journey: commit ``FlowEngine/advance(_:services:now:)`` first.
+    /// A timeout, `requires` that do not hold any more or an `always` move the journey: commit
+    /// ``FlowEngine/advance(_:services:now:beforeEvent:)`` first.
     case due
     /// Choices, or child flows that end at once, led on too often without reaching a screen.
     case endless(flow: String, state: String)

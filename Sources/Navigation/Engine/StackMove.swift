@@ -37,10 +37,14 @@ struct StackMove<Place: Equatable> {
 enum StackObstacle: String, Error {
     case noModalContext = "there is no modal context to dismiss"
     case noScreenBelow = "there is no screen to go back to"
-    case noSuchScreen = "there is no such screen to go back to"
     case closedRoot = "the first screen cannot be gone back to"
 
     var violation: JSONViolation { JSONViolation(pointer: "", detail: rawValue) }
+}
+
+extension JSONViolation {
+    /// Why a link does not take a transition.
+    static let damage = JSONViolation(pointer: "", detail: "changes something, and a link changes nothing")
 }
 
 extension FrameStack {
@@ -48,9 +52,11 @@ extension FrameStack {
     ///
     /// - Parameters:
     ///   - target: the frame that the verb leads to; nil for a verb that stands alone.
+    ///   - isUncovered: whether the frames above the top one have just left, so that it counts as one below.
     ///   - isOpen: whether the `requires` of a frame's screen hold.
     func move<Failure: Error>(
-        by verb: NavigationVerb, to target: Frame?, isOpen: (Frame) throws(Failure) -> Bool
+        by verb: NavigationVerb, to target: Frame?, isUncovered: Bool = false,
+        isOpen: (Frame) throws(Failure) -> Bool
     ) throws(Failure) -> Result<StackMove<Place>, StackObstacle> {
         let landing: Place
         switch verb {
@@ -60,9 +66,10 @@ extension FrameStack {
             guard let top else { return .success(.put(on: nil)) }
             return .success(.put(on: below(top), as: self[top].presentation))
         case .setRoot: return .success(.put(on: nil))
-        case .popTo:
+        case .popTo, .resume:
+            if isUncovered, let top, target?.showsSame(as: self[top]) ?? true { return .success(.uncover(top)) }
             let found = try self.landing(where: { target?.showsSame(as: $0) ?? true }, isOpen: isOpen)
-            return found.map { .success(.uncover($0)) } ?? .failure(.noSuchScreen)
+            return .success(found.map { .uncover($0) } ?? .put(on: top))
         case .pop:
             guard let found = try self.landing(isOpen: isOpen) else { return .failure(.noScreenBelow) }
             landing = found
@@ -117,8 +124,10 @@ extension FrameStack {
 }
 
 extension Frame {
-    /// Whether both are frames of one screen of one coordinator.
-    func showsSame(as other: Frame) -> Bool { coordinator == other.coordinator && state == other.state }
+    /// Whether the other is a frame of the same screen of the same coordinator, with the params that this one asks for.
+    func showsSame(as other: Frame) -> Bool {
+        coordinator == other.coordinator && state == other.state && (params == nil || params == other.params)
+    }
 }
 
 extension Frame.Mark {

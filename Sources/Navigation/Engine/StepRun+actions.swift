@@ -4,14 +4,17 @@ extension StepRun {
     /// Runs actions with the data of a coordinator's flow. A lenient run undoes a list of actions that fails.
     mutating func run(_ actions: [Action], of coordinator: Int) throws(JourneyRefusal) {
         guard !actions.isEmpty else { return }
+        let keys = try keys()
         let scope = try scope(of: coordinator)
         guard isLenient else {
             for action in actions { try scope.perform(action) }
+            if let keys { try invalidate(since: keys) }
             return
         }
         let mark = services.mark
         do {
             for action in actions { try scope.perform(action) }
+            if let keys { try invalidate(since: keys) }
             if services.invalid != nil { services.rewind(to: mark) }
         } catch {
             services.rewind(to: mark)
@@ -36,14 +39,14 @@ extension DataScope {
     /// The value is merged into an empty object where there is none, or one that is not an object.
     private func merge(_ template: ValueTemplate, into path: DataPath) throws(JourneyRefusal) {
         let service = path.service ?? ""
-        let document = try self.document(of: service)
+        let document = try knownDocument(of: service)
         let patch = try value(of: template)
         let found = document.value(at: path.pointer)
         let merged = (found ?? .null).merging(patch)
-        if path.pointer.tokens.isEmpty { return services.write(merged, to: service) }
+        if path.pointer.tokens.isEmpty { return write(merged, to: service) }
         let operation = PatchOperation.patch(
             found == nil ? .add : .replace, path.pointer.description, value: merged)
-        services.write(try apply(operation, to: document, of: service), to: service)
+        write(try apply(operation, to: document, of: service), to: service)
     }
 
     /// The path with its computed parts.
@@ -103,7 +106,7 @@ extension DataScope {
         write(try apply(patch, to: try knownDocument(of: service), of: service), to: service)
     }
 
-    private func write(_ document: JSONDocument, to service: String) {
+    func write(_ document: JSONDocument, to service: String) {
         services.write(document, to: service, owner: owners.owner(of: service))
     }
 

@@ -68,7 +68,7 @@ extension StepRun {
     /// The rule for an event: the screen's own, else that of the nearest flow; nil when none accepts the event.
     ///
     /// Finds the same as ``reactions()``, without making the list of all.
-    private mutating func reaction(to event: String) throws(JourneyRefusal) -> Reaction? {
+    mutating func reaction(to event: String) throws(JourneyRefusal) -> Reaction? {
         guard let top = journey.frames.last else { return nil }
         let screen = try screen(of: top).screen
         var rule = screen.rule(for: event)
@@ -132,12 +132,19 @@ extension StepRun {
         if let verb = transition.nav {
             let target = screen == nil ? nil : transition.target.map { frame(of: $0, in: flow, coordinator) }
             if case .failure(let obstacle) = try move(by: verb, to: target) { return [obstacle.violation] }
-            // A frame that can be gone back to is open.
-            if verb == .popTo { return [] }
         }
-        guard let screen, transition.actions.isEmpty, let top = journey.frames.last,
+        guard let screen, transition.actions.isEmpty, transition.nav != .resume, let top = journey.frames.last,
             try self.screen(of: top).screen.exit.isEmpty
         else { return [] }
-        return try obstacles(to: screen, of: coordinator)
+        var params: JSONDocument?
+        if transition.params != nil {
+            do throws(JourneyRefusal) {
+                params = try self.params(of: transition, coordinator)
+            } catch {
+                // They depend on the data of the event.
+                return []
+            }
+        }
+        return try obstacles(to: screen, of: coordinator, with: params)
     }
 }

@@ -14,14 +14,32 @@ extension StepRun {
     mutating func take(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
         if transition.moves { try leaveScreen() }
         try perform(transition, of: coordinator)
+        try move(by: transition, of: coordinator)
+    }
+
+    /// Does the move of a transition, without its actions.
+    mutating func move(by transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
         guard transition.moves else { return }
+        let params = try params(of: transition, coordinator)
         markHistory(transition.history)
-        let isDirected = try go(transition.nav ?? .push, to: transition.target, of: coordinator)
+        let isDirected = try go(transition.nav ?? .push, to: transition.target, with: params, of: coordinator)
         try settle(isDirected: isDirected)
+    }
+
+    /// The values that a transition gives to the new frame; nil for none.
+    mutating func params(of transition: Transition, _ coordinator: Int) throws(JourneyRefusal) -> JSONDocument? {
+        guard let template = transition.params else { return nil }
+        let params = try scope(of: coordinator).value(of: template)
+        if params.depth > Self.maximumDepth {
+            throw .actionFailed(
+                JSONViolation(pointer: "/frame", detail: "is nested more than \(Self.maximumDepth) levels deep"))
+        }
+        return params
     }
 
     /// Runs the actions of a transition; the caller does the move.
     mutating func perform(_ transition: Transition, of coordinator: Int) throws(JourneyRefusal) {
+        if isLink, !transition.isOpenToLinks { throw .guardNotMet([.damage]) }
         if isTraced, let running = journey.coordinator(coordinator) {
             record(.taken(flow: running.flow, version: running.version, transition: transition.place))
         }
@@ -40,9 +58,12 @@ extension StepRun {
 
     /// Moves the stack, and passes choices, child flows and ends until the journey reaches a screen.
     ///
+    /// - Parameter params: the values that the new frame keeps.
     /// - Returns: whether a target led to the screen. Otherwise it was uncovered when others left, or there is none.
-    mutating func go(_ verb: NavigationVerb, to target: Int?, of coordinator: Int) throws(JourneyRefusal) -> Bool {
-        var (verb, target, coordinator) = (verb, target, coordinator)
+    mutating func go(
+        _ verb: NavigationVerb, to target: Int?, with params: JSONDocument? = nil, of coordinator: Int
+    ) throws(JourneyRefusal) -> Bool {
+        var (verb, target, params, coordinator) = (verb, target, params, coordinator)
         for _ in 0..<Self.maximumHops {
             guard let state = target else {
                 try place(nil, by: verb)
@@ -51,7 +72,13 @@ extension StepRun {
             let flow = try flow(of: coordinator)
             switch flow.states[state].kind {
             case .screen:
-                try place(frame(of: state, in: flow, coordinator), by: verb)
+                var frame = frame(of: state, in: flow, coordinator)
+                frame.params = params
+                if verb == .resume, !isResuming {
+                    try resume(to: frame)
+                } else {
+                    try place(frame, by: verb)
+                }
                 return true
             case .task(let task):
                 try begin(task, on: frame(of: state, in: flow, coordinator), by: verb, of: coordinator)
@@ -61,6 +88,7 @@ extension StepRun {
                     throw .endless(flow: flow.id, state: flow.states[state].id)
                 }
                 try perform(taken, of: coordinator)
+                if taken.params != nil { params = try self.params(of: taken, coordinator) }
                 (verb, target) = (taken.nav ?? verb, taken.target)
             case .flow(let child):
                 coordinator = try start(child, by: flow.states[state].id, of: coordinator)
@@ -69,6 +97,7 @@ extension StepRun {
                 guard let (parent, told) = try end(coordinator, ending) else { return false }
                 try perform(told, of: parent)
                 guard told.moves else { return false }
+                params = try self.params(of: told, parent)
                 markHistory(told.history)
                 (verb, target, coordinator) = (told.nav ?? .push, told.target, parent)
             }
@@ -90,12 +119,14 @@ extension StepRun {
     ) throws(JourneyRefusal) -> Result<StackMove<Int>, StackObstacle> {
         if let move = moveFromTask(by: verb) { return .success(move) }
         let frames = journey.frames
-        return try frames.move(by: verb, to: target, isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
+        return try frames.move(
+            by: verb, to: target, isUncovered: isUncovered,
+            isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
     }
 
     /// Moves the stack by a verb: to a frame, or with nil back.
     mutating func place(_ target: Frame?, by verb: NavigationVerb) throws(JourneyRefusal) {
-        switch try move(by: verb, to: target) {
+        switch try move(by: isResuming ? .resume : verb, to: target) {
         case .failure(let obstacle): throw .guardNotMet([obstacle.violation])
         case .success(let move):
             uncover(upTo: move.landing ?? -1)
@@ -132,9 +163,13 @@ extension StepRun {
     // MARK: - Going back
 
     /// The nearest frame below the top that can be gone back to; nil when there is none.
-    private mutating func landing() throws(JourneyRefusal) -> Int? {
+    ///
+    /// - Parameter target: the frame that is wanted; nil for any.
+    mutating func landing(on target: Frame? = nil) throws(JourneyRefusal) -> Int? {
         let frames = journey.frames
-        return try frames.landing(isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
+        return try frames.landing(
+            where: { target?.showsSame(as: $0) ?? true },
+            isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
     }
 
     /// Whether the event `back` is accepted here.
@@ -163,7 +198,7 @@ extension StepRun {
             let frame = frame(of: target, in: try flow(of: top.coordinator), top.coordinator)
             try leaveScreen()
             // The `exit` may have changed what is open.
-            if case .success(let move) = try move(by: .popTo, to: frame), let landing = move.landing {
+            if let landing = try landing(on: frame) {
                 uncover(upTo: landing)
                 try settle(isDirected: true)
             } else {

@@ -12,7 +12,7 @@ extension StepRun {
             guard let lost = firstWithoutFrames() else { return }
             let coordinator = journey.coordinators[lost]
             guard let parent = coordinator.parent else {
-                return try finishJourney(outcome: ChildFlow.abandoned, output: nil)
+                return try finishJourney(outcome: leaving, output: nil)
             }
             guard let told = try abandon(coordinator) else { continue }
             // A parent that has lost its own frames, too, is about to be released itself.
@@ -68,9 +68,8 @@ extension StepRun {
     /// - Returns: the transition, whose move the caller does; nil when there is none.
     private mutating func abandon(_ child: Coordinator) throws(JourneyRefusal) -> Transition? {
         guard let parent = child.parent else { return nil }
-        try release(child.id, outcome: ChildFlow.abandoned)
-        let told = try transition(
-            of: parent, after: child, outcome: ChildFlow.abandoned, byFinal: false, output: nil)
+        try release(child.id, outcome: leaving)
+        let told = try transition(of: parent, after: child, outcome: leaving, byFinal: false, output: nil)
         if let told { try perform(told, of: parent) }
         return told
     }

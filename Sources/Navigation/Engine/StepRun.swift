@@ -29,6 +29,14 @@ struct StepRun {
     var patches: [ServicePatch] = []
     /// Whether actions that fail are skipped; see ``FlowEngine/abandon(_:services:now:)``.
     var isLenient = false
+    /// Whether a link leads the journey: it takes no transition that does damage.
+    var isLink = false
+    /// Whether the journey goes forward to a screen: see ``resume(to:of:)``.
+    var isResuming = false
+    /// The outcome of flows that lose their last frame.
+    var leaving = ChildFlow.abandoned
+    /// How often standing rules have moved the journey.
+    var automaticMoves = 0
 
     /// The top frame when the step began, or when a screen was last entered.
     private var before: Frame?
@@ -94,11 +102,16 @@ extension StepRun {
 
     /// The data that guards and actions of a coordinator's flow see.
     mutating func scope(of coordinator: Int) throws(JourneyRefusal) -> DataScope {
+        try scope(of: coordinator, with: journey.frames.last?.params)
+    }
+
+    /// - Parameter params: of the frame that is looked at.
+    mutating func scope(of coordinator: Int, with params: JSONDocument?) throws(JourneyRefusal) -> DataScope {
         let flow = try flow(of: coordinator)
         let input = journey.place(of: coordinator).map { journey.coordinators[$0].input } ?? .emptyObject
         return DataScope(
             flow: flow, services: services, owners: try owners(of: coordinator), event: event, input: input,
-            output: output, now: now)
+            output: output, frame: params, now: now)
     }
 
     /// Which services the coordinators own that a coordinator sees: its own ones first.
@@ -125,9 +138,11 @@ extension StepRun {
             journey: journey, changes: services.changes, trace: trace, patches: patches, memory: services.memory)
     }
 
-    /// Enters the screen that is on top now, checks the changed services and sets the deadlines.
+    /// Enters the screen that is on top now, moves on where it may not stay, checks the changed services and sets the
+    /// deadlines.
     mutating func conclude() throws(JourneyRefusal) {
         try arrive()
+        try stand()
         let changes = services.changes
         let ownedChanges = services.ownedChanges
         if !changes.isEmpty || !ownedChanges.isEmpty, let invalid = services.invalid {
@@ -163,18 +178,22 @@ extension StepRun {
 
     private mutating func enter(_ frame: Frame) throws(JourneyRefusal) {
         let screen = try screen(of: frame)
-        let obstacles = try obstacles(to: screen, of: frame.coordinator)
+        let obstacles = try obstacles(to: screen, of: frame.coordinator, with: frame.params)
         guard obstacles.isEmpty else { throw .guardNotMet(obstacles) }
         output = nil
         try run(screen.screen.entry, of: frame.coordinator)
     }
 
     /// Whether the `requires` of a screen hold.
-    mutating func isOpen(_ screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> Bool {
+    ///
+    /// - Parameter params: of its frame.
+    mutating func isOpen(
+        _ screen: PreparedScreen, of coordinator: Int, with params: JSONDocument?
+    ) throws(JourneyRefusal) -> Bool {
         if screen.requires.guards.isEmpty { return true }
         let owners = try owners(of: coordinator)
         return try services.meet(screen.requires, seenBy: owners) { () throws(JourneyRefusal) in
-            try scope(of: coordinator)
+            try scope(of: coordinator, with: params)
         }
     }
 
@@ -182,13 +201,15 @@ extension StepRun {
     /// back passes over it.
     mutating func isOpen(_ frame: Frame) throws(JourneyRefusal) -> Bool {
         guard let screen = try flow(of: frame.coordinator).screen(of: frame) else { return false }
-        return try isOpen(screen, of: frame.coordinator)
+        return try isOpen(screen, of: frame.coordinator, with: frame.params)
     }
 
     /// Why the journey may not be on a screen; empty when it may.
-    mutating func obstacles(to screen: PreparedScreen, of coordinator: Int) throws(JourneyRefusal) -> [JSONViolation] {
-        if try isOpen(screen, of: coordinator) { return [] }
-        return try scope(of: coordinator).obstacles(to: screen.requires)
+    mutating func obstacles(
+        to screen: PreparedScreen, of coordinator: Int, with params: JSONDocument?
+    ) throws(JourneyRefusal) -> [JSONViolation] {
+        if try isOpen(screen, of: coordinator, with: params) { return [] }
+        return try scope(of: coordinator, with: params).obstacles(to: screen.requires)
     }
 
     /// Runs the `exit` of the top screen, once until another screen is entered.

@@ -111,6 +111,9 @@ final class StepServices {
         }
     }
 
+    /// The document of a service that nobody has written.
+    func defaultDocument(of service: String) -> JSONDocument? { source.defaultDocument(of: service) }
+
     /// Replaces a document by its default.
     ///
     /// - Returns: false when there is no such service.

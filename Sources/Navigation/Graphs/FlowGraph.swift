@@ -65,6 +65,7 @@ enum GraphMark: String, Sendable, CaseIterable {
     case invalidate = "⊘"
     case back = "↩"
     case time = "⏱"
+    case task = "⚙"
 
     /// For the legend.
     var meaning: String {
@@ -75,6 +76,7 @@ enum GraphMark: String, Sendable, CaseIterable {
         case .invalidate: "nothing up to here can be gone back to"
         case .back: "what going back does"
         case .time: "after a time"
+        case .task: "work of a back end"
         }
     }
 }
@@ -97,9 +99,10 @@ struct GraphCollector {
         add(GraphArrow(from: "start", to: Self.key(definition.initial), lines: [], isQuiet: false))
         for (place, state) in definition.states.enumerated() { collect(state, at: place) }
         listArrowsBack()
-        if !definition.events.isEmpty {
+        if !definition.events.isEmpty || !definition.always.isEmpty {
             nodes.append(GraphNode(key: "any", shape: .anywhere, title: nil, id: "any screen"))
             collect(definition.events, from: "any")
+            for transition in definition.always { draw(transition, of: "always", from: "any", isQuiet: true) }
         }
     }
 
@@ -123,10 +126,11 @@ struct GraphCollector {
                 }
             }
         case .task(let task):
-            node.lines += task.screen.title.map { ["“\($0)”"] } ?? []
-            let limit = task.screen.timeout.map { ", \(GraphText.duration($0.after))" } ?? ""
-            node.lines.append("⚙ task \(task.task)\(limit)")
-            nodes.append(GraphNode(key: key, shape: .task, lines: node.lines))
+            var lines = ["\(mark(.task)) \(task.task)"]
+            if let timeout = task.screen.timeout {
+                lines.append("\(mark(.time)) \(GraphText.duration(timeout.after))")
+            }
+            nodes.append(GraphNode(key: key, shape: .task, title: task.screen.title, id: state.id, lines: lines))
             for end in task.ends {
                 for transition in end.transitions {
                     draw(transition, of: end.outcome.map { "done.\($0)" } ?? "done", from: key)
@@ -147,6 +151,8 @@ struct GraphCollector {
         if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
         nodes.append(GraphNode(key: key, shape: .screen, title: screen.title, id: state.id, lines: lines))
         collect(screen.events, from: key)
+        for transition in screen.otherwise { draw(transition, of: "otherwise", from: key, isQuiet: true) }
+        for transition in screen.always { draw(transition, of: "always", from: key, isQuiet: true) }
         if case .target(let target) = screen.back {
             add(GraphArrow(from: key, to: Self.key(target), lines: [mark(.back)], isQuiet: true))
         }
@@ -171,7 +177,7 @@ struct GraphCollector {
         draw(transition, cause + (transition.guard.map { " [\(text.of($0))]" } ?? ""), from: key, isQuiet: isQuiet)
     }
 
-    /// Adds an arrow from the last node, or a line to it.
+    /// Adds an arrow from the last node, or a line to it. Where one that resumes leads depends on the answers.
     private mutating func draw(_ transition: Transition, _ label: String, from key: String, isQuiet: Bool = false) {
         var words = label.isEmpty ? [] : [label]
         if !transition.actions.isEmpty { words.append(mark(.actions)) }
@@ -186,7 +192,9 @@ struct GraphCollector {
         case .invalidate: words.append(mark(.invalidate))
         }
         let line = words.joined(separator: " ")
-        if let target = transition.target {
+        if transition.nav == .resume, let target = transition.target {
+            nodes[nodes.count - 1].lines.append("\(line) → \(definition.states[target].id)")
+        } else if let target = transition.target {
             add(GraphArrow(from: key, to: Self.key(target), lines: line.isEmpty ? [] : [line], isQuiet: isQuiet))
         } else {
             nodes[nodes.count - 1].lines.append("\(line) – \(transition.nav?.rawValue ?? "stays")")

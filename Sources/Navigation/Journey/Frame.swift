@@ -10,6 +10,8 @@ public struct Frame: Sendable {
     public var presentation: Presentation
     /// Whether going back may end here, as far as history is concerned.
     public var mark: Mark = .none
+    /// The values that the transition gave to the frame; nil when it gave none.
+    public var params: JSONDocument?
     /// The index of the state in its flow, if a step has looked it up: see ``FlowDefinition/place(of:)-(Frame)``.
     var knownPlace: Int32 = -1
 
@@ -40,7 +42,7 @@ extension Frame: Equatable {
     /// Compares everything but the known index.
     public static func == (one: Frame, other: Frame) -> Bool {
         one.coordinator == other.coordinator && one.state == other.state && one.presentation == other.presentation
-            && one.mark == other.mark
+            && one.mark == other.mark && one.params == other.params
     }
 }
 

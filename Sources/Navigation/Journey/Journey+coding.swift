@@ -11,7 +11,7 @@ import JSONDocument
 /// - `who`: the coordinators: flow and version; then, unless it is the simplest, input and start; for children also id,
 ///   parent and the state that started it
 /// - `on`: the frames: the state alone for a pushed frame of the first coordinator, else state, coordinator,
-///   presentation and mark
+///   presentation, mark and params
 /// - `task`: the number, name and input of the task that it waits for
 /// - `own`: what coordinators own, oldest first: coordinator, service, revision, the milliseconds from the start of the
 ///   journey to making and to writing it, and the document
@@ -119,12 +119,13 @@ extension Journey {
 
     private func write(_ frame: Frame, at place: Int, to writer: inout JSONWriter) {
         let usual: Frame.Presentation = place == 0 ? .root : .push
-        let isPlain = frame.presentation == usual && frame.mark == .none
+        let isPlain = frame.presentation == usual && frame.mark == .none && frame.params == nil
         if isPlain, frame.coordinator == 0 { return writer.add(place == 0 ? "" : ",", frame.state) }
         writer.add(place == 0 ? "[" : ",[", frame.state)
         writer.int(frame.coordinator)
         if !isPlain { writer.string(frame.presentation.rawValue) }
-        if frame.mark != .none { writer.int(frame.mark.rawValue) }
+        if frame.mark != .none || frame.params != nil { writer.int(frame.mark.rawValue) }
+        if let params = frame.params { writer.document(params) }
         writer.endArray()
     }
 
@@ -223,6 +224,7 @@ extension Frame {
         let presentation = document[2]?.string.map { Presentation(rawValue: $0) } ?? usual
         let mark = document[3]?.int.map { Mark(rawValue: $0) } ?? Mark.none
         guard let presentation, let mark else { return nil }
-        self.init(coordinator: coordinator, state: state, presentation: presentation, mark: mark)
+        self.init(
+            coordinator: coordinator, state: state, presentation: presentation, mark: mark, params: document[4])
     }
 }

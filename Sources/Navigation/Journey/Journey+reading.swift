@@ -120,15 +120,19 @@ extension Frame {
         let coordinator = Int(try json.int())
         var presentation: Presentation? = usual
         var mark: Mark? = Mark.none
+        var params: JSONDocument?
         if !json.endsArray() {
             presentation = Presentation(rawValue: try json.string())
             if !json.endsArray() {
                 mark = Mark(rawValue: Int(try json.int()))
-                try json.endArray()
+                if !json.endsArray() {
+                    params = try json.document()
+                    try json.endArray()
+                }
             }
         }
         guard let presentation, let mark else { throw .notAJourney }
-        self.init(coordinator: coordinator, state: state, presentation: presentation, mark: mark)
+        self.init(coordinator: coordinator, state: state, presentation: presentation, mark: mark, params: params)
     }
 }
 

@@ -29,8 +29,8 @@ extension FlowReader {
         checkKeys(
             of: document, at: place,
             allowed: [
-                "type", "screen", "title", "data", "accepts", "on", "requires", "entry", "exit", "back", "timeout",
-                "backend",
+                "type", "screen", "title", "data", "accepts", "on", "requires", "otherwise", "always", "answers",
+                "entry", "exit", "back", "timeout", "backend",
             ],
             of: "a screen")
         let shapes = readShapes(in: document, at: place)
@@ -43,7 +43,9 @@ extension FlowReader {
             requires: readRequires(document, at: place),
             entry: actions("entry", in: document, at: place, context),
             exit: actions("exit", in: document, at: place, context),
-            back: readBack(document, at: place), timeout: readScreenTimeout(document, at: place))
+            back: readBack(document, at: place), timeout: readScreenTimeout(document, at: place),
+            otherwise: readOtherwise(document, at: place), always: readAlways(document, at: place),
+            answers: readAnswers(document, at: place))
     }
 
     private mutating func readShown(_ document: JSONDocument, at place: JSONPointer) -> [String] {
@@ -113,7 +115,8 @@ extension FlowReader {
                 report(place, .wrongType, "a branch is an object, and not \(branch.kind.phrase)")
                 continue
             }
-            checkKeys(of: branch, at: place, allowed: ["guard", "target", "nav", "actions"], of: "a branch")
+            checkKeys(
+                of: branch, at: place, allowed: ["guard", "target", "nav", "actions", "params", "link"], of: "a branch")
             if isDecided {
                 report(place, .unreachableTransition, "a branch above has no guard, so this one is never taken")
             }
@@ -125,6 +128,7 @@ extension FlowReader {
             branches.append(
                 Transition(
                     guard: guardian, target: target, nav: nav, actions: actions, history: .preserve,
+                    params: readParams(branch, at: place, context), link: readLink(branch, at: place),
                     place: place.description))
         }
         if !isDecided, document[member: "branches"]?.kind == .array {

@@ -67,8 +67,8 @@ extension FlowReader {
             return nil
         }
         checkKeys(
-            of: document, at: place, allowed: ["guard", "target", "nav", "actions", "history"] + extraKeys,
-            of: "a transition")
+            of: document, at: place,
+            allowed: ["guard", "target", "nav", "actions", "history", "params", "link"] + extraKeys, of: "a transition")
         let guardian = document[member: "guard"].flatMap { readGuard($0, at: place.appending("guard"), context) }
         let target = stateName("target", in: document, at: place)
         let nav = choice("nav", in: document, at: place, NavigationVerb.self)
@@ -86,6 +86,8 @@ extension FlowReader {
                 "history is for transitions that leave a screen, and this one stays")
         }
         return Transition(
-            guard: guardian, target: target, nav: nav, actions: actions, history: history, place: place.description)
+            guard: guardian, target: target, nav: nav, actions: actions, history: history,
+            params: readParams(document, at: place, context), link: readLink(document, at: place),
+            place: place.description)
     }
 }

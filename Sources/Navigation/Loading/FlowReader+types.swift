@@ -38,7 +38,7 @@ extension FlowReader {
         case .event: if case .shaped(let schema) = context.event { whole = schema } else { whole = nil }
         case .input: whole = inputSchema
         case .now: return ["type": "string", "minLength": 24, "maxLength": 24]
-        case .output: whole = nil
+        case .output, .frame: whole = nil
         }
         return whole.flatMap { SchemaRoom($0).schema(at: path.pointer) } ?? true
     }
@@ -220,7 +220,7 @@ extension FlowReader {
         switch path.root {
         case .service, .input, .now: return false
         case .event: if case .maybe = context.event { return true } else { return false }
-        case .output: return true
+        case .output, .frame: return true
         }
     }
 

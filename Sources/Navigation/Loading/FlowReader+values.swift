@@ -56,8 +56,8 @@ extension FlowReader {
         guard let path = DataPath(text) else {
             report(
                 place, .badPointer,
-                "\"\(text)\" is not a path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\" or "
-                    + "\"now\"")
+                "\"\(text)\" is not a path; a path begins with \"/\" and a service, \"event\", \"input\", \"output\", "
+                    + "\"frame\" or \"now\"")
             return nil
         }
         switch path.root {
@@ -78,6 +78,7 @@ extension FlowReader {
         case .input: checkRoom(for: path, in: inputSchema, at: place, of: "the flow's input", isClosed: true)
         case .output:
             if !context.hasOutput { report(place, .valueNever, "no child flow has ended here") }
+        case .frame: break
         case .now:
             if !path.pointer.tokens.isEmpty { report(place, .valueNever, "now is a text, with nothing in it") }
         }

@@ -31,7 +31,7 @@ struct FlowReader {
 
     static let keys = [
         "id", "version", "description", "initial", "input", "guards", "accepts", "on", "entry", "exit", "timeout",
-        "in_flight", "migrations", "states", "backend", "owns", "concurrency", "bound_to",
+        "in_flight", "migrations", "states", "backend", "owns", "concurrency", "bound_to", "always", "invalidates",
     ]
 
     /// Returned even when the rest cannot be used: two files with the same id and version are a problem in any case.
@@ -74,13 +74,16 @@ struct FlowReader {
         let migrations = readMigrations(document)
         let summary = text("description", in: document, at: root)
         let initial = stateName("initial", in: document, at: root, isRequired: true)
+        let always = readAlways(document, at: root)
+        let invalidates = readInvalidations(document)
         checkGuards(namedGuards)
         guard let heading, let initial, !states.isEmpty else { return (heading, nil) }
         let flow = FlowDefinition(
             id: heading.id, version: heading.version, summary: summary, document: document, states: read,
             initial: initial, guards: namedGuards, events: events, accepts: flowShapes, entry: entry, exit: exit,
             input: input,
-            timeout: timeout, inFlight: inFlight, migrations: migrations, ownership: readOwnership(document))
+            timeout: timeout, inFlight: inFlight, migrations: migrations, ownership: readOwnership(document),
+            always: always, invalidates: invalidates)
         return (heading, flow)
     }
 

@@ -53,6 +53,7 @@ extension FlowEngine {
             var run = StepRun(self, Journey(id: id, flow: definition, now: now), services, now: now)
             try run.begin(definition, input: input)
             try run.arrive()
+            try run.stand()
             return run
         }
     }
@@ -100,11 +101,18 @@ extension StepRun {
     ///
     /// - Returns: the first hop that was refused, or led to another screen, and why; nil when there is none.
     fileprivate mutating func walk(_ route: Route) -> (hop: Route.Hop, violations: [JSONViolation])? {
-        event = .data(.emptyObject)
+        isLink = true
+        defer { isLink = false }
         for hop in route.hops {
             do throws(JourneyRefusal) {
-                try react(to: hop.event)
+                event = .data(.emptyObject)
+                if hop.kind == .passed {
+                    try pass(by: hop.event)
+                } else {
+                    try react(to: hop.event)
+                }
                 try arrive()
+                try stand()
             } catch {
                 return (hop, error.violations)
             }

@@ -44,7 +44,7 @@ public struct FlowPaths {
     ///   - input: the input of the flow; nil makes one that fits.
     public func coveringScripts(services: any ServiceDocuments, input: JSONDocument? = nil) -> FlowCoverage {
         let transitions =
-            flow.states.flatMap(\.causedTransitions) + flow.events.flatMap(\.causedTransitions)
+            flow.states.flatMap(\.causedTransitions) + flow.causedTransitions
         let places = Set(transitions.map(\.transition.place))
         var attempts = Attempts()
         let situations = explore(places, services, input, &attempts)
@@ -209,6 +209,8 @@ extension FlowPaths {
                     : "no way to the screen was found"
             case .choice: return "no way to the choice and through this branch was found"
             case .end: return "no way to this end of the child flow or task was found"
+            case .closed: return "its screen was never closed by a step"
+            case .always: return "its guard never held after a step"
             case .event(let event):
                 if withoutData.contains(event) { return "no data was found that the schema of \(event) accepts" }
                 guard sent.contains(event) else { return "no way to the screen was found" }

@@ -1,15 +1,17 @@
 /// The places that a search has not visited yet, nearest first; of equally near ones, the one that was found first.
 struct RouteQueue {
-    /// How far a place is, compared by the first number, then the second, then the third.
+    /// How far a place is, compared by the first number, then the second, and so on.
     struct Distance: Comparable {
         /// Hops with an obstacle.
         var blocked = 0
+        /// Screens that are not answered yet, and the obstacles behind the first of them.
+        var open = 0
         /// Events other than `back`.
         var events = 0
         var hops = 0
 
         static func < (one: Distance, other: Distance) -> Bool {
-            (one.blocked, one.events, one.hops) < (other.blocked, other.events, other.hops)
+            (one.blocked, one.open, one.events, one.hops) < (other.blocked, other.open, other.events, other.hops)
         }
     }
 

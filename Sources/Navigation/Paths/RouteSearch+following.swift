@@ -7,20 +7,31 @@ extension RouteSearch {
         _ transition: Transition, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?, hops: Int,
         into arrivals: inout [Arrival]
     ) {
+        var params: JSONDocument?
+        var obstacle = obstacle
+        if let template = transition.params {
+            do throws(JourneyRefusal) {
+                params = try scope(of: coordinator, with: top.flatMap { stacks[$0].params }).value(of: template)
+            } catch {
+                obstacle = obstacle ?? .violations(error.violations)
+            }
+        }
         let top = top.map { stacks.marked($0, transition.history) }
         go(
-            transition.nav ?? .push, to: transition.target, of: coordinator, on: top, obstacle, hops: hops,
-            into: &arrivals)
+            transition.nav ?? .push, to: transition.target, with: params, of: coordinator, on: top, obstacle,
+            hops: hops, into: &arrivals)
     }
 
     /// Finds the screens that a verb and a target lead to.
     mutating func go(
-        _ verb: NavigationVerb, to target: Int?, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?,
-        hops: Int, into arrivals: inout [Arrival]
+        _ verb: NavigationVerb, to target: Int?, with params: JSONDocument? = nil, of coordinator: Int, on top: Int?,
+        _ obstacle: RouteObstacle?, hops: Int, into arrivals: inout [Arrival]
     ) {
         guard hops < StepRun.maximumHops else { return }
         guard let target else {
-            guard let top, let landing = stacks.uncovered(move(top, by: verb, to: nil)?.landing, from: top) else {
+            guard forward == nil, let top,
+                let landing = stacks.uncovered(move(top, by: verb, to: nil)?.landing, from: top)
+            else {
                 return
             }
             arrivals += uncovered(landing, leaving: top).map { Arrival(top: $0.top, obstacle: obstacle ?? $0.obstacle) }
@@ -28,26 +39,30 @@ extension RouteSearch {
         }
         switch coordinators[coordinator].flow.states[target].kind {
         case .screen:
-            guard let placed = placed(frame(of: target, coordinator), by: verb, on: top) else { return }
+            var frame = frame(of: target, coordinator)
+            frame.params = params
+            guard let placed = placed(frame, by: verb, on: top) else { return }
             arrivals.append(Arrival(top: placed, obstacle: arrival(on: placed).obstacle ?? obstacle))
         case .choice(let branches):
             let crossing = Crossing(
                 coordinator: coordinator, state: target, verb: verb, top: top, isFree: obstacle == nil)
             guard crossings.insert(crossing).inserted else { return }
             for (branch, first) in alternatives(branches, of: coordinator) {
+                var given = params
+                if let template = branch.params { given = try? scope(of: coordinator).value(of: template) }
                 go(
-                    branch.nav ?? verb, to: branch.target, of: coordinator, on: top,
-                    obstacle ?? first ?? missingData(for: branch), hops: hops + 1, into: &arrivals)
+                    branch.nav ?? verb, to: branch.target, with: given, of: coordinator, on: top,
+                    obstacle ?? first ?? self.obstacle(to: branch), hops: hops + 1, into: &arrivals)
             }
         case .flow(let child):
             guard let (started, first) = start(child, by: target, of: coordinator) else { return }
             go(
-                verb, to: coordinators[started].flow.initial, of: started, on: top, obstacle ?? first, hops: hops + 1,
-                into: &arrivals)
-        // A link starts no work outside.
-        case .task: return
+                verb, to: coordinators[started].flow.initial, with: params, of: started, on: top, obstacle ?? first,
+                hops: hops + 1, into: &arrivals)
         case .final(let ending):
             end(coordinator, ending, on: top, obstacle, hops: hops, into: &arrivals)
+        // A link starts no work outside.
+        case .task: return
         }
     }
 
@@ -94,7 +109,7 @@ extension RouteSearch {
         }
         let told = child.transitions(after: ending.outcome, byFinal: true)
         for (transition, first) in alternatives(told, of: parent) {
-            let first = obstacle ?? first ?? missingData(for: transition)
+            let first = obstacle ?? first ?? self.obstacle(to: transition)
             if transition.moves {
                 follow(transition, of: parent, on: rest, first, hops: hops + 1, into: &arrivals)
             } else {
@@ -172,7 +187,7 @@ extension RouteSearch {
             let taken = alternatives(told, of: parent).first { $0.1 == nil }?.0
             guard let taken, taken.moves else { continue }
             var arrivals: [Arrival] = []
-            follow(taken, of: parent, on: stayed.top, missingData(for: taken), hops: 1, into: &arrivals)
+            follow(taken, of: parent, on: stayed.top, obstacle(to: taken), hops: 1, into: &arrivals)
             return arrivals
         }
         return [stayed]

@@ -13,8 +13,11 @@ extension RouteSearch {
         let top = places[place].top
         let frame = stacks[top]
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return }
-        for arrival in back(from: top, screen) { insert(arrival, from: place, event: "back") }
+        if forward == nil { for arrival in back(from: top, screen) { insert(arrival, from: place, event: "back") } }
+        let isAnswered = scope(of: frame.coordinator, with: frame.params).isAnswered(screen.answers)
         for reaction in screen.reactions(in: flows(from: frame.coordinator)) where !reaction.rule.isBackend {
+            if isAnswered, !screen.answers.isEmpty { pass(screen, by: reaction, from: place) }
+            if forward != nil { resume(screen, reaction, isAnswered: isAnswered, from: place) }
             send(reaction, from: place)
         }
     }
@@ -24,26 +27,93 @@ extension RouteSearch {
         sequence(first: coordinator) { coordinators[$0].parent }.map { ($0, coordinators[$0].flow) }
     }
 
-    private mutating func insert(_ arrival: Arrival, from origin: Int, event: String) {
+    mutating func insert(
+        _ arrival: Arrival, from origin: Int, event: String, _ kind: Route.Hop.Kind = .sent, detour: Int = 0
+    ) {
+        let arrival = settled(arrival)
         var obstacle = arrival.obstacle
         if obstacle == nil, !refused.isEmpty, refused.contains(key(event, from: origin)) { obstacle = .refused }
         var distance = places[origin].distance
-        distance.blocked += obstacle == nil ? 0 : 1
+        distance.blocked += detour
+        if case .unanswered = obstacle {
+            distance.open += 1
+        } else if obstacle != nil, distance.open > 0 || isOpen(origin) {
+            distance.open += 1
+        } else if obstacle != nil {
+            distance.blocked += 1
+        }
         distance.events += event == "back" ? 0 : 1
         distance.hops += 1
-        insert(Place(top: arrival.top, origin: origin, event: event, obstacle: obstacle, distance: distance))
+        insert(
+            Place(
+                top: arrival.top, origin: origin, event: event, kind: kind, obstacle: obstacle, distance: distance))
     }
 
     private mutating func send(_ reaction: Reaction, from origin: Int) {
         let obstacle = reaction.shape.flatMap { $0.accepts(.emptyObject) ? nil : RouteObstacle.data($0) }
-        for (transition, first) in alternatives(reaction.rule.transitions, of: reaction.coordinator)
-        where transition.moves {
-            var arrivals: [Arrival] = []
-            crossings.removeAll(keepingCapacity: true)
-            follow(
-                transition, of: reaction.coordinator, on: places[origin].top,
-                first ?? obstacle ?? missingData(for: transition), hops: 0, into: &arrivals)
-            for arrival in arrivals { insert(arrival, from: origin, event: reaction.rule.event) }
+        let transitions = reaction.rule.transitions(forward: forward != nil)
+        for (transition, first) in alternatives(transitions, of: reaction.coordinator) where transition.moves {
+            let obstacle = first ?? obstacle ?? self.obstacle(to: transition)
+            for arrival in arrivals(by: transition, of: reaction.coordinator, on: places[origin].top, obstacle) {
+                insert(arrival, from: origin, event: reaction.rule.event)
+            }
+        }
+    }
+
+    /// Finds where a transition leads from the top of a stack.
+    mutating func arrivals(
+        by transition: Transition, of coordinator: Int, on top: Int, _ obstacle: RouteObstacle?
+    ) -> [Arrival] {
+        var arrivals: [Arrival] = []
+        crossings.removeAll(keepingCapacity: true)
+        follow(transition, of: coordinator, on: top, obstacle, hops: 0, into: &arrivals)
+        return arrivals
+    }
+
+    /// Where the journey comes to rest after an arrival: an `always` may lead on.
+    private mutating func settled(_ arrival: Arrival) -> Arrival {
+        guard forward == nil else { return arrival }
+        var arrival = arrival
+        for _ in 0..<StepRun.maximumHops {
+            guard arrival.obstacle == nil, let next = unprompted(on: arrival.top) else { return arrival }
+            arrival = next
+        }
+        return arrival
+    }
+
+    /// Where the first `always` leads that can be taken on a screen; nil when there is none.
+    private mutating func unprompted(on top: Int) -> Arrival? {
+        let frame = stacks[top]
+        var own = coordinators[frame.coordinator].flow.screen(of: frame)?.screen.always ?? []
+        var here = state(of: frame)
+        var next: Int? = frame.coordinator
+        while let coordinator = next {
+            for transition in own + coordinators[coordinator].flow.always
+            where transition.target.map({ $0 != here }) ?? true {
+                let scope = scope(of: coordinator, with: frame.params)
+                guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { continue }
+                let reached = arrivals(by: transition, of: coordinator, on: top, nil).first { $0.obstacle == nil }
+                if let reached { return reached }
+            }
+            own = []
+            here = coordinators[coordinator].startedBy
+            next = coordinators[coordinator].parent
+        }
+        return nil
+    }
+
+    /// Passes a screen whose answers are there, without the actions of the event.
+    private mutating func pass(_ screen: Screen, by reaction: Reaction, from origin: Int) {
+        let params = stacks[places[origin].top].params
+        let transitions = reaction.rule.transitions(forward: forward != nil)
+        let passage = scope(of: reaction.coordinator, with: params).passage(transitions, screen.answers)
+        guard let passage, passage.moves else { return }
+        let obstacle: RouteObstacle? = passage.clearsWayBack && passage.link != true ? .damage : nil
+        let isRefused = passage.link == false
+        let arrivals = arrivals(
+            by: passage, of: reaction.coordinator, on: places[origin].top, isRefused ? .damage : obstacle)
+        for arrival in arrivals {
+            insert(arrival, from: origin, event: reaction.rule.event, .passed)
         }
     }
 
@@ -56,8 +126,9 @@ extension RouteSearch {
             return uncovered(landing, leaving: top)
         case .target(let target):
             let coordinator = stacks[top].coordinator
-            let move = move(top, by: .popTo, to: frame(of: target, coordinator))
-            if let landing = move?.landing { return [arrival(on: landing)] }
+            let frame = frame(of: target, coordinator)
+            let landing = stacks.stack(top).landing(where: { frame.showsSame(as: $0) }, isOpen: { isOpen($0) })
+            if let landing { return [arrival(on: landing)] }
             var arrivals: [Arrival] = []
             go(.replace, to: target, of: coordinator, on: top, nil, hops: 0, into: &arrivals)
             return arrivals
@@ -69,7 +140,9 @@ extension RouteSearch {
     /// Whether the `requires` of a frame's screen hold.
     func isOpen(_ frame: Frame) -> Bool {
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame) else { return false }
-        return services.meet(screen.requires, seenBy: owners(of: frame.coordinator)) { scope(of: frame.coordinator) }
+        return services.meet(screen.requires, seenBy: owners(of: frame.coordinator)) {
+            scope(of: frame.coordinator, with: frame.params)
+        }
     }
 
     /// All transitions of a list, with nil as the obstacle of the one that would be taken: the first whose guard holds.
@@ -94,8 +167,9 @@ extension RouteSearch {
         }
     }
 
-    /// What the actions need of an event, which the hop sends without data.
-    func missingData(for transition: Transition) -> RouteObstacle? {
+    /// Whether a link may take the transition, and what its actions need of an event, which the hop sends without data.
+    func obstacle(to transition: Transition) -> RouteObstacle? {
+        if !transition.isOpenToLinks { return .damage }
         for action in transition.actions {
             if let path = action.neededPaths.first(where: { $0.root == .event }) { return .value(path.text) }
         }
@@ -112,6 +186,8 @@ extension RouteSearch {
         case .shadowed: return [JSONViolation(pointer: "", detail: "another way is taken with the data as it is")]
         case .requires(let screen, let coordinator): return scope(of: coordinator).obstacles(to: screen.requires)
         case .data(let shape): return shape.violations(in: .emptyObject).within("/event")
+        case .damage: return [.damage]
+        case .unanswered: return [JSONViolation(pointer: "", detail: "is not answered yet")]
         case .value(let path): return [JSONViolation(pointer: path, detail: "is needed, and there is no value")]
         case .violations(let violations): return violations
         case .noWayBack: return [JSONViolation(pointer: "", detail: "cannot be gone back to")]

@@ -22,7 +22,7 @@ struct RouteSearch {
         let startedBy: Int?
         let input: JSONDocument
         /// The state of the screen that is looked for, if this flow has one of that name.
-        let wanted: Int?
+        var wanted: Int?
         var isVisited: [Bool]
     }
 
@@ -33,6 +33,7 @@ struct RouteSearch {
         /// The place before; nil for the first.
         let origin: Int?
         let event: String
+        let kind: Route.Hop.Kind
         let obstacle: RouteObstacle?
         let distance: RouteQueue.Distance
     }
@@ -52,6 +53,8 @@ struct RouteSearch {
     static let maximumCoordinators = 1000
 
     let screen: String
+    /// The frame that a `resume` goes forward to; nil for a link.
+    let forward: Frame?
     let catalog: FlowCatalog
     let services: StepServices
     let now: Int64
@@ -66,8 +69,11 @@ struct RouteSearch {
     private var queue = RouteQueue()
 
     /// - Parameter refused: hops that the engine has tried and refused.
-    init(from run: inout StepRun, to screen: String, without refused: Set<Route.Key>) throws(JourneyRefusal) {
+    init(
+        from run: inout StepRun, to screen: String, forward: Frame? = nil, without refused: Set<Route.Key>
+    ) throws(JourneyRefusal) {
         self.screen = screen
+        self.forward = forward
         catalog = run.engine.catalog
         services = run.services
         now = run.now
@@ -81,28 +87,40 @@ struct RouteSearch {
             }
             known[coordinator.id] = coordinators.count
             add(flow, id: coordinator.id, parent: parent, startedBy: startedBy, input: coordinator.input)
+            if let forward {
+                let isIt = forward.coordinator == coordinator.id
+                coordinators[coordinators.count - 1].wanted = isIt ? flow.place(of: screen) : nil
+            }
         }
         standing = coordinators.count
         var top: Int?
         for frame in run.journey.frames {
             guard let coordinator = known[frame.coordinator] else { continue }
             var copy = Frame(
-                coordinator: coordinator, state: frame.state, presentation: frame.presentation, mark: frame.mark)
+                coordinator: coordinator, state: frame.state, presentation: frame.presentation, mark: frame.mark,
+                params: frame.params)
             copy.knownPlace = Int32(clamping: coordinators[coordinator].flow.place(of: frame) ?? -1)
             top = stacks.put(copy, on: top)
         }
-        if let top { insert(Place(top: top, origin: nil, event: "", obstacle: nil, distance: .init())) }
+        if let top { insert(Place(top: top, origin: nil, event: "", kind: .sent, obstacle: nil, distance: .init())) }
     }
 
     /// The nearest way.
     ///
     /// - Throws: ``JourneyRefusal/unreachable(blockedBy:_:)``.
     mutating func route() throws(JourneyRefusal) -> Route {
+        // In a statement of its own: the call would be made on a copy from before the search.
+        let nearest = try nearest()
+        return try route(to: nearest)
+    }
+
+    /// The nearest place that is looked for.
+    mutating func nearest() throws(JourneyRefusal) -> Int {
         while let place = queue.removeNearest() {
             let frame = stacks[places[place].top]
             guard let state = state(of: frame), !coordinators[frame.coordinator].isVisited[state] else { continue }
             coordinators[frame.coordinator].isVisited[state] = true
-            if coordinators[frame.coordinator].wanted == state { return try route(to: place) }
+            if coordinators[frame.coordinator].wanted == state { return place }
             guard places.count < Self.maximumPlaces else { break }
             expand(place)
         }
@@ -110,25 +128,24 @@ struct RouteSearch {
     }
 
     private func route(to last: Int) throws(JourneyRefusal) -> Route {
-        var way: [Int] = []
-        var place = last
-        while let origin = places[place].origin {
-            way.append(place)
-            place = origin
-        }
-        way.reverse()
-        func screen(of place: Int) -> String { stacks[places[place].top].state }
+        let way = way(to: last)
         for place in way {
             if let obstacle = places[place].obstacle {
-                throw .unreachable(blockedBy: screen(of: place), explain(obstacle))
+                throw .unreachable(blockedBy: stacks[places[place].top].state, explain(obstacle))
             }
         }
-        return Route(
-            hops: way.map { place in
-                let origin = places[place].origin ?? 0
-                return Route.Hop(
-                    event: places[place].event, screen: screen(of: place), key: key(places[place].event, from: origin))
-            })
+        return Route(hops: way.map(hop))
+    }
+
+    /// The places on the way, without the first.
+    func way(to last: Int) -> [Int] {
+        sequence(first: last) { places[$0].origin }.filter { places[$0].origin != nil }.reversed()
+    }
+
+    func hop(to place: Int) -> Route.Hop {
+        Route.Hop(
+            event: places[place].event, screen: stacks[places[place].top].state,
+            key: key(places[place].event, from: places[place].origin ?? 0), kind: places[place].kind)
     }
 
     func key(_ event: String, from origin: Int) -> Route.Key {
@@ -140,7 +157,7 @@ struct RouteSearch {
     mutating func add(
         _ flow: FlowDefinition, id: Int? = nil, parent: Int?, startedBy: Int?, input: JSONDocument
     ) -> Int {
-        let wanted = flow.place(of: screen).flatMap { flow.states[$0].isScreen ? $0 : nil }
+        let wanted = forward == nil ? flow.place(of: screen).flatMap { flow.states[$0].isScreen ? $0 : nil } : nil
         coordinators.append(
             Coordinator(
                 id: id ?? (1 << 32) + coordinators.count, flow: flow, parent: parent, startedBy: startedBy,
@@ -160,10 +177,13 @@ struct RouteSearch {
     /// The index of a frame's state; nil for a screen that the flow does not have any more.
     func state(of frame: Frame) -> Int? { coordinators[frame.coordinator].flow.place(of: frame) }
 
-    func scope(of coordinator: Int, event: DataScope.EventData = .unknown) -> DataScope {
+    /// - Parameter params: of the frame that is looked at.
+    func scope(
+        of coordinator: Int, event: DataScope.EventData = .unknown, with params: JSONDocument? = nil
+    ) -> DataScope {
         DataScope(
             flow: coordinators[coordinator].flow, services: services, owners: owners(of: coordinator), event: event,
-            input: coordinators[coordinator].input, output: nil, now: now)
+            input: coordinators[coordinator].input, output: nil, frame: params, now: now)
     }
 
     /// Which services coordinators own, as ``StepRun/owners(of:)``.
@@ -184,6 +204,16 @@ struct Route {
         /// The screen that the event leads to.
         let screen: String
         let key: Key
+        let kind: Kind
+
+        enum Kind {
+            /// The event is sent.
+            case sent
+            /// The screen is answered, and passed without the actions of the event.
+            case passed
+            /// Straight to the screen that a `resume` names.
+            case direct
+        }
     }
 
     /// Identifies a hop: where it begins and what it is.
@@ -206,6 +236,10 @@ enum RouteObstacle {
     case requires(PreparedScreen, of: Int)
     /// The event needs data.
     case data(ShapeRule)
+    /// The transition changes what a link must not.
+    case damage
+    /// The screen before is not answered.
+    case unanswered
     /// An action on the way needs a value that is missing.
     case value(String)
     case violations([JSONViolation])

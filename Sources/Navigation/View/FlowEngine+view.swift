@@ -5,7 +5,8 @@ extension FlowEngine {
     ///
     /// - Parameter memory: of the ``Step`` that made the journey, while the documents of the services are the same: then no
     ///   guard is tested again.
-    /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded.
+    /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded,
+    ///   ``JourneyRefusal/due`` when the journey may not stay on its screen.
     public func view(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory = GuardMemory()
     ) throws(JourneyRefusal) -> JourneyView {
@@ -15,12 +16,15 @@ extension FlowEngine {
 
     /// The text of the view, and the verdicts of guards that it needed.
     ///
-    /// - Parameter shift: is added to the times in the view; milliseconds.
+    /// - Parameters:
+    ///   - shift: is added to the times in the view; milliseconds.
+    ///   - isSettled: whether the journey is shown where it stands, even if it may not stay there.
     package func textAndMemory(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory,
-        timesMovedBy shift: Int64
+        timesMovedBy shift: Int64, isSettled: Bool = false
     ) throws(JourneyRefusal) -> (text: ViewText, memory: GuardMemory) {
         var run = StepRun(self, journey, services, now: now, event: .unknown, knowing: memory)
+        if !isSettled, try run.hasToMove() { throw .due }
         let text = try run.view(timesMovedBy: shift)
         return (text, run.services.memory)
     }
@@ -83,7 +87,8 @@ extension StepRun {
             json.add(screen.text.screen(top.presentation))
             let owners = try owners(of: top.coordinator)
             writeData(of: screen, seenBy: owners, to: &json, &tag)
-            json.add(#"}},"events":["#)
+            if let params = top.params { json.add(#"},"params":"#, params) }
+            json.add(top.params == nil ? #"}},"events":["# : #"},"events":["#)
             try writeEvents(of: screen, seenBy: owners, to: &json, &tag)
             let canGoBack = try canGoBack()
             if canGoBack { tag.mix(1) }

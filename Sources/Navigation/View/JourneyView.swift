@@ -48,6 +48,8 @@ public struct ScreenView: Sendable, Equatable {
     public let isBusy: Bool
     /// The documents of the screen's services, sorted by name.
     public let data: [ServiceView]
+    /// The values that the transition gave to the frame; nil when it gave none.
+    public let params: JSONDocument?
 
     /// The document of one of the screen's services.
     public subscript(service: String) -> JSONDocument? { data.first { $0.service == service }?.document }
@@ -144,6 +146,7 @@ extension ScreenView {
         title = document[member: "title"]?.string
         presentation = document.presentation
         isBusy = document.text("status") == "busy"
+        params = document[member: "params"]
         data = (document[member: "data"]?.members ?? []).map { ServiceView(service: $0.name, document: $0.value) }
     }
 }

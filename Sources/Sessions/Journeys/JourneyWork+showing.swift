@@ -3,20 +3,23 @@ import Navigation
 // What clients are shown of a journey, and what is kept of that for the next one who asks.
 extension JourneyWork {
     /// What a client is shown of the journey now.
-    mutating func shown(_ entry: KeptJourney) throws -> ShownJourney {
-        ShownJourney(text: try text(of: entry))
+    ///
+    /// - Parameter isSettled: whether it is shown where it stands, even if it may not stay there.
+    mutating func shown(_ entry: KeptJourney, isSettled: Bool = false) throws -> ShownJourney {
+        ShownJourney(text: try text(of: entry, isSettled: isSettled))
     }
 
     /// The same, the text alone, which is all that goes out.
     ///
     /// - Parameter entry: as the last step has made it, if one was taken.
-    mutating func text(of entry: KeptJourney) throws -> JourneyText {
+    mutating func text(of entry: KeptJourney, isSettled: Bool = false) throws -> JourneyText {
         if let prepared { return try remember(prepared, of: entry.journey) }
         if let problem = engine.obstacle(to: entry.journey, services: documents, now: pending.now) {
             return try stuckText(of: entry.journey, problem)
         }
         let (text, guards) = try engine.textAndMemory(
-            entry.journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift)
+            entry.journey, services: documents, now: pending.now, knowing: guards, timesMovedBy: clockShift,
+            isSettled: isSettled)
         self.guards = guards
         return try remember(text, of: entry.journey)
     }

@@ -11,6 +11,8 @@ struct JourneyWork {
     let environment: SessionEnvironment
     /// What guards said of documents, before and in this unit of work.
     var guards: GuardMemory
+    /// Whether an event was sent, or a link followed: then the journey goes to a newer version before anything else.
+    private(set) var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
 
@@ -99,18 +101,22 @@ struct JourneyWork {
     /// - Parameter begins: whether `main` is begun when it is not there.
     mutating func settle(_ id: String, begins: Bool) throws {
         if let entry = kept[id] {
-            try advance(entry)
+            if engine.isDue(entry.journey, now: pending.now) { try advance(entry) }
         } else if begins, id == JourneySettings.mainID, let flow = settings.mainFlow {
             try start(id, flow: flow)
         }
     }
 
-    /// Does what time has done to a journey.
-    mutating func advance(_ entry: KeptJourney) throws {
-        guard engine.isDue(entry.journey, now: pending.now),
-            let step = try engine.advance(entry.journey, services: documents, now: pending.now)
-        else { return }
+    /// Does what time has done to a journey, and what services have that were written from outside.
+    ///
+    /// - Returns: whether that was anything.
+    @discardableResult
+    mutating func advance(_ entry: KeptJourney, beforeEvent: Bool = false) throws -> Bool {
+        let step = try engine.advance(
+            entry.journey, services: documents, now: pending.now, beforeEvent: beforeEvent)
+        guard let step else { return false }
         try take(step)
+        return true
     }
 
     /// The same for a journey that may be stuck.
@@ -157,6 +163,7 @@ struct JourneyWork {
         guard condition.saysWhatWasSeen || !engine.isFirstWrite(entry.journey) else {
             throw JourneyError.preconditionRequired
         }
+        hasActed = true
         let (step, text) = try engine.sendAndShow(
             event, data: data, to: entry.journey, isFromBackend: isFromBackend, services: documents, now: pending.now,
             knowing: guards, timesMovedBy: clockShift)
@@ -182,6 +189,7 @@ struct JourneyWork {
 
     /// - Returns: the journey, and the screens of the way.
     mutating func navigate(_ entry: KeptJourney, to screen: String) throws -> (entry: KeptJourney, path: [String]) {
+        hasActed = true
         let navigation = try engine.navigate(entry.journey, to: screen, services: documents, now: pending.now)
         // It may stand there already: no step is taken then.
         guard navigation.step.journey.step != entry.journey.step else { return (entry, navigation.path) }
@@ -211,9 +219,6 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let former = kept[step.journey.id]?.journey
-        let wasRunning = former?.isActive ?? false
-        var entry = kept.keep(KeptJourney(step.journey))
         for patch in step.patches { kept.note(patch) }
         documents.patched = kept.patched
         let former = kept[step.journey.id]?.journey

@@ -5,7 +5,8 @@ import Navigation
 /// are committed together, or nothing is.
 ///
 /// Before anything is done to a journey, what time has done to it is: it has expired, a screen's time is over, its
-/// version is gone. That is committed also when what was asked for is refused then. The first access to `main` starts
+/// version is gone. So is what services have done that were written from outside: a screen may not be shown any more, an
+/// `always` leads on. The engine says that it is due when it looks at the journey. All this is committed also when what was asked for is refused then. The first access to `main` starts
 /// it in the same way, when a flow is configured for it.
 ///
 /// They throw `JourneyRefusal` for what the flow does not allow, ``JourneyError``, and ``SessionError``.
@@ -14,15 +15,17 @@ extension Session {
     nonisolated(nonsending) package func journeys() async throws -> [ShownJourney] {
         var work = try JourneyWork(on: try pendingState(), environment)
         if !work.kept.entries.contains(where: { work.isUnsettled($0.journey.id) }) {
-            let shown = try work.kept.entries.map { try work.shown($0) }
-            remember(work.pending.newMemory, after: work.pending.memory)
-            return shown
+            do {
+                let shown = try work.kept.entries.map { try work.shown($0) }
+                remember(work.pending.newMemory, after: work.pending.memory)
+                return shown
+            } catch JourneyRefusal.due {}
         }
         return try await transact { [self] pending in
             var work = try JourneyWork(on: pending, environment)
             // One that cannot go on is shown as stuck, and hides no other.
             for entry in work.kept.entries { try work.advanceIfPossible(entry) }
-            let shown = try work.kept.entries.map { try work.shown($0) }
+            let shown = try work.kept.entries.map { try work.shown($0, isSettled: true) }
             pending = work.pending
             return shown
         }
@@ -49,9 +52,13 @@ extension Session {
     private func look<Shown>(at id: String, _ show: (inout JourneyWork, KeptJourney) throws -> Shown) throws -> Shown? {
         var work = try JourneyWork(on: try pendingState(), environment)
         guard !work.isUnsettled(id) else { return nil }
-        let shown = try show(&work, try work.journey(id))
-        remember(work.pending.newMemory, after: work.pending.memory)
-        return shown
+        do {
+            let shown = try show(&work, try work.journey(id))
+            remember(work.pending.newMemory, after: work.pending.memory)
+            return shown
+        } catch JourneyRefusal.due {
+            return nil
+        }
     }
 
     /// - Parameters:
@@ -194,7 +201,16 @@ extension Session {
             }
         }
         do {
-            let done = try body(&work)
+            let done: Done
+            do {
+                done = try body(&work)
+            } catch JourneyRefusal.due where id != nil {
+                let beforeEvent = work.hasActed
+                work = try JourneyWork(on: pending, environment)
+                if let entry = id.flatMap({ work.kept[$0] }) { try work.advance(entry, beforeEvent: beforeEvent) }
+                if work.pending.isRecordChanged { pending = work.pending }
+                done = try body(&work)
+            }
             work.exchange(&pending)
             return .success(done)
         } catch  where pending.isRecordChanged {

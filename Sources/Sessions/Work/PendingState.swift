@@ -139,9 +139,6 @@ struct PendingState: Sendable {
         changes.append(Change(service: service.index, birth: birth, kind: .removed))
     }
 
-    /// Moves the commit past `time`: a client that compares times could not tell apart two commits of one millisecond.
-    mutating func beLater(than time: Int64) { now = max(now, time + 1) }
-
     /// Removes the services for which `isLeaving` returns true, newest first.
     mutating func removeAll(where isLeaving: (RegisteredService) -> Bool = { _ in true }) {
         for instance in instances.reversed() {

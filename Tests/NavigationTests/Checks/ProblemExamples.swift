@@ -198,6 +198,62 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             flow(
                 #""a": {"on": {"go": {"target": "b"}}}, "b": {"type": "choice", "branches": [{"target": "c"}]}, "c": {"type": "choice", "branches": [{"target": "b"}]}"#
             )),
+        .init(
+            .endlessChoice, "/states/c000",
+            flow(
+                (0..<100).map { number in
+                    let next = number == 99 ? "a" : "c\(String(1001 + number).dropFirst())"
+                    return
+                        #""c\#(String(1000 + number).dropFirst())": {"type": "choice", "branches": [{"target": "\#(next)"}]}"#
+                }.joined(separator: ", ") + #", "a": {"on": {"go": {"target": "c000"}}}"#)),
+        .init(
+            .endlessAlways, "/states/a/always/0",
+            flow(
+                #""a": {"always": [{"guard": "g", "target": "b"}]}, "b": {"always": {"guard": {"all": ["g", "h"]}, "target": "c"}}, "c": {"type": "choice", "branches": [{"target": "a"}]}"#,
+                #""guards": {"g": {"service": "quote", "schema": {}}, "h": {"service": "log", "schema": {}}}"#)),
+        .init(
+            .endlessAlways, "/states/a/always",
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}, "always": {"guard": "g", "target": "b"}}, "b": {}"#,
+                #""always": [{"guard": "g", "target": "a"}], "guards": {"g": {"service": "quote", "schema": {}}}"#)),
+        .init(
+            .endlessAlways, "/states/a/always", severity: .warning,
+            flow(
+                #""a": {"always": {"guard": "g", "target": "b", "actions": [{"clear": "quote"}]}}, "b": {"always": {"guard": "g", "target": "a"}}"#,
+                #""guards": {"g": {"service": "quote", "schema": {}}}"#)),
+        .init(
+            .misplacedVerb, "/states/b/on/go/nav", severity: .warning,
+            flow(
+                #""a": {"on": {"go": {"target": "b", "nav": "replace"}}}, "b": {"on": {"go": {"target": "a", "nav": "pop_to"}}}"#
+            )),
+        .init(
+            .missingKey, "/states/a/always/0",
+            flow(
+                #""a": {"on": {"go": {"target": "b"}}, "always": [{"target": "b"}]}, "b": {"on": {"go": {"target": "a"}}}"#
+            )
+        ),
+        .init(.missingKey, "/states/a/otherwise", screen(#"{"target": "a"}"#, #""otherwise": {"target": "a"}"#)),
+        .init(
+            .guardWithoutEvent, "/always/guard/event",
+            flow(#""a": {}"#, #""always": {"guard": {"event": true, "schema": {}}, "target": "a"}"#)),
+        .init(.wrongType, "/states/a/on/go/link", screen(#"{"target": "a", "link": "yes"}"#)),
+        .init(.wrongType, "/states/a/on/go/params", screen(#"{"target": "a", "params": 7}"#)),
+        .init(.misplacedVerb, "/states/a/on/go/params", screen(#"{"actions": [{"clear": "quote"}], "params": {}}"#)),
+        .init(
+            .misplacedVerb, "/states/a/on/go/target",
+            flow(#""a": {"on": {"go": {"target": "b", "nav": "resume"}}}, "b": {"type": "final"}"#)),
+        .init(
+            .valueNever, "/states/a/answers/0", guess: "/profile/name",
+            screen(#"{"target": "a"}"#, #""answers": ["/profile/nmae"]"#)),
+        .init(.badPointer, "/states/a/answers/0", screen(#"{"target": "a"}"#, #""answers": ["/input/x"]"#)),
+        .init(
+            .badValue, "/invalidates/~1profile~1name",
+            flow(
+                #""a": {"on": {"go": {"target": "a"}}}"#,
+                #""invalidates": {"/profile/name": ["/profile/email"], "/profile/email": ["/profile/name"]}"#)),
+        .init(
+            .readOnlyService, "/invalidates/~1profile~1name/0",
+            flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""invalidates": {"/profile/name": ["/user/id"]}"#)),
         .init(.endlessChildren, "/states/a/flow", parent(#""flow": "f", "on": {"done": {}}"#)),
         .init(
             .endlessChildren, "/states/a/flow", parent(#""flow": "g", "on": {"done": {}}"#),

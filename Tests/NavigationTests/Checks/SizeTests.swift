@@ -14,7 +14,7 @@ struct SizeTests {
         for index in 0..<count {
             text += #""s\#(index)": {"title": "Screen \#(index)", "data": ["profile"], "requires": ["named"], "#
             text +=
-                #""accepts": {"next": {"type": "object", "maxProperties": 3}}, "on": {"next": {"target": "s\#((index + 1) % count)", "#
+                #""accepts": {"next": {"type": "object", "maxProperties": 3}}, "on": {"next": {"target": "s\#((index + 1) % count)", "link": true, "#
             text +=
                 #""actions": [{"op": "add", "path": "/profile/name", "value": {"$from": "/event/name", "default": "x"}}]}}},"#
         }

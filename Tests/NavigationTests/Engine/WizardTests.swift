@@ -153,12 +153,13 @@ struct WizardTests {
         #expect(try traveller.view().canGoBack == false)
     }
 
-    @Test("a page whose requirement is gone is passed over by going back")
+    @Test("a page whose requirement is gone is left, down to the nearest that may be seen")
     func unreachablePages() throws {
         var traveller = try atPage2()
         try traveller.send("next")
         traveller.services["profile"] = ["name": "", "email": nil, "attributes": .emptyObject]
-        try traveller.back()
+        #expect(traveller.refusal(of: "back") == .due)
+        try traveller.wait(1)
         #expect(traveller.stack == ["start"])
     }
 

@@ -53,6 +53,7 @@ struct JourneyTrial {
                 ? ("start in the middle", try startInTheMiddle()) : ("restart", try restart())
         }
         if chance.happens(1, in: 12) { return ("navigate", try navigate()) }
+        if chance.happens(1, in: 12) { return ("write", try write()) }
         return try send()
     }
 
@@ -82,6 +83,41 @@ struct JourneyTrial {
             }
             try compare(story)
             return (kind, false)
+        }
+    }
+
+    /// A flag is written from outside. What follows from that follows at the next look, and before any event.
+    private mutating func write() throws -> Bool {
+        let flag = chance.pick(RandomFlows.flags)
+        let value = !(model.flags[flag] ?? false)
+        let story = "write of \(flag)"
+        services.set(flag, value)
+        model.flags[flag] = value
+        model.notes = []
+        let step = try engine.advance(journey, services: services, now: 0)
+        let isDue = [isDue { _ = try $0.view() }, isDue { try $0.sendNext() }]
+        let isMoved = try model.look()
+        guard (step != nil) == isMoved, isDue.allSatisfy({ $0 == isMoved }) else {
+            throw Difference(
+                description: "due for the view and an event is \(isDue), by the model \(isMoved): \(story)")
+        }
+        guard let step else {
+            try compare(story)
+            return false
+        }
+        return try take(step, story)
+    }
+
+    private func sendNext() throws {
+        _ = try engine.send("next", to: journey, services: services, now: 0)
+    }
+
+    private func isDue(_ use: (JourneyTrial) throws -> Void) -> Bool {
+        do {
+            try use(self)
+            return false
+        } catch {
+            return error as? JourneyRefusal == .due
         }
     }
 
@@ -121,8 +157,10 @@ struct JourneyTrial {
             model.notes = []
             try follow(found, story)
             return try take(found.step, story)
-        } catch is JourneyRefusal {
-            if let event = eventLeading(to: screen) { throw Difference(description: "\(event) leads there: \(story)") }
+        } catch let refusal as JourneyRefusal {
+            if let event = eventLeading(to: screen) {
+                throw Difference(description: "\(event) leads there: \(story): \(refusal)")
+            }
             try compare(story)
             return false
         }
@@ -132,7 +170,7 @@ struct JourneyTrial {
     private func eventLeading(to screen: String) -> String? {
         (eventsHere() + RandomFlows.events).first { event in
             var other = model
-            guard (try? other.send(event)) != nil, other.flags == model.flags, let top = other.frames.last else {
+            guard (try? other.send(event, asLink: true)) != nil, !other.hasWritten, let top = other.frames.last else {
                 return false
             }
             return ModelFlow.name(top.state) == screen
@@ -162,7 +200,7 @@ struct JourneyTrial {
     private mutating func follow(_ found: FlowEngine.Navigation, _ story: String) throws {
         var notes = model.notes
         for (event, screen) in zip(found.events, found.path) {
-            guard (try? model.send(event)) != nil else {
+            guard (try? model.send(event, asLink: true)) != nil else {
                 throw Difference(description: "the model refused \(event) of \(found.events): \(story)")
             }
             notes += model.notes
@@ -215,6 +253,7 @@ struct JourneyTrial {
             guard frame.state == ModelFlow.name(other.state), frame.presentation == other.presentation else {
                 throw fail("frame \(place)")
             }
+            guard frame.params?[member: "number"]?.int == other.number else { throw fail("params of \(place)") }
             try pair(frame.coordinator, other.coordinator, &counterparts, fail)
             let isSealed = journey.frames[place...].contains { $0.mark == .invalidated }
             guard isSealed == model.frames[place...].contains(where: \.isSealed) else { throw fail("sealed \(place)") }
@@ -278,6 +317,10 @@ private struct FlagService: ServiceDocuments {
     mutating func forgetNotes() {
         guard !notes.isEmpty else { return }
         state = state.merging(["notes": .emptyArray])
+    }
+
+    mutating func set(_ flag: String, _ value: Bool) {
+        state = state.merging(JSONDocument(members: [(name: flag, value: JSONDocument(value))]))
     }
 
     mutating func perform(_ changes: [ServiceChange]) {

@@ -13,6 +13,7 @@ extension ModelFlow {
                     members: states.enumerated().map { (Self.name($0.offset), json($0.element, among: flows)) })
             ),
         ]
+        if !always.isEmpty { members.append(("always", JSONDocument(always.map(Self.json)))) }
         if !events.isEmpty { members.append(("on", Self.json(events))) }
         return JSONDocument(members: members)
     }
@@ -24,6 +25,8 @@ extension ModelFlow {
                 ("on", Self.json(screen.events)), ("entry", Self.json(screen.entry)), ("exit", Self.json(screen.exit)),
                 ("requires", JSONDocument(screen.requires.map(Self.json))),
             ]
+            if let otherwise = screen.otherwise { members.append(("otherwise", Self.json(otherwise))) }
+            if !screen.always.isEmpty { members.append(("always", JSONDocument(screen.always.map(Self.json)))) }
             switch screen.back {
             case .allowed: break
             case .forbidden: members.append(("back", false))
@@ -53,6 +56,8 @@ extension ModelFlow {
         if let target = move.target { members.append(("target", JSONDocument(name(target)))) }
         if let verb = move.verb { members.append(("nav", JSONDocument(verb.rawValue))) }
         if !move.effects.isEmpty { members.append(("actions", json(move.effects))) }
+        if let number = move.number { members.append(("params", ["number": JSONDocument(number)])) }
+        if let link = move.link { members.append(("link", JSONDocument(link))) }
         if move.history != .preserve { members.append(("history", JSONDocument(move.history.rawValue))) }
         return JSONDocument(members: members)
     }

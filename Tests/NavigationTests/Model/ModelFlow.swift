@@ -7,6 +7,8 @@ struct ModelFlow {
     var states: [State]
     /// What may happen on every screen of it and of its children.
     var events: [String: [Move]]
+    /// What happens without an event, on every screen of it and of its children.
+    var always: [Move] = []
     var entry: [Effect]
     var exit: [Effect]
 
@@ -21,6 +23,8 @@ struct ModelFlow {
     struct Screen {
         var events: [String: [Move]] = [:]
         var requires: [Condition] = []
+        var otherwise: Move?
+        var always: [Move] = []
         var entry: [Effect] = []
         var exit: [Effect] = []
         var back = Back.allowed
@@ -37,6 +41,12 @@ struct ModelFlow {
         var verb: NavigationVerb?
         var effects: [Effect] = []
         var history = HistoryPolicy.preserve
+        /// What the new frame keeps.
+        var number: Int?
+        var link: Bool?
+
+        /// Whether a link may do it.
+        var isHarmless: Bool { link ?? (effects.isEmpty && verb != .setRoot && history != .invalidate) }
     }
 
     /// Whether a flag is up, or down.

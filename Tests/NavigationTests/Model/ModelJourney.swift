@@ -13,6 +13,8 @@ struct ModelJourney {
         var isSkipped = false
         /// Going back does not get to it.
         var isSealed = false
+        /// What the transition gave to it.
+        var number: Int?
 
         typealias Presentation = Navigation.Frame.Presentation
     }
@@ -29,12 +31,18 @@ struct ModelJourney {
     var coordinators: [Coordinator] = []
     var flags: [String: Bool]
     var notes: [String] = []
+    /// Whether the last step has written a flag, be it to what it was.
+    private(set) var hasWritten = false
     var outcome: String?
     private var nextID = 0
     /// Whether the top frame was there before and shows itself again.
     private var isUncovered = false
     /// The frames as they were before the step.
     private var framesBefore: [Frame] = []
+    /// Whether a link leads.
+    private var isLink = false
+    /// What a parent is told when a child has lost everything.
+    private var farewell = "abandoned"
 
     init(flows: [ModelFlow], flags: [String: Bool]) {
         self.flows = flows
@@ -50,13 +58,32 @@ struct ModelJourney {
     mutating func restart(_ flow: Int) throws {
         try whole { journey in
             journey.leave()
-            journey.end()
+            try journey.end()
             try journey.begin(flow)
         }
     }
 
-    mutating func send(_ event: String) throws {
+    /// What follows from the flags without an event.
+    ///
+    /// - Returns: whether that was anything.
+    mutating func look() throws -> Bool {
+        guard try unprompted() != nil else { return false }
+        do {
+            try whole { _ in }
+        } catch {
+            // It does not come to rest.
+            leave()
+            try end()
+            outcome = nil
+        }
+        return true
+    }
+
+    /// - Parameter asLink: whether only what does no damage is taken.
+    mutating func send(_ event: String, asLink: Bool = false) throws {
+        guard try unprompted() == nil else { throw Refused() }
         try whole { journey in
+            journey.isLink = asLink
             guard let top = journey.frames.last, case .screen(let screen) = journey.state(of: top) else {
                 throw Refused()
             }
@@ -68,13 +95,79 @@ struct ModelJourney {
                 moves = journey.flows[owner.flow].events[event]
             }
             guard let move = moves?.first(where: { journey.holds($0.condition) }) else { throw Refused() }
-            guard move.target != nil || move.verb != nil else { return journey.apply(move.effects) }
-            journey.leave()
-            journey.apply(move.effects)
-            journey.mark(move.history)
-            let isLed = try journey.follow(move, of: owner.id)
-            try journey.settle(isLed: isLed)
+            guard move.target != nil || move.verb != nil else { return try journey.make(move) }
+            try journey.take(move, of: owner.id)
         }
+    }
+
+    // MARK: - Without an event
+
+    /// Goes on until nothing more follows.
+    private mutating func rest() throws {
+        for _ in 0...100 {
+            guard let next = try unprompted() else { return }
+            self = next
+        }
+        throw Refused()
+    }
+
+    /// The journey after what follows next; nil when it may stay.
+    private func unprompted() throws -> ModelJourney? {
+        guard let top = frames.last, case .screen(let screen) = state(of: top) else { return nil }
+        var moves: [(move: ModelFlow.Move, owner: Int)] = []
+        if !mayBeOn(top), let otherwise = screen.otherwise { moves.append((otherwise, top.coordinator)) }
+        var owner = coordinator(top.coordinator)
+        for move in screen.always + flows[owner.flow].always where move.target != top.state {
+            moves.append((move, owner.id))
+        }
+        while let parent = owner.parent, let startedBy = owner.startedBy {
+            owner = coordinator(parent)
+            for move in flows[owner.flow].always where move.target != startedBy { moves.append((move, owner.id)) }
+        }
+        var fresh = self
+        fresh.isLink = false
+        fresh.isUncovered = false
+        fresh.framesBefore = frames
+        for (move, owner) in moves where holds(move.condition) {
+            var next = fresh
+            if (try? next.take(move, of: owner)) != nil { return next }
+        }
+        guard !mayBeOn(top) else { return nil }
+        var next = fresh
+        if (try? next.close()) != nil { return next }
+        fresh.leave()
+        try fresh.end()
+        fresh.outcome = "closed"
+        return fresh
+    }
+
+    /// Down to where one may be.
+    private mutating func close() throws {
+        farewell = "closed"
+        defer { farewell = "abandoned" }
+        leave()
+        for _ in 0..<100 {
+            cut(to: placeToGoBackTo(where: { _ in true }) ?? -1)
+            try release(isLed: false)
+            guard let top = frames.last, case .screen(let screen) = state(of: top) else { return }
+            if mayBeOn(top) { return apply(screen.entry) }
+        }
+        throw Refused()
+    }
+
+    /// Does what a transition says.
+    private mutating func take(_ move: ModelFlow.Move, of coordinator: Int) throws {
+        leave()
+        try make(move)
+        mark(move.history)
+        let isLed = try follow(move, of: coordinator)
+        try settle(isLed: isLed)
+    }
+
+    /// The effects of a transition.
+    private mutating func make(_ move: ModelFlow.Move) throws {
+        guard !isLink || move.isHarmless else { throw Refused() }
+        apply(move.effects)
     }
 
     // MARK: - Moving
@@ -93,7 +186,7 @@ struct ModelJourney {
             if let place = placeToGoBackTo(where: { $0.coordinator == top.coordinator && $0.state == target }) {
                 cut(to: place)
             } else {
-                try show(target, of: top.coordinator, verb: .replace)
+                try show(target, of: top.coordinator, verb: .replace, number: nil)
             }
             try settle(isLed: true)
         }
@@ -133,10 +226,12 @@ struct ModelJourney {
 
     /// - Returns: whether a target has led to a screen.
     private mutating func follow(
-        _ move: ModelFlow.Move, of coordinator: Int, verb: NavigationVerb? = nil
+        _ move: ModelFlow.Move, of coordinator: Int, verb: NavigationVerb? = nil, number: Int? = nil
     ) throws -> Bool {
         let verb = move.verb ?? verb ?? .push
-        if let target = move.target { return try go(to: target, of: coordinator, verb: verb) }
+        if let target = move.target {
+            return try go(to: target, of: coordinator, verb: verb, number: move.number ?? number)
+        }
         try take(verb)
         return false
     }
@@ -157,44 +252,48 @@ struct ModelJourney {
                 throw Refused()
             }
             cut(to: root)
-        case .push, .replace, .present, .popTo, .setRoot: throw Refused()
+        case .push, .replace, .present, .popTo, .setRoot, .resume: throw Refused()
         }
     }
 
-    private mutating func go(to target: Int, of coordinator: Int, verb: NavigationVerb) throws -> Bool {
+    private mutating func go(
+        to target: Int, of coordinator: Int, verb: NavigationVerb, number: Int? = nil
+    ) throws -> Bool {
         let flow = self.coordinator(coordinator).flow
         switch flows[flow].states[target] {
         case .screen:
-            try show(target, of: coordinator, verb: verb)
+            try show(target, of: coordinator, verb: verb, number: number)
             return true
         case .choice(let branches):
             guard let branch = branches.first(where: { holds($0.condition) }) else { throw Refused() }
-            apply(branch.effects)
-            return try follow(branch, of: coordinator, verb: verb)
+            try make(branch)
+            return try follow(branch, of: coordinator, verb: verb, number: number)
         case .flow(let child, _):
             let id = add(child, parent: coordinator, startedBy: target)
-            return try go(to: flows[child].initial, of: id, verb: verb)
+            return try go(to: flows[child].initial, of: id, verb: verb, number: number)
         case .final(let outcome):
             return try finish(coordinator, outcome: outcome)
         }
     }
 
-    private mutating func show(_ state: Int, of coordinator: Int, verb: NavigationVerb) throws {
-        var frame = Frame(coordinator: coordinator, state: state, presentation: .push)
+    private mutating func show(_ state: Int, of coordinator: Int, verb: NavigationVerb, number: Int?) throws {
+        var frame = Frame(coordinator: coordinator, state: state, presentation: .push, number: number)
+        func isWanted(_ other: Frame) -> Bool {
+            other.coordinator == coordinator && other.state == state && (number == nil || other.number == number)
+        }
         switch verb {
         case .push: break
         case .present: frame.presentation = .modal
         case .replace:
             if let old = frames.popLast() { frame.presentation = old.presentation }
         case .setRoot: frames = []
-        case .popTo:
-            guard let place = placeToGoBackTo(where: { $0.coordinator == coordinator && $0.state == state }) else {
-                throw Refused()
-            }
-            return cut(to: place)
+        case .popTo, .resume:
+            // What was above the top frame may just have gone.
+            if isUncovered, let top = frames.last, isWanted(top) { return }
+            if let place = placeToGoBackTo(where: isWanted) { return cut(to: place) }
         case .dismiss, .pop, .popToRoot:
             try take(verb)
-            if let top = frames.last, top.coordinator == coordinator, top.state == state { return }
+            if let top = frames.last, isWanted(top) { return }
         }
         isUncovered = false
         if frames.isEmpty { frame.presentation = .root }
@@ -218,17 +317,17 @@ struct ModelJourney {
     }
 
     /// The journey's own flow ends.
-    private mutating func end() {
+    private mutating func end() throws {
         frames = []
         guard let own = coordinators.first else { return }
-        releaseChildren(of: own.id)
+        try releaseChildren(of: own.id)
         release(own.id)
     }
 
     private mutating func finish(_ id: Int, outcome: String) throws -> Bool {
         let ended = coordinator(id)
         guard let parent = ended.parent, let startedBy = ended.startedBy else {
-            end()
+            try end()
             self.outcome = outcome
             return false
         }
@@ -236,10 +335,10 @@ struct ModelJourney {
         frames.removeAll { gone.contains($0.coordinator) }
         if !frames.isEmpty { frames[0].presentation = .root }
         isUncovered = true
-        releaseChildren(of: id)
+        try releaseChildren(of: id)
         release(id)
         guard let move = told(parent, of: startedBy, outcome: outcome, byFinal: true) else { return false }
-        apply(move.effects)
+        try make(move)
         guard move.target != nil || move.verb != nil else { return false }
         mark(move.history)
         return try follow(move, of: parent)
@@ -248,34 +347,38 @@ struct ModelJourney {
     /// What a parent does about the end of a child.
     private func told(_ parent: Int, of state: Int, outcome: String, byFinal: Bool) -> ModelFlow.Move? {
         guard case .flow(_, let done) = flows[coordinator(parent).flow].states[state] else { return nil }
-        let moves = done[outcome] ?? (byFinal ? done[""] : nil) ?? []
+        let moves = done[outcome] ?? (byFinal ? done[""] : outcome == "closed" ? done["abandoned"] : nil) ?? []
         return moves.first { holds($0.condition) }
     }
 
     /// What is left to be done after a move: who has lost everything is released, and the new screen is entered.
     private mutating func settle(isLed: Bool) throws {
+        try release(isLed: isLed)
+        guard let top = frames.last, case .screen(let screen) = state(of: top) else { return }
+        guard mayBeOn(top) else { throw Refused() }
+        apply(screen.entry)
+    }
+
+    private mutating func release(isLed: Bool) throws {
         var isLed = isLed
         while true {
             // A screen that shows itself again, and that one may not be on any more, leaves, too.
             while isUncovered, frames.count > 1, let top = frames.last, !mayBeOn(top) { frames.removeLast() }
             guard let lost = coordinators.last(where: { !isPresent($0.id) }) else { break }
             guard let parent = lost.parent, let startedBy = lost.startedBy else {
-                end()
-                outcome = "abandoned"
+                try end()
+                outcome = farewell
                 return
             }
             release(lost.id)
-            guard let move = told(parent, of: startedBy, outcome: "abandoned", byFinal: false) else { continue }
-            apply(move.effects)
+            guard let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) else { continue }
+            try make(move)
             let isOnItsWayOut = !isPresent(parent) && framesBefore.contains { $0.coordinator == parent }
             if move.target != nil || move.verb != nil, !isLed, !isOnItsWayOut {
                 mark(move.history)
                 isLed = try follow(move, of: parent)
             }
         }
-        guard let top = frames.last, case .screen(let screen) = state(of: top) else { return }
-        guard screen.requires.allSatisfy({ holds($0) }) else { throw Refused() }
-        apply(screen.entry)
     }
 
     private func isPresent(_ id: Int) -> Bool {
@@ -293,12 +396,12 @@ struct ModelJourney {
     }
 
     /// Children before parents, each parent told.
-    private mutating func releaseChildren(of id: Int) {
+    private mutating func releaseChildren(of id: Int) throws {
         for child in family(of: id).dropFirst().reversed() {
             let gone = coordinator(child)
             release(child)
             guard let parent = gone.parent, let startedBy = gone.startedBy else { continue }
-            apply(told(parent, of: startedBy, outcome: "abandoned", byFinal: false)?.effects ?? [])
+            if let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) { try make(move) }
         }
     }
 
@@ -326,7 +429,9 @@ struct ModelJourney {
     private mutating func apply(_ effects: [ModelFlow.Effect]) {
         for effect in effects {
             switch effect {
-            case .set(let flag, let value): flags[flag] = value
+            case .set(let flag, let value):
+                flags[flag] = value
+                hasWritten = true
             case .note(let word): notes.append(word)
             }
         }
@@ -336,9 +441,12 @@ struct ModelJourney {
     private mutating func whole(_ step: (inout ModelJourney) throws -> Void) throws {
         var copy = self
         copy.notes = []
+        copy.hasWritten = false
         copy.isUncovered = false
         copy.framesBefore = frames
         try step(&copy)
+        copy.isLink = false
+        try copy.rest()
         self = copy
     }
 }

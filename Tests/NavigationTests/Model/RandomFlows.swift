@@ -45,6 +45,13 @@ struct RandomFlows {
         for event in ["e2", "e3"] where happens(1, in: 3) {
             flow.events[event] = [move(kinds)]
         }
+        // Only upwards, and at the top of the flow to the highest: nothing may turn in a circle.
+        for screen in 0..<(screens - 1) where happens(1, in: 6) {
+            guard case .screen(var made) = flow.states[screen] else { continue }
+            made.always = [unprompted(to: number((screen + 1)...(screens - 1)))]
+            flow.states[screen] = .screen(made)
+        }
+        if happens(1, in: 5) { flow.always = [unprompted(to: screens - 1)] }
         if happens(1, in: 4), let choice = kinds.choices.first { flow.initial = choice }
         return flow
     }
@@ -56,7 +63,10 @@ struct RandomFlows {
                 screen.events[event] =
                     happens(1, in: 3) ? [move(kinds, conditional: true), move(kinds)] : [move(kinds)]
             }
-            if happens(1, in: 6) { screen.requires = [condition()] }
+            if happens(1, in: 4) { screen.requires = [condition()] }
+            if !screen.requires.isEmpty, happens(1, in: 2) {
+                screen.otherwise = move(to: number(0...(kinds.count - 1)), kinds)
+            }
             if happens(1, in: 6) { screen.back = .forbidden }
             if happens(1, in: 6) { screen.back = .target(number(kinds.screens)) }
             return .screen(screen)
@@ -66,6 +76,7 @@ struct RandomFlows {
             var done: [String: [ModelFlow.Move]] = ["": [end(kinds)]]
             if happens(1, in: 2) { done["o0"] = [end(kinds)] }
             if happens(1, in: 2) { done["abandoned"] = [end(kinds)] }
+            if happens(1, in: 4) { done["closed"] = [end(kinds)] }
             return .flow(number(0...(flows - 1)), done: done)
         }
         // A choice leads to screens only, so that a flow may begin with one.
@@ -81,6 +92,13 @@ struct RandomFlows {
         end.effects = effects("end")
         if happens(1, in: 4), let target = end.target, kinds.screens.contains(target) { end.verb = .replace }
         return end
+    }
+
+    /// A transition without an event.
+    private mutating func unprompted(to target: Int) -> ModelFlow.Move {
+        ModelFlow.Move(
+            condition: condition(), target: target, verb: pick([nil, .push, .present, .replace, .popTo, .setRoot]),
+            effects: effects("u"))
     }
 
     private mutating func move(_ kinds: Places, conditional: Bool = false) -> ModelFlow.Move {
@@ -103,6 +121,8 @@ struct RandomFlows {
             move.verb = pick([nil, .push, .present, .replace, .setRoot])
         }
         if happens(1, in: 6) { move.history = pick([.discard, .invalidate]) }
+        if happens(1, in: 6) { move.number = number(0...2) }
+        if happens(1, in: 8) { move.link = happens(1, in: 2) }
         return move
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTestClient
 import JSONDocument
 import Testing
@@ -9,17 +10,39 @@ struct JourneyPropertyTests {
     /// So many blocks of so many journeys of so many steps. That is more than 100,000 steps, for some flows are refused
     /// at once: what they begin with asks for what is not so.
     static let blocks = 4
-    static let journeys = 280
+    static let journeys = 300
     static let steps = 100
+    /// For more than what every run of the tests takes: `JOURNEY_SCALE=10` is a million steps, of other journeys.
+    static let scale = getenv("JOURNEY_SCALE").flatMap { Int(String(cString: $0)) } ?? 1
 
     @Test("stack, coordinators and history are at every step what a naive model says", arguments: 0..<blocks)
     func property(block: Int) async throws {
         try await blockingInBackground { try Self.walk(block) }
     }
 
+    @Test("a form that resumes stands, after every answer, where somebody stands who walks from its beginning")
+    func forms() async throws {
+        try await blockingInBackground {
+            var kinds: [String: Int] = [:]
+            for seed in 1...UInt64(Self.journeys * Self.scale) {
+                do {
+                    var trial = try FormTrial(seed: seed)
+                    for _ in 0..<Self.steps / 2 { kinds[try trial.step(), default: 0] += 1 }
+                } catch let difference as FormTrial.Difference {
+                    Issue.record("seed \(seed): \(difference.description)")
+                    return
+                }
+            }
+            for kind in ["start", "back", "change", "answer", "answer again"] {
+                #expect(kinds[kind, default: 0] > 100, "\(kinds)")
+            }
+        }
+    }
+
     private static func walk(_ block: Int) throws {
         var tried = 0
         var kinds: [String: Int] = [:]
+        let journeys = journeys * scale
         for seed in (1...journeys).map({ UInt64(block * journeys + $0) }) {
             guard var trial = try JourneyTrial(seed: seed) else { continue }
             for number in 1...steps {
@@ -34,7 +57,7 @@ struct JourneyPropertyTests {
             }
         }
         // It would be worth little if it were the same little thing each time.
-        for kind in ["event", "back", "navigate", "start in the middle", "restart"] {
+        for kind in ["event", "back", "navigate", "write", "start in the middle", "restart"] {
             #expect(kinds["\(kind) taken", default: 0] > 100 && kinds["\(kind) refused", default: 0] > 50, "\(kinds)")
         }
         #expect(tried >= 100_000 / blocks)

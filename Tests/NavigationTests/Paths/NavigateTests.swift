@@ -125,7 +125,7 @@ struct NavigateTests {
     func invalidatedModal() throws {
         let flow = Flows.make([
             "a": ["on": ["go": ["target": "b"]]], "b": ["on": ["open": ["target": "m", "nav": "present"]]],
-            "m": ["back": false, "on": ["done": ["nav": "dismiss", "history": "invalidate"]]],
+            "m": ["back": false, "on": ["done": ["nav": "dismiss", "history": "invalidate", "link": true]]],
         ])
         var traveller = try Traveller(flow)
         try traveller.send("go")
@@ -182,6 +182,133 @@ struct NavigateTests {
         let blocked = try #require(obstacle(traveller, to: "b"))
         #expect(blocked.screen == "b")
         #expect(blocked.pointers == ["/limits/low"])
+    }
+
+    /// Three ways to `b`, of which one does the damage; and a way round of two events.
+    private static func dangerous(_ damage: JSONDocument, link: JSONDocument = .emptyObject) -> JSONDocument {
+        Flows.make([
+            "a": [
+                "on": [
+                    "short": JSONDocument(members: [(name: "target", value: "c")]).merging(damage).merging(link),
+                    "long": ["target": "b"],
+                ]
+            ],
+            "b": ["on": ["next": ["target": "c"]]], "c": ["on": ["next": ["target": "a"]]],
+        ])
+    }
+
+    private static let damages: [JSONDocument] = [
+        ["actions": [["clear": "limits"]]], ["nav": "set_root"], ["history": "invalidate"],
+    ]
+
+    @Test("a link takes no transition with actions, set_root or invalidate", arguments: damages)
+    func damage(damage: JSONDocument) throws {
+        let traveller = try Traveller(Self.dangerous(damage))
+        #expect(try navigate(traveller, to: "c").events == ["long", "next"])
+        let at = try traveller.engine.start(
+            flow: "test", id: "x", at: "c", services: traveller.services, now: traveller.now)
+        #expect(at.events == ["long", "next"] && at.step.changes.isEmpty)
+    }
+
+    @Test("a link takes a transition that says \"link\": true, whatever it does", arguments: damages)
+    func linked(damage: JSONDocument) throws {
+        let traveller = try Traveller(Self.dangerous(damage, link: ["link": true]))
+        #expect(try navigate(traveller, to: "c").events == ["short"])
+    }
+
+    @Test("a link takes no transition that says \"link\": false")
+    func unlinked() throws {
+        let traveller = try Traveller(Self.dangerous(.emptyObject, link: ["link": false]))
+        #expect(try navigate(traveller, to: "c").events == ["long", "next"])
+    }
+
+    @Test("when only a transition that does damage leads there, the link is refused and says so")
+    func onlyDamage() throws {
+        let flow = Flows.make([
+            "a": ["on": ["delete": ["target": "b", "actions": [["clear": "limits"]]]]],
+            "b": ["on": ["on": ["target": "a"]]],
+        ])
+        let obstacle = JSONViolation(pointer: "", detail: "changes something, and a link changes nothing")
+        let traveller = try Traveller(flow)
+        #expect(throws: JourneyRefusal.unreachable(blockedBy: "b", [obstacle])) {
+            try navigate(traveller, to: "b")
+        }
+    }
+
+    @Test("a link passes no branch of a choice and no end of a child that does damage", arguments: ["choice", "child"])
+    func damageFurtherOn(way: String) throws {
+        let clearing: JSONDocument = ["target": "c", "actions": [["clear": "limits"]]]
+        let flow = Flows.make([
+            "a": ["on": ["go": ["target": JSONDocument(way)], "long": ["target": "b"]]],
+            "b": ["on": ["x": ["target": "b2"]]], "b2": ["on": ["x": ["target": "b3"]]],
+            "b3": ["on": ["next": ["target": "c"]]],
+            "choice": ["type": "choice", "branches": [clearing]],
+            "child": ["type": "flow", "flow": "child", "on": ["done": clearing]],
+            "c": ["on": ["choice": ["target": "choice"], "child": ["target": "child"]]],
+        ])
+        let child = Flows.make(["a": ["on": ["end": ["target": "z"]]], "z": ["type": "final"]], id: "child")
+        #expect(try navigate(try Traveller(flow, child), to: "c").events == ["long", "x", "x", "next"])
+    }
+
+    /// Two questions, each with one event that gives the answer.
+    private static let questions = Flows.make([
+        "a": [
+            "answers": ["/limits/first"],
+            "accepts": ["give": ["type": "object", "required": ["value"]]],
+            "on": [
+                "give": [
+                    "target": "b",
+                    "actions": [
+                        ["op": "add", "path": "/limits/first", "value": ["$from": "/event/value"]], Flows.note("given"),
+                    ],
+                ]
+            ],
+        ],
+        "b": [
+            "answers": ["/limits/second"],
+            "on": [
+                "give": [
+                    "target": "c", "history": "invalidate",
+                    "actions": [["op": "add", "path": "/limits/second", "value": 2]],
+                ]
+            ],
+        ],
+        "c": ["on": ["next": ["target": "a"]]],
+    ])
+
+    @Test("a screen whose answers are there is passed by the event that would have given them, without its actions")
+    func answered() throws {
+        var traveller = try Traveller(Self.questions)
+        #expect(try #require(obstacle(traveller, to: "b")).pointers == ["/event/value"])
+        for missing in [JSONDocument.emptyObject, ["first": nil]] {
+            traveller.services["limits"] = missing
+            #expect(obstacle(traveller, to: "b") != nil, "null is no answer")
+        }
+        traveller.services["limits"] = ["first": 1]
+        let result = try navigate(traveller, to: "b")
+        #expect(result.events == ["give"] && result.step.changes.isEmpty)
+        #expect(result.step.journey.frames.map(\.state) == ["a", "b"])
+    }
+
+    @Test("an answered screen is not passed by what makes it impossible to go back")
+    func answeredForGood() throws {
+        var traveller = try Traveller(Self.questions)
+        traveller.services["limits"] = ["first": 1, "second": 2]
+        #expect(try #require(obstacle(traveller, to: "c")).screen == "c")
+    }
+
+    @Test("a link goes on where an always leads")
+    func always() throws {
+        let flow = Flows.make([
+            "a": ["on": ["go": ["target": "b"]]],
+            "b": [
+                "always": ["guard": ["service": "limits", "schema": .emptyObject], "target": "c"],
+                "on": ["next": ["target": "a"]],
+            ],
+            "c": ["on": ["next": ["target": "a"]]],
+        ])
+        let result = try navigate(try Traveller(flow), to: "c")
+        #expect(result.path == ["c"] && result.step.journey.frames.map(\.state) == ["a", "b", "c"])
     }
 
     @Test("a flow starts in the middle with the frames below that a person would have passed")

@@ -13,6 +13,7 @@ enum SimulationText {
         var lines = ["screen  \(screen.id)" + (screen.name == screen.id ? "" : " (\(screen.name))")]
         if screen.isBusy { lines[0] += ", busy" }
         if let title = screen.title { lines.append("title   \(title)") }
+        if let params = screen.params { lines.append("params  \(params)") }
         lines += screen.data.map { "data    \($0.service) \($0.document)" }
         lines.append("stack   " + journey.stack.map(frame).joined(separator: ", "))
         let enabled = journey.events.filter(\.enabled).map(\.name)

@@ -1,0 +1,128 @@
+import JSONDocument
+
+/// Standing rules: `requires` with `otherwise`, and `always`. They move a journey without an event.
+extension StepRun {
+    /// Why the journey may not stay on its screen.
+    private struct Urge {
+        /// Whether the `requires` of the screen do not hold.
+        let isClosed: Bool
+        /// The transitions that may be taken, in the order in which they are tried.
+        var transitions: [(transition: Transition, coordinator: Int)] = []
+    }
+
+    /// Moves the journey until it may stay where it is.
+    ///
+    /// - Throws: ``JourneyRefusal/endless(flow:state:)`` when it does not come to rest.
+    mutating func stand() throws(JourneyRefusal) {
+        while let urge = try urge() {
+            event = .none
+            guard try follow(urge) else { return }
+            automaticMoves += 1
+            guard automaticMoves <= Self.maximumHops else {
+                throw .endless(flow: journey.flow, state: journey.frames.last?.state ?? "")
+            }
+        }
+    }
+
+    /// Whether ``stand()`` would move the journey. A transition that is refused does not.
+    mutating func hasToMove() throws(JourneyRefusal) -> Bool {
+        guard try urge() != nil else { return false }
+        var trial = self
+        let mark = services.mark
+        defer { services.rewind(to: mark) }
+        trial.automaticMoves = 0
+        do throws(JourneyRefusal) {
+            try trial.stand()
+        } catch {
+            return true
+        }
+        return trial.automaticMoves > 0
+    }
+
+    /// Nil when the journey may stay.
+    private mutating func urge() throws(JourneyRefusal) -> Urge? {
+        guard journey.isActive, let top = journey.frames.last else { return nil }
+        let screen = try screen(of: top)
+        var urge = Urge(isClosed: try !isOpen(screen, of: top.coordinator, with: top.params))
+        if urge.isClosed, let otherwise = try choose(screen.screen.otherwise, of: top.coordinator) {
+            urge.transitions.append((otherwise, top.coordinator))
+        }
+        var own = screen.screen.always
+        var state = top.state
+        var next: Int? = top.coordinator
+        while let coordinator = next {
+            let flow = try flow(of: coordinator)
+            if !own.isEmpty || !flow.always.isEmpty {
+                // The journey does not move to where it is.
+                let here = flow.place(of: state)
+                let scope = try scope(of: coordinator)
+                for transition in own + flow.always where transition.target.map({ $0 != here }) ?? true {
+                    guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { continue }
+                    urge.transitions.append((transition, coordinator))
+                }
+                own = []
+            }
+            guard let place = journey.place(of: coordinator) else { break }
+            next = journey.coordinators[place].parent
+            if next != nil { state = journey.coordinators[place].startedBy ?? "" }
+        }
+        return urge.isClosed || !urge.transitions.isEmpty ? urge : nil
+    }
+
+    /// - Returns: false when every transition was refused, and the journey may stay.
+    private mutating func follow(_ urge: Urge) throws(JourneyRefusal) -> Bool {
+        for (transition, coordinator) in urge.transitions {
+            let isTaken = attempt { (run: inout StepRun) throws(JourneyRefusal) in
+                try run.take(transition, of: coordinator)
+                try run.arrive()
+            }
+            if isTaken { return true }
+        }
+        guard urge.isClosed else { return false }
+        if attempt({ (run: inout StepRun) throws(JourneyRefusal) in try run.closeScreen() }) { return true }
+        isLenient = true
+        defer { isLenient = false }
+        try leaveScreen()
+        try finishJourney(outcome: ChildFlow.closed, output: nil)
+        return true
+    }
+
+    /// Does all of a move or nothing.
+    private mutating func attempt(_ move: (inout StepRun) throws(JourneyRefusal) -> Void) -> Bool {
+        var other = self
+        other.isLink = false
+        let mark = services.mark
+        do throws(JourneyRefusal) {
+            try move(&other)
+            guard services.invalid == nil else { throw .guardNotMet([]) }
+        } catch {
+            services.rewind(to: mark)
+            return false
+        }
+        other.isLink = isLink
+        self = other
+        return true
+    }
+
+    /// Uncovers the nearest frame that can be gone back to and whose `requires` hold. A flow without one ends. Actions that
+    /// fail are skipped.
+    private mutating func closeScreen() throws(JourneyRefusal) {
+        isLenient = true
+        leaving = ChildFlow.closed
+        defer {
+            isLenient = false
+            leaving = ChildFlow.abandoned
+        }
+        try leaveScreen()
+        // A parent that is told may lead to a screen that is closed, too.
+        for _ in 0..<Self.maximumHops {
+            // In a statement of its own: a mutating call inside another call on the run would copy the run.
+            let landing = try landing()
+            uncover(upTo: landing ?? -1)
+            try settle(isDirected: false)
+            guard journey.isActive, let top = journey.frames.last else { return }
+            if try isOpen(top) { return try arrive() }
+        }
+        throw .endless(flow: journey.flow, state: journey.frames.last?.state ?? "")
+    }
+}

@@ -1,0 +1,229 @@
+import JSONDocument
+import Navigation
+import Testing
+
+@Suite("Answers")
+struct AnswerTests {
+    /// A question that keeps its answer and goes on to the summary, and the one that usually follows it.
+    private static func question(_ name: String, then next: String) -> JSONDocument {
+        let path = JSONDocument("/limits/\(name)")
+        return [
+            "answers": [path], "entry": [Flows.note("+\(name)")],
+            "on": [
+                "submit": [
+                    "target": "summary", "nav": "resume",
+                    "actions": [["op": "add", "path": path, "value": ["$from": "/event/value"]]],
+                ],
+                "next": ["target": JSONDocument(next)],
+            ],
+        ]
+    }
+
+    private static let summary: JSONDocument = [
+        "on": [
+            "change_age": ["target": "age"], "change_school": ["target": "school"], "change_work": ["target": "work"],
+            "send": ["target": "sent", "history": "invalidate"],
+        ]
+    ]
+
+    /// Minors have a guardian and a school, others have work.
+    private static let application: JSONDocument = {
+        let states: JSONDocument = [
+            "begin": ["on": ["start": ["target": "age"]]],
+            "age": question("age", then: "minor"),
+            "minor": [
+                "type": "choice",
+                "branches": [
+                    ["guard": ["compare": ["/limits/age", "<", ["value": 18]]], "target": "guardian"],
+                    ["target": "work"],
+                ],
+            ],
+            "guardian": question("guardian", then: "school"), "school": question("school", then: "summary"),
+            "work": question("work", then: "summary"), "summary": summary, "sent": ["type": "final"],
+        ]
+        return [
+            "id": "application", "version": 1, "initial": "begin", "states": states,
+            "invalidates": [
+                "/limits/age": ["/limits/guardian", "/limits/work"], "/limits/guardian": ["/limits/school"],
+            ],
+        ]
+    }()
+
+    private func applied(_ answers: JSONDocument...) throws -> Traveller {
+        var traveller = try Traveller(Self.application)
+        traveller.services["limits"] = .emptyObject
+        try traveller.send("start")
+        for answer in answers { try traveller.send("submit", ["value": answer]) }
+        return traveller
+    }
+
+    private func limits(_ traveller: Traveller) -> JSONDocument { traveller.services["limits"] }
+
+    @Test("resume goes forward past every screen that is answered, and stops on the first that is not")
+    func forward() throws {
+        #expect(try applied().stack == ["begin", "age"])
+        #expect(try applied(17).stack == ["begin", "age", "guardian"])
+        #expect(try applied(17, "Bob").stack == ["begin", "age", "guardian", "school"])
+        #expect(try applied(17, "Bob", "Eton").stack == ["begin", "age", "guardian", "school", "summary"])
+        #expect(try applied(18).stack == ["begin", "age", "work"])
+        #expect(try applied(18, "mine").stack == ["begin", "age", "work", "summary"])
+    }
+
+    @Test(
+        "a change link from the summary comes back to it after one screen, with the stack of a person who walked there")
+    func change() throws {
+        var traveller = try applied(17, "Bob", "Eton")
+        try traveller.send("change_school")
+        #expect(traveller.stack == ["begin", "age", "guardian", "school", "summary", "school"])
+        try traveller.send("submit", ["value": "Harrow"])
+        #expect(traveller.stack == ["begin", "age", "guardian", "school", "summary"])
+        try traveller.back()
+        #expect(traveller.screen == "school")
+    }
+
+    @Test("a change asks exactly the questions that became open again")
+    func opened() throws {
+        var traveller = try applied(17, "Bob", "Eton")
+        try traveller.send("change_age")
+        try traveller.send("submit", ["value": 16])
+        #expect(traveller.stack == ["begin", "age", "guardian"])
+        try traveller.send("submit", ["value": "Eve"])
+        #expect(traveller.stack == ["begin", "age", "guardian", "school"])
+        try traveller.send("submit", ["value": "Eton"])
+        #expect(traveller.screen == "summary")
+        // The branch is another one now, and its screens are not on the stack.
+        try traveller.send("change_age")
+        try traveller.send("submit", ["value": 40])
+        #expect(traveller.stack == ["begin", "age", "work"])
+        #expect(limits(traveller) == ["age": 40])
+        try traveller.send("submit", ["value": "mine"])
+        #expect(traveller.stack == ["begin", "age", "work", "summary"])
+    }
+
+    @Test("an answer that does not change invalidates nothing")
+    func unchanged() throws {
+        var traveller = try applied(17, "Bob", "Eton")
+        try traveller.send("change_age")
+        try traveller.send("submit", ["value": 17])
+        #expect(traveller.stack == ["begin", "age", "guardian", "school", "summary"])
+    }
+
+    @Test("invalidates sets the others back to their defaults in the same step, and what those invalidate in turn")
+    func transitive() throws {
+        var traveller = try applied(17, "Bob", "Eton")
+        try traveller.send("change_age")
+        try traveller.send("submit", ["value": 12])
+        #expect(traveller.changes.count { $0.service == "limits" } == 1)
+        #expect(limits(traveller) == ["age": 12])
+    }
+
+    @Test("a value is set back to the default of its service")
+    func defaults() throws {
+        let flow = Flows.make(
+            [
+                "a": [
+                    "on": [
+                        "set": [
+                            "actions": [
+                                ["op": "add", "path": "/limits/high", "value": 99],
+                                ["op": "add", "path": "/limits/extra", "value": 1],
+                            ]
+                        ],
+                        "rename": [
+                            "actions": [["op": "add", "path": "/profile/name", "value": ["$from": "/event/name"]]]
+                        ],
+                    ]
+                ]
+            ], adding: ["invalidates": ["/profile/name": ["/limits/high", "/limits/extra", "/limits/none"]]])
+        var traveller = try Traveller(flow)
+        try traveller.send("set")
+        try traveller.send("rename", ["name": ""])
+        #expect(limits(traveller)[member: "high"] == 99)
+        try traveller.send("rename", ["name": "Ada"])
+        #expect(limits(traveller) == ["low": 1, "high": 10, "name": "x"])
+    }
+
+    @Test("resume is refused where a screen on the way may not be shown, and stays where nothing leads")
+    func refused() throws {
+        let flow = Flows.make([
+            "a": [
+                "answers": ["/limits/low"],
+                "on": [
+                    "submit": [
+                        "target": "c", "nav": "resume", "actions": [["op": "add", "path": "/limits/low", "value": 2]],
+                    ],
+                    "next": ["target": "b"],
+                ],
+            ],
+            "b": [
+                "requires": [["service": "limits", "schema": ["required": ["key"]]]], "on": ["next": ["target": "c"]],
+            ],
+            "c": ["on": ["next": ["target": "a"]]],
+        ])
+        var traveller = try Traveller(flow)
+        guard case .guardNotMet(let reasons)? = traveller.refusal(of: "submit") else {
+            Issue.record("passed")
+            return
+        }
+        #expect(reasons.map(\.pointer) == ["/limits/key"])
+        traveller.services["limits"] = ["key": 1]
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "b", "c"], "a screen without answers is passed")
+    }
+
+    @Test("where nothing else leads to its screen, resume leads there by itself")
+    func straight() throws {
+        let flow = Flows.make([
+            "a": ["on": ["change": ["target": "b"]]],
+            "b": ["answers": ["/limits/low"], "on": ["submit": ["target": "a", "nav": "resume"]]],
+        ])
+        var traveller = try Traveller(flow)
+        try traveller.send("change")
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a"])
+    }
+
+    @Test(
+        "resume takes the other transitions of its own event as the way, without their actions where there are answers")
+    func listed() throws {
+        func ask(_ name: String, then next: String) -> JSONDocument {
+            let giving: JSONDocument = [
+                ["op": "add", "path": JSONDocument("/limits/\(name)"), "value": ["$from": "/event/v"]]
+            ]
+            return [
+                "answers": [JSONDocument("/limits/\(name)")],
+                "on": [
+                    "submit": [
+                        [
+                            "guard": ["service": "limits", "schema": ["required": ["seen"]]], "target": "end",
+                            "nav": "resume", "actions": giving,
+                        ],
+                        ["target": JSONDocument(next), "actions": giving],
+                    ]
+                ],
+            ]
+        }
+        let flow = Flows.make([
+            "a": ask("one", then: "b"), "b": ask("two", then: "c"), "c": ask("three", then: "end"),
+            "end": [
+                "entry": [["op": "add", "path": "/limits/seen", "value": true]],
+                "on": [
+                    "change": ["target": "a"],
+                    "forget": ["target": "a", "actions": [["op": "remove", "path": "/limits/two"]]],
+                ],
+            ],
+        ])
+        var traveller = try Traveller(flow)
+        for _ in 0..<3 { try traveller.send("submit", ["v": 1]) }
+        #expect(traveller.stack == ["a", "b", "c", "end"])
+        try traveller.send("change")
+        try traveller.send("submit", ["v": 2])
+        #expect(traveller.stack == ["a", "b", "c", "end"])
+        #expect(limits(traveller)[member: "one"] == 2 && limits(traveller)[member: "two"] == 1)
+        try traveller.send("forget")
+        try traveller.send("submit", ["v": 3])
+        #expect(traveller.stack == ["a", "b"])
+        try traveller.send("submit", ["v": 4])
+        #expect(traveller.stack == ["a", "b", "c", "end"])
+    }
+}
