@@ -12,8 +12,8 @@ extension FlowReader {
                 severity: severity))
     }
 
-    /// The name that was probably meant. Each guess compares with every known name, and a large flow may have thousands of
-    /// names and of mistakes; ``patience`` bounds that.
+    /// The name that was probably meant. Each guess compares with every known name, and a large flow may have thousands
+    /// of names and of mistakes; ``patience`` bounds that.
     mutating func guess(_ written: String, among known: some Collection<String>) -> String? {
         guard known.count <= patience else { return nil }
         patience -= known.count

@@ -186,8 +186,8 @@ extension StepRun {
         }
     }
 
-    /// Writes the tree of coordinators, each with the state of its highest frame; where that is a child's frame, the state
-    /// that started the child.
+    /// Writes the tree of coordinators, each with the state of its highest frame; where that is a child's frame, the
+    /// state that started the child.
     private func writeCoordinators(to json: inout JSONWriter) {
         if journey.coordinators.count == 1, let top = journey.frames.last {
             // The usual case: the journey's own flow is the only one.

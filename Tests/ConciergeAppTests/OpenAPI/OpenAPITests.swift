@@ -44,6 +44,17 @@ struct OpenAPITests {
         }
     }
 
+    @Test("has no schema that nothing refers to")
+    func schemasAreUsed() throws {
+        var references: Set<String> = []
+        for listener in APIListener.allCases {
+            collectReferences(in: try document(of: listener), into: &references)
+        }
+        for schema in APISchema.allCases {
+            #expect(references.contains("#/components/schemas/\(schema.rawValue)"), "\(schema)")
+        }
+    }
+
     @Test("names every kind of problem, and the status of each of them among the answers")
     func namesEveryProblem() throws {
         var statuses: Set<String> = []

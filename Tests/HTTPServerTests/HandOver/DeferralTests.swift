@@ -225,7 +225,8 @@ struct DeferralTests {
                 for _ in 0..<count { #expect(try connection.readResponse().text == "ok") }
                 return ContinuousClock.now - start
             }
-            // With a sleep of the loop for each, of 20 ms, it would be at least six seconds; without, some milliseconds.
+            // With a sleep of the loop for each, of 20 ms, it would be at least six seconds; without, some
+            // milliseconds.
             #expect(time < .seconds(3))
             for answer in answers { answer.give { HTTPResponse(text: "late") } }
             let text = try await blocking { try waiting.value.readResponse().text }
