@@ -147,7 +147,7 @@ package actor Application {
         let caller = SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
             allowedOrigins: Set(configuration.cookie.allowedOrigins))
-        let journeys = JourneyEndpoints(caller: caller)
+        let journeys = JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows))
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
@@ -164,7 +164,7 @@ package actor Application {
         let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
         FlowEndpoints(
             pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
-            checkCaller: configuration.flowsPublic ? nil : checkCaller
+            isPublic: configuration.flowsPublic, checkCaller: checkCaller
         ).add(to: &routes)
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.inPath

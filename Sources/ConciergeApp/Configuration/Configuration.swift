@@ -17,8 +17,8 @@ package struct Configuration: Sendable, Equatable {
     package var services: String?
     /// The directory of flow files; nil when there is none.
     package var flows: String?
-    /// Whether flows can be looked at without a token.
-    package var flowsPublic = true
+    /// What of flows can be looked at without a token.
+    package var flowsPublic = FlowsPublic.outlines
     /// The flow of journey `main`, which is started when it is first asked for; nil when there is none.
     package var mainFlow: String?
     package var orphanedJourneys = OrphanedJourneys.refuse

@@ -12,18 +12,20 @@ enum APIParameter: String, Sendable, CaseIterable {
     case after
     case onConflict = "on_conflict"
     case dryRun = "dry_run"
+    case include
     // In header fields.
     case ifMatch = "If-Match"
     case ifNoneMatch = "If-None-Match"
     case prefer = "Prefer"
     case idempotencyKey = "Idempotency-Key"
+    case acceptLanguage = "Accept-Language"
     case requestID = "Request-Id"
 
     private var place: String {
         switch self {
         case .session, .name, .user, .code, .id, .flow, .version: "path"
-        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun: "query"
-        case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .requestID: "header"
+        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .include: "query"
+        case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .acceptLanguage, .requestID: "header"
         }
     }
 
@@ -46,6 +48,9 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .after: "The `cursor` of the last session that arrived: the export continues after it."
         case .onConflict: "What happens to a session that exists already: `skip` keeps it, `replace` replaces it."
         case .dryRun: "`true` to check everything and change nothing."
+        case .include: "`schema` adds to each event the `schema` that its data must have."
+        case .acceptLanguage:
+            "The languages of texts, where the flow has several. The first language of the flow when it has none of these."
         case .ifMatch: "The request is done only if the current entity tag is one of these; otherwise 412."
         case .ifNoneMatch:
             "On a read: 304 if the current entity tag is one of these. On a write: done only if it is none of these, or with "
@@ -74,6 +79,8 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .limit: ["type": "integer", "minimum": 1, "maximum": 100, "default": 50]
         case .active, .dryRun: ["type": "boolean"]
         case .onConflict: ["type": "string", "enum": ["skip", "replace"], "default": "skip"]
+        case .include: ["type": "string", "enum": ["schema"]]
+        case .acceptLanguage: ["type": "string", "examples": ["de-AT, en;q=0.5"]]
         case .ifMatch, .ifNoneMatch:
             // RFC 9110, 8.8.3 and 13.1: entity tags with commas between them, or a star.
             [
@@ -116,6 +123,7 @@ enum APIHeader: String, Sendable, CaseIterable {
     case requestID = "Request-Id"
     case etag = "ETag"
     case vary = "Vary"
+    case contentLanguage = "Content-Language"
     case location = "Location"
     case setCookie = "Set-Cookie"
     case preferenceApplied = "Preference-Applied"
@@ -132,7 +140,8 @@ enum APIHeader: String, Sendable, CaseIterable {
         case .etag:
             "The version. Of a service: the session's revision at its last write, `\"0\"` if it was never written. Of a "
                 + "journey: its step. Of a flow or its graph: a digest of the bytes."
-        case .vary: "`Accept`: the media type is negotiated."
+        case .vary: "`Accept`: the media type is negotiated. `Accept-Language`: the language of texts is."
+        case .contentLanguage: "The language of texts, where the flow has several."
         case .location: "The path of what was created."
         case .setCookie: "The session cookie, in cookie mode."
         case .preferenceApplied: "The preference that was applied."

@@ -10,7 +10,7 @@ struct CatalogCheck {
         var check = FlowCheck(file: loaded.file, flow: loaded.flow, catalog: catalog, known: known)
         check.checkChildren()
         check.checkMigrations()
-        check.checkTransitions()
+        check.checkTransitions(isWhole: loaded.isWhole)
         // The ways through a flow with errors would only report the same errors in other words.
         if loaded.isWhole { check.checkWays() }
         return check.problems

@@ -36,6 +36,11 @@ public final class FlowDefinition: Sendable {
     /// How journeys get from older versions to this one.
     public let migrations: [Migration]
 
+    /// The rules for the data of events, for screens that have none of their own; sorted by event.
+    public let forms: [EventForm]
+    /// The texts that are written in several languages.
+    public let texts: FlowTexts
+
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
 
@@ -48,7 +53,7 @@ public final class FlowDefinition: Sendable {
         id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
         guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
         input: ShapeRule?,
-        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration]
+        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], forms: [EventForm], texts: FlowTexts
     ) {
         self.id = id
         self.version = version
@@ -65,6 +70,8 @@ public final class FlowDefinition: Sendable {
         self.timeout = timeout
         self.inFlight = inFlight
         self.migrations = migrations
+        self.forms = forms
+        self.texts = texts
         screens = states.map { state in
             state.screen.map {
                 PreparedScreen($0, id: state.id, flow: id, states: states, events: events, named: guards)

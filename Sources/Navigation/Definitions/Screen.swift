@@ -10,6 +10,8 @@ public final class Screen: Sendable {
     public let events: [EventRule]
     /// The shapes of the data of events, including the flow's own events, sorted by name.
     public let accepts: [EventShape]
+    /// The rules for the data of events, including the flow's own events, sorted by event.
+    public let forms: [EventForm]
     /// The guards that must hold to be on the screen.
     public let requires: [Guard]
     /// The actions that run each time the screen comes to the top.
@@ -23,7 +25,7 @@ public final class Screen: Sendable {
 
     init(
         name: String, title: String?, data: [String], events: [EventRule], accepts: [EventShape], requires: [Guard],
-        entry: [Action], exit: [Action], back: BackRule, timeout: ScreenTimeout?
+        entry: [Action], exit: [Action], back: BackRule, timeout: ScreenTimeout?, forms: [EventForm] = []
     ) {
         self.name = name
         self.title = title
@@ -35,6 +37,7 @@ public final class Screen: Sendable {
         self.exit = exit
         self.back = back
         self.timeout = timeout
+        self.forms = forms
     }
 
     /// The screen's own rule for an event; nil when it has none.

@@ -40,7 +40,7 @@ extension FlowEngine {
         let renewal = renewal(of: journey)
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
-        run.isTraced = false
+        run.isTraced = catalog.recorder != nil
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
         guard run.services.changes.isEmpty else { return (run.step(), nil) }

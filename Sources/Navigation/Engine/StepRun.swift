@@ -58,7 +58,9 @@ extension StepRun {
     }
 
     mutating func record(_ event: TraceEvent) {
-        if isTraced { trace.append(event) }
+        guard isTraced else { return }
+        trace.append(event)
+        engine.catalog.recorder?(event)
     }
 
     /// The flow that a coordinator runs.

@@ -15,8 +15,10 @@ public struct FlowGraph: Sendable {
     let arrows: [GraphArrow]
 
     /// Collects the nodes and edges of the drawing.
-    public init(_ definition: FlowDefinition) {
-        var collector = GraphCollector(definition)
+    ///
+    /// - Parameter showsGuards: whether the conditions are in it.
+    public init(_ definition: FlowDefinition, showsGuards: Bool = true) {
+        var collector = GraphCollector(definition, showsGuards: showsGuards)
         collector.collect()
         title = "\(definition.id) \(definition.version)"
         nodes = collector.nodes
@@ -54,11 +56,16 @@ struct GraphCollector {
     private(set) var arrows: [GraphArrow] = []
     private let definition: FlowDefinition
     private let text: GraphText
+    private let showsGuards: Bool
 
-    init(_ definition: FlowDefinition) {
+    init(_ definition: FlowDefinition, showsGuards: Bool = true) {
         self.definition = definition
+        self.showsGuards = showsGuards
         text = GraphText(definition)
     }
+
+    /// `[guard]`; nil where there is none to be shown.
+    private func condition(_ guardian: Guard?) -> String? { showsGuards ? guardian.map { "[\(text.of($0))]" } : nil }
 
     mutating func collect() {
         nodes.append(GraphNode(key: "start", shape: .start, lines: []))
@@ -78,7 +85,7 @@ struct GraphCollector {
         switch state.kind {
         case .screen(let screen):
             node.lines += screen.title.map { ["“\($0)”"] } ?? []
-            node.lines += screen.requires.isEmpty ? [] : ["needs " + text.list(screen.requires)]
+            node.lines += screen.requires.isEmpty || !showsGuards ? [] : ["needs " + text.list(screen.requires)]
             node.lines += screen.back == .forbidden ? ["no way back"] : []
             nodes.append(node)
             collect(screen.events, from: key)
@@ -97,7 +104,7 @@ struct GraphCollector {
             nodes.append(GraphNode(key: key, shape: .choice, lines: node.lines))
             for branch in branches {
                 guard let target = branch.target else { continue }
-                let label = branch.guard.map { "[\(text.of($0))]" } ?? (branches.count > 1 ? "else" : "")
+                let label = condition(branch.guard) ?? (branches.count > 1 && showsGuards ? "else" : "")
                 let lines = [label, branch.nav.map(\.rawValue) ?? ""].filter { !$0.isEmpty }
                 arrows.append(GraphArrow(from: key, to: Self.key(target), lines: lines, isQuiet: false))
             }
@@ -125,7 +132,7 @@ struct GraphCollector {
 
     /// Adds an arrow from the last node, or a line to it.
     private mutating func draw(_ transition: Transition, of event: String, from key: String, isQuiet: Bool = false) {
-        let label = event + (transition.guard.map { " [\(text.of($0))]" } ?? "")
+        let label = event + (condition(transition.guard).map { " \($0)" } ?? "")
         let history = transition.history == .preserve ? nil : transition.history.rawValue
         if let target = transition.target {
             let verb = transition.nav == .push ? nil : transition.nav?.rawValue

@@ -6,6 +6,7 @@ import Sessions
 /// The journeys of a caller's session: API, section 5.
 struct JourneyEndpoints: Sendable {
     let caller: SessionCaller
+    let dressing: JourneyDressing
 
     /// The place of `{id}` among the parameters of its routes.
     private static let idParameter = 1
@@ -24,9 +25,11 @@ struct JourneyEndpoints: Sendable {
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let page = try PageRequest(request)
-        return .page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
-            $0.raw($1.text.bytes)
+        var response = HTTPResponse.page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
+            $0.raw(dressing.translates ? dressing.dress($1.text.bytes, for: request).view : $1.text.bytes)
         }
+        if dressing.translates { response.fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
+        return response
     }
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -35,10 +38,16 @@ struct JourneyEndpoints: Sendable {
         guard let flow = try body.text("flow") else { throw JourneyBody.missing("flow") }
         let shown = try await session.startJourney(
             flow: flow, version: try body.number("version"), input: body["input"], at: try body.text("at"))
-        return created(shown, in: session)
+        return created(request, shown, in: session)
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+        if try Self.includesSchemas(request) {
+            return .task {
+                let form = try await session.journeyForm(id(of: request))
+                return .response(try answer(request, form.text, schemas: form.schemas))
+            }
+        }
         var shown: JourneyText?
         request.lendParameter(Self.idParameter) { shown = session.shownJourney($0) }
         if let shown = try shown ?? session.residentText(of: id(of: request)) {
@@ -53,7 +62,7 @@ struct JourneyEndpoints: Sendable {
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
             condition: try Conditions.ofWrite(request))
-        return isNew ? created(shown, in: session) : moved(request, shown.text)
+        return isNew ? created(request, shown, in: session) : moved(request, shown.text)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -65,6 +74,20 @@ struct JourneyEndpoints: Sendable {
     @Sendable private func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let (event, data) = try event(of: request)
         let condition = try Conditions.ofWrite(request)
+        if try Self.includesSchemas(request) {
+            return .deferred { responder in
+                session.sendForForm(
+                    event, data: data, toJourney: id(of: request), condition: condition,
+                    then: responder.completion { form in
+                        do {
+                            let form = try form.get()
+                            return moved(request, form.text, schemas: form.schemas)
+                        } catch {
+                            throw explained(error, request, session)
+                        }
+                    })
+            }
+        }
         return .deferred { responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition,
@@ -98,7 +121,7 @@ struct JourneyEndpoints: Sendable {
         for screen in path { json.string(screen) }
         json.endArray()
         json.endObject()
-        return request.minimized(.state(.ok, json.bytes, shown.text.etag))
+        return request.minimized(dressing.dress(.state(.ok, json.bytes, shown.text.etag), for: request))
     }
 
     private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?) {
@@ -107,18 +130,33 @@ struct JourneyEndpoints: Sendable {
         return (event, body["data"])
     }
 
-    private func answer(_ request: HTTPRequest, _ text: JourneyText) throws -> HTTPResponse {
+    private static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
+        guard request.hasQuery else { return false }
+        var query = try QueryReader(request)
+        let included: JourneyInclusion? = query.choice(.include)
+        try query.check()
+        return included == .schema
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
+    ) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: text.etag)
-        let isKnown = try Conditions.isNotModified(request, text.etag) && text.isOnlyFormOfStep
-        return .state(isKnown ? .notModified : .ok, text.bytes, text.etag)
+        // The entity tag is the same in all languages, so it does not say which one the client has.
+        let isKnown =
+            try Conditions.isNotModified(request, text.etag) && text.isOnlyFormOfStep && !dressing.varies(text.bytes)
+        return dressing.dress(
+            .state(isKnown ? .notModified : .ok, text.bytes, text.etag), for: request, schemas: schemas)
     }
 
-    private func moved(_ request: HTTPRequest, _ text: JourneyText) -> HTTPResponse {
-        request.minimized(.state(.ok, text.bytes, text.etag))
+    private func moved(
+        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
+    ) -> HTTPResponse {
+        request.minimized(dressing.dress(.state(.ok, text.bytes, text.etag), for: request, schemas: schemas))
     }
 
-    private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        var response = HTTPResponse.state(.created, shown.text.bytes, shown.text.etag)
+    private func created(_ request: HTTPRequest, _ shown: ShownJourney, in session: Session) -> HTTPResponse {
+        var response = dressing.dress(.state(.created, shown.text.bytes, shown.text.etag), for: request)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.text.journey)")
         return response
     }
@@ -130,9 +168,16 @@ struct JourneyEndpoints: Sendable {
         case .finished, .expired, .orphaned:
             return Problem(
                 refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
-        default: return error
+        default:
+            guard dressing.translates, let view = try? session.residentText(of: id(of: request)) else { return error }
+            return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), about: view.bytes, for: request)
         }
     }
 
     private func id(of request: HTTPRequest) -> String { request.parameter("id") }
+}
+
+/// What `include` may name.
+enum JourneyInclusion: String, CaseIterable {
+    case schema
 }
