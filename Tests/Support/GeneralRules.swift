@@ -7,7 +7,7 @@ enum GeneralRules {
     /// Every field that an answer may have: one more is a decision, not an accident.
     private static let known: Set<String> = [
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
-        "date", "etag",
+        "content-language", "date", "etag",
         "idempotency-replayed", "location", "preference-applied", "request-id", "retry-after", "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]

@@ -23,7 +23,7 @@ package enum ShippedFiles {
 
     /// The texts of all flow files.
     package static func flows() throws -> [String] {
-        try repository.names(in: "config/flows").map { try text("config/flows/\($0)") }
+        try repository.names(in: "config/flows").filter { $0.hasSuffix(".json") }.map { try text("config/flows/\($0)") }
     }
 
     /// The text of any file, by its path in the repository.

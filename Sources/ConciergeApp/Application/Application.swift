@@ -155,7 +155,7 @@ package actor Application {
 
     func publicRoutes() throws -> Router {
         let caller = caller
-        let journeys = JourneyEndpoints(caller: caller)
+        let journeys = JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows))
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
@@ -172,7 +172,7 @@ package actor Application {
         let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
         FlowEndpoints(
             pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
-            checkCaller: configuration.flowsPublic ? nil : checkCaller
+            isPublic: configuration.flowsPublic, checkCaller: checkCaller
         ).add(to: &routes)
         ServiceEndpoints(
             catalog: sessions.catalog, caller: .client, session: caller.inPath
@@ -213,7 +213,9 @@ package actor Application {
             ) { routes in
                 AdminJourneyEndpoints(
                     sessions: sessions, session: endpoints.session,
-                    send: JourneyEndpoints(caller: caller, isFromBackend: true).send
+                    send: JourneyEndpoints(
+                        caller: caller, dressing: JourneyDressing(flows), isFromBackend: true
+                    ).send
                 ).add(to: &routes)
                 TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75).add(to: &routes)
             }

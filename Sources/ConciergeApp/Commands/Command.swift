@@ -2,7 +2,7 @@ import Glibc
 
 /// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
-    case serve, check, config, simulate, paths, store, health, version, help
+    case serve, check, config, simulate, test, paths, store, health, version, help
 
     var summary: String {
         switch self {
@@ -10,6 +10,7 @@ package enum Command: String, Sendable, CaseIterable {
         case .check: "print all problems of configuration, service and flow files"
         case .config: "print the effective configuration as JSON, secrets masked"
         case .simulate: "run a script of events on a flow, without a server"
+        case .test: "run the scripts of a folder, and say what differs"
         case .paths: "print scripts that together take every transition of a flow"
         case .store: "maintain the file that sessions are stored in"
         case .health: "ask the running server whether it is ready"

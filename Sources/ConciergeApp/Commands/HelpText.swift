@@ -3,7 +3,7 @@ enum HelpText {
     static func about(_ topic: Command?) -> String {
         guard let topic else { return program }
         switch topic {
-        case .serve, .check, .config, .simulate, .paths, .store, .health: return command(topic)
+        case .serve, .check, .config, .simulate, .test, .paths, .store, .health: return command(topic)
         case .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
         }
     }
@@ -46,6 +46,7 @@ enum HelpText {
         case .serve, .health: "usage: concierge \(topic.rawValue) [--config FILE] [FLAGS]"
         case .check: "usage: concierge check [--config FILE] [--against URL] [FLAGS]"
         case .simulate: "usage: concierge simulate FLOW --script FILE [--input JSON] [FLAGS]"
+        case .test: "usage: concierge test [DIR] [--config FILE] [FLAGS]"
         case .paths: "usage: concierge paths FLOW [--curl] [FLAGS]"
         case .store:
             "usage: concierge store check|stats|backup FILE|vacuum [--config FILE] [--store sqlite:FILE] [FLAGS]"
@@ -82,7 +83,7 @@ enum HelpText {
                     "with vacuum: the key of the server; default admin.key of this configuration"
                 ),
             ]
-        case .serve, .health, .version, .help: []
+        case .serve, .test, .health, .version, .help: []
         }
     }
 
@@ -109,6 +110,21 @@ enum HelpText {
 
             A refused step is explained, and the script continues. The status is 0 if every step was taken, 1 if one was
             refused, 2 if the script is not valid.
+
+            """
+        case .test:
+            """
+
+            DIR is config/flows/tests if it is left out: `tests` in the folder of the flows. Each *.json in it is a script
+            for the flow that its name begins with, or that its "flow" names:
+
+              {"given": {"user": "ada", "services": {"profile": {"name": "Ada"}}, "now": "2026-01-31T09:00:00Z"},
+               "steps": [{"event": "next", "expect": {"screen": "page2"}}]}
+
+            `given` may also have `at`, a screen to begin at, and `children`, child flows that end at once:
+            {"verification": {"outcome": "verified", "output": {}}}. `expect` has `screen`, `refused` (the code of a problem),
+            `outcome`, `stack` or `data`. A step without it must be taken. The status is 0 if all hold, 1 if something
+            differs, 2 if a script is not valid.
 
             """
         case .paths:

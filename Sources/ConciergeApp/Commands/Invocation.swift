@@ -12,6 +12,8 @@ package struct Invocation: Sendable, Equatable {
     package var showsReference = false
     /// The flow of `simulate` and `paths`.
     package var flow: String?
+    /// `concierge test DIR`; nil is `tests` in the folder of the flows.
+    package var directory: String?
     /// `concierge simulate --script FILE`.
     package var script: String?
     /// `concierge simulate --input JSON`: the input of the flow.
@@ -75,6 +77,10 @@ package struct Invocation: Sendable, Equatable {
         guard argument.hasPrefix("-"), argument != "-" else {
             if command.takesFlow, flow == nil, !argument.isEmpty, argument != "-" {
                 flow = argument
+                return
+            }
+            if command == .test, directory == nil, !argument.isEmpty, argument != "-" {
+                directory = argument
                 return
             }
             if command == .store, argument != "-" { return try takeStoreArgument(argument) }

@@ -100,7 +100,27 @@ extension Program {
             return ExitStatus.usage
         }
         do {
-            let isComplete = try await Simulation(of: flow, loaded, output).play(script, input: input)
+            let simulation = try await Simulation(of: flow, loaded, given: script.given)
+            var isComplete = true
+            output.result("start \(flow.id) \(flow.version)\(input.map { " \($0)" } ?? "")\n")
+            _ = try await simulation.play(script, input: input) { step, result in
+                if let step { output.result("\n> \(script.steps[step])\n") }
+                let expected = step.flatMap { script.expectations[$0] }
+                switch result {
+                case .shown(let shown, let path):
+                    if case .navigate? = step.map({ script.steps[$0] }) {
+                        output.result("  by way of \(path.joined(separator: ", "))\n")
+                    }
+                    output.result(SimulationText.screen(shown.view))
+                case .refused(let error):
+                    output.result(try SimulationText.refusal(error))
+                    if expected?.refused == nil { isComplete = false }
+                }
+                for difference in try simulation.differences(result, from: expected) {
+                    output.result("  differs: \(difference)\n")
+                    isComplete = false
+                }
+            }
             return isComplete ? ExitStatus.success : ExitStatus.failure
         } catch {
             output.complaint("concierge: \(error)\n")

@@ -32,7 +32,7 @@ package enum Program {
         case .version:
             output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
             return ExitStatus.success
-        case .serve, .check, .config, .simulate, .paths, .store, .health:
+        case .serve, .check, .config, .simulate, .test, .paths, .store, .health:
             let loader = ConfigurationLoader(environment: environment, files: files)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)
             return await run(invocation, loaded, files, output, serve)
@@ -52,6 +52,7 @@ package enum Program {
         switch invocation.command {
         case .serve: return await serve(loaded)
         case .simulate: return await simulate(invocation, loaded, files, output)
+        case .test: return await test(invocation, loaded, files, output)
         case .paths: return paths(invocation, loaded, output)
         case .store: return store(invocation, loaded, output)
         case .health:

@@ -17,9 +17,9 @@ package struct Configuration: Sendable, Equatable {
     package var services: String?
     /// The directory of flow files; `nil` for none.
     package var flows: String?
-    /// Whether flows can be read without a token.
-    package var flowsPublic = true
-    /// The flow of journey `main`, which starts at the first request for it; `nil` for none.
+    /// What of flows can be looked at without a token.
+    package var flowsPublic = FlowsPublic.outlines
+    /// The flow of journey `main`, which is started when it is first asked for; nil when there is none.
     package var mainFlow: String?
     package var orphanedJourneys = OrphanedJourneys.refuse
     package var drainTimeout = Duration.seconds(10)

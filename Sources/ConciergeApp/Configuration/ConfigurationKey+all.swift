@@ -25,7 +25,9 @@ extension ConfigurationKey {
             "flows", .optional(.path), \.flows, flag: true,
             defaultText: "`flows` beside the file, if it is there", "Directory of flow files, see below."),
         .init(
-            "flows_public", .boolean, \.flowsPublic, "Whether flows and their graphs can be read without a token."),
+            "flows_public", .flowsPublic, \.flowsPublic,
+            "What can be read of flows without a token: names, titles, screens and events; nothing; or `\"definitions\"`."
+        ),
         .init(
             "main_flow", .optional(.flowName), \.mainFlow,
             "The flow of journey `main`, which starts at its first request."),

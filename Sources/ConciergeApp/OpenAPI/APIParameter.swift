@@ -13,18 +13,20 @@ enum APIParameter: String, Sendable, CaseIterable {
     case onConflict = "on_conflict"
     case dryRun = "dry_run"
     case task, status
+    case include
     // In header fields.
     case ifMatch = "If-Match"
     case ifNoneMatch = "If-None-Match"
     case prefer = "Prefer"
     case idempotencyKey = "Idempotency-Key"
+    case acceptLanguage = "Accept-Language"
     case requestID = "Request-Id"
 
     private var place: String {
         switch self {
         case .session, .name, .user, .code, .id, .flow, .version: "path"
-        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status: "query"
-        case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .requestID: "header"
+        case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .include: "query"
+        case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .acceptLanguage, .requestID: "header"
         }
     }
 
@@ -49,6 +51,9 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .dryRun: "`true` to check everything and change nothing."
         case .task: "Only tasks of this name."
         case .status: "Only tasks that wait to be handed out, or only those that were and whose lease runs."
+        case .include: "`schema` adds to each event the `schema` that its data must have."
+        case .acceptLanguage:
+            "The languages of texts, where the flow has several. The first language of the flow when it has none of these."
         case .ifMatch: "The request is done only if the current entity tag is one of these; otherwise 412."
         case .ifNoneMatch:
             "On a read: 304 if the current entity tag is one of these. On a write: done only if it is none of these, or with "
@@ -77,6 +82,8 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .limit: ["type": "integer", "minimum": 1, "maximum": 100, "default": 50]
         case .active, .dryRun: ["type": "boolean"]
         case .onConflict: ["type": "string", "enum": ["skip", "replace"], "default": "skip"]
+        case .include: ["type": "string", "enum": ["schema"]]
+        case .acceptLanguage: ["type": "string", "examples": ["de-AT, en;q=0.5"]]
         case .ifMatch, .ifNoneMatch:
             // RFC 9110, 8.8.3 and 13.1: entity tags separated by commas, or a star.
             [
@@ -120,6 +127,7 @@ enum APIHeader: String, Sendable, CaseIterable {
     case requestID = "Request-Id"
     case etag = "ETag"
     case vary = "Vary"
+    case contentLanguage = "Content-Language"
     case location = "Location"
     case setCookie = "Set-Cookie"
     case preferenceApplied = "Preference-Applied"
@@ -136,7 +144,8 @@ enum APIHeader: String, Sendable, CaseIterable {
         case .etag:
             "The version. Of a service: the session's revision at its last write, `\"0\"` if it was never written. Of a "
                 + "journey: its step. Of a flow or its graph: a digest of the bytes."
-        case .vary: "`Accept`: the media type is negotiated."
+        case .vary: "`Accept`: the media type is negotiated. `Accept-Language`: the language of texts is."
+        case .contentLanguage: "The language of texts, where the flow has several."
         case .location: "The path of what was created."
         case .setCookie: "The session cookie, in cookie mode."
         case .preferenceApplied: "The preference that was applied."

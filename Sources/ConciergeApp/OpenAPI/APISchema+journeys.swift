@@ -27,12 +27,29 @@ extension APISchema {
         "properties": JSONDocument(
             members: flowHeading + [
                 (
+                    name: "screens",
+                    value: [
+                        "type": "array",
+                        "items": object([
+                            "id": textType, "name": textType, "title": nullableText,
+                            "events": ["type": "array", "items": textType],
+                        ]),
+                    ]
+                ),
+                (
                     name: "input",
                     value: ["description": "The JSON Schema (draft 7) of what it is started with; null: anything."]
                 ),
-                (name: "definition", value: ["type": "object", "description": "The flow as it was loaded."]),
+                (
+                    name: "definition",
+                    value: [
+                        "type": "object",
+                        "description":
+                            "The flow as it was loaded. Who has no token sees it only if `flows_public` allows that.",
+                    ]
+                ),
             ]),
-        "required": ["id", "version", "versions", "description", "input", "definition"],
+        "required": ["id", "version", "versions", "description", "screens"],
     ]
 
     static let newJourneyDocument = example(
@@ -106,6 +123,7 @@ extension APISchema {
                 [
                     "name": textType, "enabled": ["type": "boolean"],
                     "why": ["type": "array", "items": place, "description": "The conditions that do not hold."],
+                    "schema": ["description": "With `include=schema`: the JSON Schema (draft 7) of the event's data."],
                 ], required: ["name", "enabled"]),
         ],
         "can_go_back": ["type": "boolean"],

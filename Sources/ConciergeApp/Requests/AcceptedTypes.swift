@@ -70,7 +70,7 @@ struct AcceptedTypes {
     }
 
     /// `qvalue`: 0 or 1 with at most three decimals, RFC 9110, section 12.4.2.
-    private static func quality(_ text: Substring) -> Int? {
+    static func quality(_ text: Substring) -> Int? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, whole == "0" || whole == "1" else { return nil }
         let decimals = parts.count == 2 ? parts[1] : ""

@@ -41,7 +41,11 @@ extension FlowCheck {
                 guess: NearestName.of(outcome, among: told).map { "done.\($0)" })
         }
         guard !child.ends.contains(where: { $0.outcome == nil }) else { return }
-        for outcome in outcomes where !child.ends.contains(where: { $0.outcome == outcome }) {
+        // A misspelt one is reported as that.
+        let misspelt = child.ends.compactMap(\.outcome).filter { !told.contains($0) }
+            .compactMap { NearestName.of($0, among: told) }
+        for outcome in outcomes
+        where !misspelt.contains(outcome) && !child.ends.contains(where: { $0.outcome == outcome }) {
             report(
                 place, .unhandledOutcome,
                 "there is no transition for \"done.\(outcome)\"; the journey then returns to where \(child.flow) was started"
@@ -59,15 +63,27 @@ extension FlowCheck {
                 report(place, .inputMismatch, "\(child.flow) does not take this input: \(violation)")
             }
         case .object(let members):
+            let forbidden = members.map(\.name).filter { SchemaRoom(rule.document).isForbidden(JSONPointer([$0])) }
+            let all = rule.document[member: "properties"]?.members?.map(\.name) ?? []
+            let misspelt = forbidden.compactMap { NearestName.of($0, among: all) }
             for name in rule.document[member: "required"]?.elements?.compactMap(\.string) ?? []
-            where !members.contains(where: { $0.name == name }) {
+            where !misspelt.contains(name) && !members.contains(where: { $0.name == name }) {
                 report(place, .inputMismatch, "\(child.flow) needs \"\(name)\" in its input")
             }
-            for member in members where SchemaRoom(rule.document).isForbidden(JSONPointer([member.name])) {
-                let known = rule.document[member: "properties"]?.members?.map(\.name) ?? []
+            for name in forbidden {
                 report(
-                    place + [member.name], .inputMismatch, "the input of \(child.flow) has no room for it",
-                    guess: NearestName.of(member.name, among: known))
+                    place + [name], .inputMismatch, "the input of \(child.flow) has no room for it",
+                    guess: NearestName.of(name, among: all))
+            }
+            for member in members {
+                guard let made = child.inputSchema?[member: "properties"]?[member: member.name],
+                    let part = SchemaRoom(rule.document).schema(at: JSONPointer([member.name])), part.bool != false,
+                    SchemaOverlap.isEmpty(made, part)
+                else { continue }
+                report(
+                    place + [member.name], .inputMismatch,
+                    "\(child.flow) never takes it: it is \(SchemaOverlap.kinds(of: made).phrase), and must be "
+                        + "\(SchemaOverlap.kinds(of: part).phrase) that fits the child's schema")
             }
         case .from, .array, .call, .time, .either: break
         }

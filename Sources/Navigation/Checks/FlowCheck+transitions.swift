@@ -2,11 +2,13 @@ import JSONDocument
 
 extension FlowCheck {
     /// Checks each transition by itself.
-    mutating func checkTransitions() {
+    ///
+    /// - Parameter isWhole: whether nothing of the flow was left out because it is wrong.
+    mutating func checkTransitions(isWhole: Bool) {
         let guardsWithEvent = guardsWithEvent
-        check(flow.causedTransitions)
+        check(flow.causedTransitions, isWhole)
         for state in flow.states {
-            check(state.causedTransitions)
+            check(state.causedTransitions, isWhole)
             for (index, guardian) in (state.screen?.requires ?? []).enumerated()
             where needsEvent(guardian, guardsWithEvent) {
                 report(
@@ -16,7 +18,7 @@ extension FlowCheck {
         }
     }
 
-    private mutating func check(_ list: [CausedTransition]) {
+    private mutating func check(_ list: [CausedTransition], _ isWhole: Bool) {
         for caused in list {
             let transition = caused.transition
             let place = JSONPointer(parsing: transition.place)?.tokens ?? []
@@ -32,7 +34,8 @@ extension FlowCheck {
             }
             // An empty transition for the end of a child means: stay where the child was started.
             if case .end = caused.cause { continue }
-            if !transition.moves, transition.actions.isEmpty {
+            // An action that is wrong is missing here.
+            if isWhole, !transition.moves, transition.actions.isEmpty {
                 report(place, .uselessTransition, "the transition has neither a target nor actions")
             }
         }

@@ -21,7 +21,7 @@ struct CatalogCheck {
         check.checkOwnership(uses)
         check.checkChildren()
         check.checkMigrations()
-        check.checkTransitions()
+        check.checkTransitions(isWhole: loaded.isWhole)
         // The ways through a flow with errors would only report the same errors in other words.
         if loaded.isWhole {
             check.checkWays()

@@ -65,6 +65,30 @@ struct SchemaRoom {
         return false
     }
 
+    /// The author's text beside the schema of a value.
+    func say(at pointer: JSONPointer) -> String? {
+        var place: JSONDocument? = schema
+        for token in pointer.tokens {
+            guard let current = resolved(place) else { return nil }
+            if case .schema(let next) = step(into: current, token) {
+                place = next
+            } else if let items = current[member: "items"], Int(token) != nil {
+                place = items
+            } else if let property = current[member: "properties"]?[member: token] {
+                place = property
+            } else {
+                return nil
+            }
+        }
+        return resolved(place)?[member: SchemaTexts.sayKey]?.string
+    }
+
+    /// Whether there is such a text anywhere in a schema.
+    static func says(_ schema: JSONDocument) -> Bool {
+        if let elements = schema.elements { return elements.contains(where: says) }
+        return schema.members?.contains { $0.name == SchemaTexts.sayKey || says($0.value) } ?? false
+    }
+
     private enum Next {
         case schema(JSONDocument)
         case forbidden

@@ -43,6 +43,11 @@ public final class FlowDefinition: Sendable {
     /// Which values are set back when another changes.
     public let invalidates: [Invalidation]
 
+    /// The rules for the data of events, for screens that have none of their own; sorted by event.
+    public let forms: [EventForm]
+    /// The texts that are written in several languages.
+    public let texts: FlowTexts
+
     /// Whether a guard compares with the time, so that the possible events of a screen may change at any moment.
     public let looksAtTime: Bool
 
@@ -55,8 +60,8 @@ public final class FlowDefinition: Sendable {
         id: String, version: Int, summary: String?, document: JSONDocument, states: [FlowState], initial: Int,
         guards: [NamedGuard], events: [EventRule], accepts: [EventShape], entry: [Action], exit: [Action],
         input: ShapeRule?,
-        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], ownership: FlowOwnership = .none, always: [Transition] = [],
-        invalidates: [Invalidation] = []
+        timeout: FlowTimeout, inFlight: InFlightPolicy, migrations: [Migration], ownership: FlowOwnership = .none,
+        always: [Transition] = [], invalidates: [Invalidation] = [], forms: [EventForm], texts: FlowTexts
     ) {
         self.id = id
         self.version = version
@@ -76,6 +81,8 @@ public final class FlowDefinition: Sendable {
         self.ownership = ownership
         self.always = always
         self.invalidates = invalidates
+        self.forms = forms
+        self.texts = texts
         screens = states.map { state in
             state.screen.map {
                 PreparedScreen(

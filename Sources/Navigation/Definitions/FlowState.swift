@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// A state of a flow: something to draw, something to decide, another flow, or an end.
 public struct FlowState: Sendable {
     /// The name of the state, unique in its flow.
@@ -65,6 +67,8 @@ public final class ChildFlow: Sendable {
     public let input: ValueTemplate?
     /// The transitions for each outcome of the child.
     public let ends: [ChildEnd]
+    /// What schemas say of the input, for checking it against the child's.
+    let inputSchema: JSONDocument?
 
     /// The outcome of a child that was left without a `final`: by going back, by dismissing, by popping.
     public static let abandoned = "abandoned"
@@ -74,7 +78,10 @@ public final class ChildFlow: Sendable {
     /// The outcome of a child whose own timeout has passed.
     public static let expired = "expired"
 
-    init(flow: String, version: Int?, input: ValueTemplate?, ends: [ChildEnd]) {
+    init(
+        flow: String, version: Int?, input: ValueTemplate?, ends: [ChildEnd], inputSchema: JSONDocument? = nil
+    ) {
+        self.inputSchema = inputSchema
         self.flow = flow
         self.version = version
         self.input = input

@@ -45,6 +45,8 @@ public struct NamedGuard: Sendable {
     public let name: String
     /// The condition.
     public let `guard`: Guard
+    /// The author's text for why it does not hold.
+    public let say: String?
 }
 
 /// How two values are compared: numbers by value, texts by their code points, everything else only for equality.
@@ -68,6 +70,13 @@ public enum Comparison: String, Sendable, CaseIterable {
 /// A JSON Schema (draft 7), compiled once.
 public struct ShapeRule: Sendable {
     let schema: JSONSchema
+    /// Whether a part of the schema has the author's own text.
+    private let says: Bool
+
+    init(schema: JSONSchema) {
+        self.schema = schema
+        says = SchemaRoom.says(schema.document)
+    }
 
     /// The schema as the file has it.
     public var document: JSONDocument { schema.document }
@@ -76,5 +85,13 @@ public struct ShapeRule: Sendable {
     public func accepts(_ value: JSONDocument) -> Bool { schema.accepts(value) }
 
     /// Why a value does not fit the schema, with pointers within the value; empty when it fits.
-    public func violations(in value: JSONDocument) -> [JSONViolation] { schema.violations(in: value) }
+    public func violations(in value: JSONDocument) -> [JSONViolation] {
+        let violations = schema.violations(in: value)
+        guard says, !violations.isEmpty else { return violations }
+        let room = SchemaRoom(schema.document)
+        return violations.map { violation in
+            let said = JSONPointer(parsing: violation.pointer).flatMap { room.say(at: $0) }
+            return said.map { JSONViolation(pointer: violation.pointer, detail: $0) } ?? violation
+        }
+    }
 }

@@ -10,6 +10,8 @@ public final class Screen: Sendable {
     public let events: [EventRule]
     /// The shapes of the data of events, including the flow's own events, sorted by name.
     public let accepts: [EventShape]
+    /// The rules for the data of events, including the flow's own events, sorted by event.
+    public let forms: [EventForm]
     /// The guards that must hold to be on the screen.
     public let requires: [Guard]
     /// The transitions of a screen whose ``requires`` do not hold any more; empty uncovers a screen below.
@@ -30,7 +32,7 @@ public final class Screen: Sendable {
     init(
         name: String, title: String?, data: [String], events: [EventRule], accepts: [EventShape], requires: [Guard],
         entry: [Action], exit: [Action], back: BackRule, timeout: ScreenTimeout?, otherwise: [Transition] = [],
-        always: [Transition] = [], answers: [DataPath] = []
+        always: [Transition] = [], answers: [DataPath] = [], forms: [EventForm] = []
     ) {
         self.name = name
         self.title = title
@@ -45,6 +47,7 @@ public final class Screen: Sendable {
         self.otherwise = otherwise
         self.always = always
         self.answers = answers
+        self.forms = forms
     }
 
     /// The screen's own rule for an event; nil when it has none.

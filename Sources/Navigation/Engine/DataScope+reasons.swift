@@ -15,7 +15,10 @@ extension DataScope {
             return parts.filter { [.fails, .undecided].contains(test($0)) }.flatMap { reasons(against: $0) }
         case .any(let parts): return parts.flatMap { reasons(against: $0) }
         case .not(let part): return test(part) == .undecided ? reasons(against: part) : denials(of: part)
-        case .named(let place): return reasons(against: flow.guards[place].guard)
+        case .named(let place):
+            let named = flow.guards[place]
+            let reasons = reasons(against: named.guard)
+            return named.say.map(reasons.saying) ?? reasons
         case .compare(let left, let sign, let right):
             return [compare(left, sign, right).reason ?? Self.reason(left, sign, right)]
         case .isTrue(let path): return reasons(at: path, "must be true")
@@ -134,6 +137,14 @@ extension ValueTemplate {
 }
 
 extension [JSONViolation] {
+    /// The same places, each once, in the author's words.
+    fileprivate func saying(_ text: String) -> [JSONViolation] {
+        reduce(into: []) { said, reason in
+            guard !said.contains(where: { $0.pointer == reason.pointer }) else { return }
+            said.append(JSONViolation(pointer: reason.pointer, detail: text))
+        }
+    }
+
     /// The same with pointers that begin at a place further out.
     func within(_ root: String) -> [JSONViolation] {
         map { JSONViolation(pointer: root + $0.pointer, detail: $0.detail) }

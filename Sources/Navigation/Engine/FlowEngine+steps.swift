@@ -45,8 +45,8 @@ extension FlowEngine {
         let renewal = renewal(of: journey)
         var run = StepRun(
             self, journey, services, now: now, event: .data(data ?? .emptyObject), knowing: memory)
-        run.isTraced = false
         run.isFromBackend = isFromBackend
+        run.isTraced = catalog.recorder != nil
         if try !run.open(renewal) { try run.react(to: event) }
         try run.conclude()
         guard run.services.changes.isEmpty, run.services.ownedChanges.isEmpty else { return (run.step(), nil) }

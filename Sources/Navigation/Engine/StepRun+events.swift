@@ -7,6 +7,21 @@ struct Reaction {
     let coordinator: Int
     /// The schema of the event's data: the screen's, else that of the flow of the rule.
     let shape: ShapeRule?
+    /// The rules for the event's data, found in the same order, and the coordinator in whose flow they are.
+    var rules: [FormRule] = []
+    var rulesOf = 0
+
+    /// With the rules of the screen, else those of the flow of the rule. Nearly no flow has any.
+    fileprivate func finding(_ screen: Screen, of own: Int, else flow: FlowDefinition) -> Reaction {
+        if screen.forms.isEmpty, flow.forms.isEmpty { return self }
+        var reaction = self
+        if let form = screen.forms.first(where: { $0.event == rule.event }) {
+            (reaction.rules, reaction.rulesOf) = (form.rules, own)
+        } else if let form = flow.forms.first(where: { $0.event == rule.event }) {
+            (reaction.rules, reaction.rulesOf) = (form.rules, coordinator)
+        }
+        return reaction
+    }
 }
 
 extension Screen {
@@ -42,15 +57,32 @@ extension StepRun {
         guard let reaction = try reaction(to: event), isFromBackend || !reaction.rule.isBackend else {
             throw .eventNotAccepted(event: event, accepted: try accepted())
         }
-        if let shape = reaction.shape, case .data(let data) = self.event, !shape.accepts(data) {
-            throw .eventDataInvalid(shape.violations(in: data))
-        }
+        try checkData(for: reaction)
         guard let transition = try choose(reaction.rule.transitions, of: reaction.coordinator) else {
             let scope = try scope(of: reaction.coordinator)
             throw .guardNotMet(
                 reaction.rule.transitions.compactMap(\.guard).flatMap { scope.reasons(against: $0) })
         }
         try take(transition, of: reaction.coordinator)
+    }
+
+    /// Schema and rules are one answer.
+    private mutating func checkData(for reaction: Reaction) throws(JourneyRefusal) {
+        guard case .data(let data) = event else { return }
+        let fits = reaction.shape?.accepts(data) ?? true
+        if fits, reaction.rules.isEmpty { return }
+        var violations = fits ? [] : reaction.shape?.violations(in: data) ?? []
+        if !reaction.rules.isEmpty {
+            let scope = try scope(of: reaction.rulesOf)
+            for rule in reaction.rules {
+                let verdict = scope.test(rule.guard)
+                // Where data is missing or of another type, the schema has said so already.
+                if verdict == .fails || (verdict == .undecided && fits) {
+                    violations += rule.violations(scope.reasons(against: rule.guard))
+                }
+            }
+        }
+        guard violations.isEmpty else { throw .eventDataInvalid(violations) }
     }
 
     /// The events that could be sent now. Those that depend on the event's data are included.
@@ -77,7 +109,8 @@ extension StepRun {
             let flow = try flow(of: coordinator)
             if let rule = rule ?? flow.rule(for: event) {
                 return Reaction(
-                    rule: rule, coordinator: coordinator, shape: screen.shape(of: event) ?? flow.shape(of: event))
+                    rule: rule, coordinator: coordinator, shape: screen.shape(of: event) ?? flow.shape(of: event)
+                ).finding(screen, of: top.coordinator, else: flow)
             }
             rule = nil
             next = journey.coordinator(coordinator)?.parent

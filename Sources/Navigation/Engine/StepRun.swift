@@ -72,7 +72,9 @@ extension StepRun {
     }
 
     mutating func record(_ event: TraceEvent) {
-        if isTraced { trace.append(event) }
+        guard isTraced else { return }
+        trace.append(event)
+        engine.catalog.recorder?(event)
     }
 
     private mutating func record(_ change: ServiceChange) {

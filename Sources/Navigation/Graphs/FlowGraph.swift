@@ -19,8 +19,10 @@ public struct FlowGraph: Sendable {
     let legend: [GraphMark]
 
     /// Collects the nodes and edges of the drawing.
-    public init(_ definition: FlowDefinition) {
-        var collector = GraphCollector(definition)
+    ///
+    /// - Parameter showsGuards: whether the conditions are in it.
+    public init(_ definition: FlowDefinition, showsGuards: Bool = true) {
+        var collector = GraphCollector(definition, showsGuards: showsGuards)
         collector.collect()
         title = "\(definition.id) \(definition.version)"
         nodes = collector.nodes
@@ -89,11 +91,16 @@ struct GraphCollector {
     private(set) var marks: Set<GraphMark> = []
     private let definition: FlowDefinition
     private let text: GraphText
+    private let showsGuards: Bool
 
-    init(_ definition: FlowDefinition) {
+    init(_ definition: FlowDefinition, showsGuards: Bool = true) {
         self.definition = definition
+        self.showsGuards = showsGuards
         text = GraphText(definition)
     }
+
+    /// `[guard]`; nil where there is none to be shown.
+    private func condition(_ guardian: Guard?) -> String? { showsGuards ? guardian.map { "[\(text.of($0))]" } : nil }
 
     mutating func collect() {
         nodes.append(GraphNode(key: "start", shape: .start, title: nil, id: ""))
@@ -114,8 +121,8 @@ struct GraphCollector {
         case .choice(let branches):
             nodes.append(GraphNode(key: key, shape: .choice, title: nil, id: state.id))
             for branch in branches {
-                let condition = branch.guard.map { "[\(text.of($0))]" } ?? (branches.count > 1 ? "else" : "")
-                draw(branch, condition, from: key)
+                let label = condition(branch.guard) ?? (branches.count > 1 && showsGuards ? "else" : "")
+                draw(branch, label, from: key)
             }
         case .flow(let child):
             let version = child.version.map { " \($0)" } ?? ""
@@ -146,7 +153,7 @@ struct GraphCollector {
     private mutating func collect(_ screen: Screen, of state: FlowState, _ key: String) {
         var lines: [String] = []
         if !screen.data.isEmpty { lines.append("\(mark(.data)) \(screen.data.joined(separator: ", "))") }
-        if !screen.requires.isEmpty { lines.append("needs " + text.list(screen.requires)) }
+        if !screen.requires.isEmpty, showsGuards { lines.append("needs " + text.list(screen.requires)) }
         if !screen.entry.isEmpty { lines.append("\(mark(.actions)) on entry") }
         if !screen.exit.isEmpty { lines.append("\(mark(.actions)) on exit") }
         if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
@@ -175,7 +182,7 @@ struct GraphCollector {
 
     /// Adds a transition that something causes.
     private mutating func draw(_ transition: Transition, of cause: String, from key: String, isQuiet: Bool = false) {
-        draw(transition, cause + (transition.guard.map { " [\(text.of($0))]" } ?? ""), from: key, isQuiet: isQuiet)
+        draw(transition, cause + (condition(transition.guard).map { " \($0)" } ?? ""), from: key, isQuiet: isQuiet)
     }
 
     /// Adds an arrow from the last node, or a line to it. Where one that resumes leads depends on the answers.

@@ -10,13 +10,21 @@ public final class FlowCatalog: Sendable {
     /// For each of ``flows`` whether it is the highest version of its flow.
     private let isNewest: [Bool]
 
+    /// The texts of flows that are written in several languages, by flow; empty when no flow has any.
+    public let texts: [String: FlowTexts]
+
+    /// Is told what steps do, also steps that are refused in the end; for tools. Nil costs nothing.
+    let recorder: (@Sendable (TraceEvent) -> Void)?
+
     /// A catalog without flows.
     public static let empty = FlowCatalog([])
 
-    init(_ flows: [FlowDefinition]) {
+    init(_ flows: [FlowDefinition], recorder: (@Sendable (TraceEvent) -> Void)? = nil) {
+        self.recorder = recorder
         self.flows = flows.sorted { ($0.id, $0.version) < ($1.id, $1.version) }
         let versions = Dictionary(grouping: self.flows, by: \.id)
         self.versions = versions
+        texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         firstPlaces = Dictionary(
             self.flows.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
         isNewest = self.flows.map { versions[$0.id]?.last === $0 }

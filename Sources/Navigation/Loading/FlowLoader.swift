@@ -21,7 +21,7 @@ public struct FlowLoader: Sendable {
         var problems: [[FlowProblem]] = []
         var known: [String: [Int: String]] = [:]
         for file in files {
-            var reader = FlowReader(file: file.name, services: services)
+            var reader = FlowReader(file: file.name, source: file.bytes, services: services)
             do {
                 let (heading, flow) = reader.read(try JSONDocument(parsing: file.bytes, comments: true))
                 var isRepeated = false

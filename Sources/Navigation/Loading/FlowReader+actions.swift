@@ -26,10 +26,39 @@ extension FlowReader {
             return key == "clear" ? .clear(service: service) : .remove(service: service)
         }
         let keys = document.members?.map(\.name) ?? []
+        if let hint = keys.lazy.compactMap({ Self.elsewhere($0, document) }).first {
+            report(place, .missingKey, hint)
+            return nil
+        }
         report(
             place, .missingKey, "an action has op with path, or merge with value, or clear, or remove",
             guess: keys.lazy.compactMap { NearestName.of($0, among: ["op", "merge", "clear", "remove"]) }.first)
         return nil
+    }
+
+    /// What actions of other engines are here.
+    private static func elsewhere(_ name: String, _ document: JSONDocument) -> String? {
+        let path = (document[member: name]?.string ?? document[member: "path"]?.string).flatMap {
+            $0.hasPrefix("/") ? $0 : nil
+        }
+        switch name.lowercased() {
+        case "increment", "inc", "decrement", "dec":
+            let path = path ?? "/order/count"
+            let function = name.lowercased().hasPrefix("dec") ? "$subtract" : "$add"
+            return "there is no \(name); write {\"op\": \"replace\", \"path\": \"\(path)\", "
+                + "\"value\": {\"\(function)\": [{\"$from\": \"\(path)\"}, 1]}}"
+        case "set", "assign", "update", "put":
+            return
+                "there is no \(name); write {\"op\": \"add\", \"path\": \"\(path ?? "/order/name")\", \"value\": …}, or "
+                + "{\"merge\": \"/order\", \"value\": …} for several members"
+        case "delete", "unset":
+            return "there is no \(name); write {\"op\": \"remove\", \"path\": \"\(path ?? "/order/name")\"}, or "
+                + "{\"clear\": \"order\"} for the whole service"
+        case "append", "push":
+            return
+                "there is no \(name); write {\"op\": \"add\", \"path\": \"\(path ?? "/order/lines")/-\", \"value\": …}"
+        default: return nil
+        }
     }
 
     private mutating func readMerge(
@@ -49,6 +78,10 @@ extension FlowReader {
     private mutating func readOperation(
         _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> PatchOperation? {
+        if let name = document[member: "op"]?.string, let hint = Self.elsewhere(name, document) {
+            report(place.appending("op"), .badValue, hint)
+            return nil
+        }
         guard let kind = choice("op", in: document, at: place, PatchOperation.Kind.self) else { return nil }
         let takesValue = kind == .add || kind == .replace || kind == .test
         let takesFrom = kind == .move || kind == .copy

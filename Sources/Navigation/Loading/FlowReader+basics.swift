@@ -24,9 +24,21 @@ extension FlowReader {
         for (key, _) in object.members ?? [] where !allowed.contains(key) {
             report(
                 place.appending(key), .unknownKey, "\(what) has no key \"\(key)\"; it has \(allowed.joinedAsList)",
-                guess: guess(key, among: allowed))
+                guess: Self.synonyms[key.lowercased()].flatMap { allowed.contains($0) ? $0 : nil }
+                    ?? guess(key, among: allowed))
         }
     }
+
+    /// What keys are called elsewhere.
+    private static let synonyms = [
+        "if": "guard", "when": "guard", "cond": "guard", "condition": "guard", "to": "target", "goto": "target",
+        "next": "target", "do": "actions", "action": "actions", "assign": "actions", "effects": "actions",
+        "events": "on", "transitions": "on", "label": "title", "heading": "title", "payload": "accepts",
+        "validate": "rules", "validation": "rules", "onentry": "entry", "enter": "entry", "onexit": "exit",
+        "leave": "exit", "start": "initial", "initialstate": "initial", "result": "output", "returns": "output",
+        "and": "all", "or": "any", "equals": "compare", "exists": "has", "message": "say", "error": "say",
+        "services": "data", "steps": "states", "screens": "states", "params": "input",
+    ]
 
     mutating func text(
         _ key: String, in object: JSONDocument, at place: JSONPointer, isRequired: Bool = false
@@ -176,9 +188,10 @@ extension FlowReader {
             report(place, .badSchema, "the value is \(schema.kind.phrase); a JSON Schema is an object, true or false")
             return nil
         }
+        let schema = withLocalTexts(schema, at: place)
         do {
             let schema = try JSONSchema(schema)
-            for warning in schema.warnings {
+            for warning in schema.warnings where !warning.pointer.hasSuffix("/" + SchemaTexts.sayKey) {
                 report(place.appending(below: warning.pointer), .doubtfulSchema, warning.detail)
             }
             return ShapeRule(schema: schema)

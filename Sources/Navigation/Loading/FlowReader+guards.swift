@@ -1,6 +1,7 @@
 import JSONDocument
 
 extension FlowReader {
+    private static let sayKey = "say"
     private static let guardKeys = ["service", "event", "input", "schema", "all", "any", "not", "compare", "is", "has"]
 
     mutating func readGuards(_ members: [(name: String, value: JSONDocument)]) -> [NamedGuard] {
@@ -8,13 +9,23 @@ extension FlowReader {
             let place = JSONPointer(["guards", name])
             // A named guard may be used anywhere; whether its place has an event is checked at its uses.
             let context = DataContext(event: .maybe, hasOutput: true)
-            return NamedGuard(name: name, guard: readGuard(value, at: place, context) ?? .all([]))
+            let say = localText("say", in: value, at: place)
+            let bare = say == nil ? value : value.merging([Self.sayKey: nil])
+            return NamedGuard(name: name, guard: readGuard(bare, at: place, context) ?? .all([]), say: say)
         }
     }
 
     mutating func readGuard(_ document: JSONDocument, at place: JSONPointer, _ context: DataContext) -> Guard? {
         if let name = document.string {
             guard let guardian = guardPlaces[name] else {
+                if name.contains(where: { "<>=!&|( ".contains($0) }) || name.hasPrefix("/") {
+                    report(
+                        place, .unknownGuard,
+                        "\"\(name)\" is not the name of a guard, and there are no expressions; write {\"is\": \"/order/gift\"}, "
+                            + "{\"has\": …}, {\"compare\": [\"/order/total\", \"<\", {\"value\": 100}]}, {\"not\": …} or a schema"
+                    )
+                    return nil
+                }
                 report(
                     place, .unknownGuard, "the flow has no guard \"\(name)\"",
                     guess: guess(name, among: guardPlaces.keys.sorted()))
@@ -106,6 +117,7 @@ extension FlowReader {
                 "compare is a list of three: a path, a comparison and a path, {\"value\": …} or a computed value")
             return nil
         }
+        let before = problems.count
         let left = readOperand(parts[0], at: place.appending(0), context)
         let right = readOperand(parts[2], at: place.appending(2), context)
         let signs = Comparison.allCases.map(\.rawValue)
@@ -117,7 +129,8 @@ extension FlowReader {
             return nil
         }
         guard let left, let right else { return nil }
-        checkComparison(left, sign, right, at: place, context)
+        // Of a path that cannot be right nothing more is said.
+        if problems.count == before { checkComparison(left, sign, right, at: place, context) }
         return .compare(left, sign, right)
     }
 
@@ -174,7 +187,8 @@ extension FlowReader {
                     pointer, .guardCycle,
                     "the guard \"\(named.name)\" is made of others more than \(Self.maximumGuardDepth) levels deep")
             }
-            if !usedGuards.contains(place) {
+            // Where a guard could not be read, it is not known which others it uses.
+            if !usedGuards.contains(place), !problems.contains(where: \.isAboutGuard) {
                 report(pointer, .unusedGuard, "nothing uses the guard \"\(named.name)\"")
             }
         }
@@ -190,5 +204,11 @@ extension Guard {
         case .not(let part): part.names
         case .named(let place): [place]
         }
+    }
+}
+
+extension FlowProblem {
+    fileprivate var isAboutGuard: Bool {
+        severity == .error && (code == .unknownKey || ["guard", "requires", "rules"].contains { pointer.contains($0) })
     }
 }

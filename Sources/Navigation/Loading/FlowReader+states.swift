@@ -29,23 +29,26 @@ extension FlowReader {
         checkKeys(
             of: document, at: place,
             allowed: [
-                "type", "screen", "title", "data", "accepts", "on", "requires", "otherwise", "always", "answers",
+                "type", "screen", "title", "data", "accepts", "rules", "on", "requires", "otherwise", "always",
+                "answers",
                 "entry", "exit", "back", "timeout", "backend",
             ],
             of: "a screen")
         let shapes = readShapes(in: document, at: place)
         let events = readEvents(in: document, at: place, shapes: shapes)
         checkShapes(shapes, at: place, accepted: events.map(\.event) + flowEvents)
+        let forms = readForms(
+            in: document, at: place, shapes: shapes, accepted: events.map(\.event) + flowEvents)
         let context = DataContext(event: .maybe, hasOutput: false)
         return Screen(
-            name: text("screen", in: document, at: place) ?? id, title: text("title", in: document, at: place),
+            name: text("screen", in: document, at: place) ?? id, title: localText("title", in: document, at: place),
             data: readShown(document, at: place), events: events, accepts: shapes,
             requires: readRequires(document, at: place),
             entry: actions("entry", in: document, at: place, context),
             exit: actions("exit", in: document, at: place, context),
             back: readBack(document, at: place), timeout: readScreenTimeout(document, at: place),
             otherwise: readOtherwise(document, at: place), always: readAlways(document, at: place),
-            answers: readAnswers(document, at: place))
+            answers: readAnswers(document, at: place), forms: forms)
     }
 
     private mutating func readShown(_ document: JSONDocument, at place: JSONPointer) -> [String] {
@@ -171,7 +174,10 @@ extension FlowReader {
         guard let flow = name("flow", in: document, at: place, isRequired: true) else {
             return .final(Ending(outcome: id, output: nil))
         }
-        return .flow(ChildFlow(flow: flow, version: version, input: input, ends: ends))
+        return .flow(
+            ChildFlow(
+                flow: flow, version: version, input: input, ends: ends,
+                inputSchema: input.map { schema(of: $0, context) }))
     }
 
     private mutating func readEnding(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> Ending {

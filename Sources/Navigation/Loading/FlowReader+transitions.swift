@@ -63,7 +63,8 @@ extension FlowReader {
         _ document: JSONDocument, at place: JSONPointer, _ context: DataContext, extraKeys: [String] = []
     ) -> Transition? {
         guard document.kind == .object else {
-            report(place, .wrongType, "a transition is an object, and not \(document.kind.phrase)")
+            let hint = document.string.map { "; write {\"target\": \"\($0)\"}" } ?? ""
+            report(place, .wrongType, "a transition is an object, and not \(document.kind.phrase)\(hint)")
             return nil
         }
         checkKeys(

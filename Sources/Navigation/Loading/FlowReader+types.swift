@@ -149,6 +149,8 @@ extension FlowReader {
         let found = kinds(of: argument, context)
         guard found.isDisjoint(with: allowed) else { return }
         var hint = ""
+        // One problem, not two.
+        problems.removeAll { $0.code == .textNotExpression && $0.pointer == place.description }
         if case .literal(let literal) = argument, let text = literal.string, text.hasPrefix("/") {
             hint = "; the value at a path is {\"$from\": \"\(text)\"}"
         }

@@ -22,16 +22,22 @@ struct FlowReader {
     /// The flow's own `backend`.
     var flowBackend: Set<String> = []
     var inputSchema: JSONDocument?
+    /// The text of the file, for the order of languages.
+    var source: [UInt8] = []
+    var places: JSONPlaces?
+    var texts = FlowTexts.none
     /// How many more names may be compared for guesses.
     var patience = 50_000
 
-    init(file: String, services: ServiceDirectory) {
+    init(file: String, source: [UInt8] = [], services: ServiceDirectory) {
         self.file = file
+        self.source = source
         self.services = services
     }
 
     static let keys = [
-        "id", "version", "description", "initial", "input", "guards", "accepts", "on", "entry", "exit", "timeout",
+        "id", "version", "description", "initial", "input", "guards", "accepts", "rules", "on", "entry", "exit",
+        "timeout",
         "in_flight", "migrations", "states", "backend", "owns", "concurrency", "bound_to", "always", "invalidates",
     ]
 
@@ -68,12 +74,13 @@ struct FlowReader {
         let read = states.map { readState($0.name, $0.value, at: root.appending("states").appending($0.name)) }
         let events = readEvents(in: document, at: root, shapes: flowShapes)
         checkShapes(flowShapes, at: root, accepted: flowEvents)
+        let forms = readForms(in: document, at: root, shapes: flowShapes, accepted: flowEvents)
         let entry = actions("entry", in: document, at: root, DataContext(event: .maybe, hasOutput: false))
         let exit = actions("exit", in: document, at: root, DataContext(event: .maybe, hasOutput: false))
         let timeout = readTimeout(document)
         let inFlight = choice("in_flight", in: document, at: root, InFlightPolicy.self) ?? .pin
         let migrations = readMigrations(document)
-        let summary = text("description", in: document, at: root)
+        let summary = localText("description", in: document, at: root)
         let initial = stateName("initial", in: document, at: root, isRequired: true)
         let always = readAlways(document, at: root)
         let invalidates = readInvalidations(document)
@@ -84,7 +91,7 @@ struct FlowReader {
             initial: initial, guards: namedGuards, events: events, accepts: flowShapes, entry: entry, exit: exit,
             input: input,
             timeout: timeout, inFlight: inFlight, migrations: migrations, ownership: readOwnership(document),
-            always: always, invalidates: invalidates)
+            always: always, invalidates: invalidates, forms: forms, texts: texts)
         return (heading, flow)
     }
 

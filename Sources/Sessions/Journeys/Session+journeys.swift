@@ -137,16 +137,37 @@ extension Session {
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
         isFromBackend: Bool = false, then done: @escaping Completion<JourneyText>
     ) {
+        send(event, data, id, condition, isFromBackend, { try $0.text(of: $1) }, then: done)
+    }
+
+    /// The same, with the schemas of the events that can come next.
+    package func sendForForm(
+        _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
+        isFromBackend: Bool = false, then done: @escaping Completion<JourneyForm>
+    ) {
+        send(event, data, id, condition, isFromBackend, { try $0.form(of: $1) }, then: done)
+    }
+
+    private func send<Shown: Sendable>(
+        _ event: String, _ data: JSONDocument?, _ id: String, _ condition: WriteCondition, _ isFromBackend: Bool,
+        _ show: @escaping @Sendable (inout JourneyWork, KeptJourney) throws -> Shown,
+        then done: @escaping Completion<Shown>
+    ) {
         transact { [self] pending in
             try work(on: id, &pending) { work in
                 let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
                     event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
-                return try work.text(of: moved)
+                return try show(&work, moved)
             }
         } then: {
             done($0.flatMap(\.self))
         }
+    }
+
+    /// Where a journey stands, with the schemas of its events.
+    nonisolated(nonsending) package func journeyForm(_ id: String) async throws -> JourneyForm {
+        try await drive(id) { work in try work.form(of: try work.journey(id)) }
     }
 
     /// Goes to a screen along the shortest way that the flow allows.

@@ -44,7 +44,8 @@ private struct PageReader {
     var server: (app: RunningApplication, token: String)?
 
     var flows: [String] {
-        files.filter { $0.key.hasPrefix("config/flows/") }.sorted { $0.key < $1.key }.map(\.value)
+        files.filter { $0.key.hasPrefix("config/flows/") && !$0.key.contains("/tests/") }.sorted { $0.key < $1.key }
+            .map(\.value)
     }
 
     mutating func read(_ block: DocumentationPage.Block) async throws {

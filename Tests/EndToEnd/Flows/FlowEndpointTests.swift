@@ -30,10 +30,49 @@ struct FlowEndpointTests {
         }
     }
 
+    @Test("without a token names, titles, screens and events are shown, and no guards, actions and services")
+    func outlines() async throws {
+        let flow = #"""
+            {"id":"tour","version":1,"initial":"a","on":{"quit":{"target":"z"}},
+             "guards":{"named":{"has":"/profile/email"}},
+             "states":{"a":{"screen":"Start","title":"Hello","data":["profile"],"on":{
+                "end":{"guard":"named","target":"z","actions":[{"clear":"quote"}]}}},"z":{"type":"final"}}}
+            """#
+        let screens: JSONDocument = [["id": "a", "name": "Start", "title": "Hello", "events": ["end", "quit"]]]
+        try await withApplication(flows: [flow]) { app in
+            let (guest, client) = (app.client(), try await app.newSession().client)
+            for path in ["/v1/flows/tour", "/v1/flows/tour/versions/1"] {
+                let shown = try await guest.get(path)
+                #expect(shown[member: "screens"] == screens)
+                #expect(shown["Vary"] == "Authorization")
+                for hidden in ["named", "profile", "quote", "definition", "input"] {
+                    #expect(!shown.text.contains(hidden), "\(hidden)")
+                }
+                let whole = try await client.get(path)
+                #expect(whole[member: "definition"] == (try JSONDocument(parsing: flow)))
+                #expect(whole[member: "screens"] == screens && whole["ETag"] != shown["ETag"])
+                let other = try await app.client().with(token: "cg_nothing").get(path)
+                #expect(other.text == shown.text)
+            }
+            let outline = try await guest.get("/v1/flows/tour/graph")
+            #expect(outline.status == 200 && !outline.text.contains("named"))
+            let graph = try await client.get("/v1/flows/tour/graph")
+            #expect(graph.text.contains("named"))
+        }
+        try await withApplication(flows: [flow]) {
+            $0.flowsPublic = .definitions
+        } _: { app in
+            let whole = try await app.client().get("/v1/flows/tour")
+            #expect(whole[member: "definition"] != nil)
+            let graph = try await app.client().get("/v1/flows/tour/graph")
+            #expect(graph.text.contains("named"))
+        }
+    }
+
     @Test("a flow is shown with its definition and what it wants as input, in any version that is loaded")
     func show() async throws {
         try await withApplication(flows: Self.texts) { app in
-            let client = app.client()
+            let client = try await app.newSession().client
             let order = try await client.get("/v1/flows/order")
             #expect(order.status == 200)
             let definition = try JSONDocument(parsing: TestFlows.order)

@@ -8,73 +8,133 @@ import Synchronization
 struct Simulation {
     private let sessions: Sessions
     private let session: Session
+    private let catalog: ServiceCatalog
     private let clock: SimulationClock
-    private let output: ProgramOutput
     private let flow: FlowDefinition
+    private let given: SimulationScript.Given
+    private let recording: Recording
 
-    init(of flow: FlowDefinition, _ loaded: LoadedConfiguration, _ output: ProgramOutput) async throws {
-        clock = SimulationClock()
+    /// - Parameter given: what there is before the first step.
+    init(of flow: FlowDefinition, _ loaded: LoadedConfiguration, given: SimulationScript.Given) async throws {
+        clock = SimulationClock(startingAt: given.now ?? SystemClock().now())
+        let recording = Recording()
         var settings = SessionSettings()
         // Flows are what runs out of time here.
         settings.idleTimeout = Self.decade
         settings.lifetime = Self.decade
-        let engine = FlowEngine(catalog: loaded.flows)
+        let flows = loaded.flows.trial(ending: given.children) { recording.add($0) }
+        let engine = FlowEngine(catalog: flows)
         sessions = Sessions(
             settings: settings,
             catalog: try ServiceCatalog(declarations: loaded.services.map(ServiceDeclaration.init)),
             store: MemoryStore(), clock: clock, journeys: JourneySettings(engine: engine))
+        catalog = sessions.catalog
         session = try await sessions.create().0
+        if let user = given.user { _ = try await sessions.attachUser(user.id, claims: user.claims, to: session) }
+        for (name, value) in given.services {
+            let service = try catalog.service(named: name)
+            // As somebody who knows what is there: some services are not written otherwise.
+            _ = try await session.perform(
+                [ServiceOperation(.mergePatch(value), on: service, condition: WriteCondition(ifMatch: .any))],
+                by: .admin)
+        }
         self.flow = flow
-        self.output = output
+        self.given = given
+        self.recording = recording
     }
 
-    /// - Returns: whether every step was taken.
-    func play(_ script: SimulationScript, input: JSONDocument?) async throws -> Bool {
-        output.result("start \(flow.id) \(flow.version)\(input.map { " \($0)" } ?? "")\n")
+    /// What became of a step.
+    enum Result {
+        case shown(ShownJourney, path: [String] = [])
+        case refused(any Error)
+    }
+
+    /// Plays a script to its end, also when steps are refused, unless the journey cannot be started.
+    ///
+    /// - Parameter tell: is told of each step; nil is the start.
+    /// - Returns: the transitions that were taken, as flow, version and JSON Pointer.
+    func play(
+        _ script: SimulationScript, input: JSONDocument?,
+        telling tell: (_ step: Int?, Result) async throws -> Void
+    ) async throws -> Set<TakenTransition> {
         let id: String
         do {
-            let shown = try await session.startJourney(flow: flow.id, version: flow.version, input: input)
+            let shown = try await session.startJourney(
+                flow: flow.id, version: flow.version, input: input, at: given.at)
+            recording.keep()
             id = shown.view.id
-            output.result(SimulationText.screen(shown.view))
-        } catch {
-            output.result(try SimulationText.refusal(error))
-            return false
+            try await tell(nil, .shown(shown))
+        } catch let error where error is JourneyRefusal || error is JourneyError {
+            try await tell(nil, .refused(error))
+            return recording.kept
         }
-        var isComplete = true
-        for step in script.steps {
-            output.result("\n> \(step)\n")
+        for (place, step) in script.steps.enumerated() {
             do {
-                output.result(SimulationText.screen(try await take(step, in: id).view))
-            } catch {
-                output.result(try SimulationText.refusal(error))
-                isComplete = false
+                let (shown, path) = try await take(step, in: id)
+                recording.keep()
+                try await tell(place, .shown(shown, path: path))
+            } catch let error where error is JourneyRefusal || error is JourneyError || error is TaskError {
+                recording.drop()
+                try await tell(place, .refused(error))
             }
         }
-        return isComplete
+        return recording.kept
     }
 
-    private func take(_ step: SimulationScript.Step, in id: String) async throws -> ShownJourney {
+    /// The document of a service; nil when there is no such service.
+    func document(of name: String) throws -> JSONDocument? {
+        guard let service = catalog[name] else { return nil }
+        return try JSONDocument(parsing: try session.document(of: service).bytes)
+    }
+
+    private func take(
+        _ step: SimulationScript.Step, in id: String
+    ) async throws -> (shown: ShownJourney, path: [String]) {
         switch step {
         case .event(let name, let data, let isFromBackend):
-            return try await session.send(name, data: data, toJourney: id, isFromBackend: isFromBackend)
+            return (try await session.send(name, data: data, toJourney: id, isFromBackend: isFromBackend), [])
         case .task(let name, let outcome, let output):
-            guard
-                let task = try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0).first
+            guard let task = try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0).first
             else { throw TaskError.notFound }
             try await sessions.endTask(task.task.id, outcome: outcome, output: output ?? .null)
-            return try await session.journey(id)
-        case .back: return try await session.send("back", toJourney: id)
-        case .navigate(let screen):
-            let (shown, path) = try await session.navigate(journey: id, to: screen)
-            output.result("  by way of \(path.joined(separator: ", "))\n")
-            return shown
+            return (try await session.journey(id), [])
+        case .back: return (try await session.send("back", toJourney: id), [])
+        case .navigate(let screen): return try await session.navigate(journey: id, to: screen)
         case .wait(let duration):
             clock.advance(duration)
-            return try await session.journey(id)
+            return (try await session.journey(id), [])
         }
     }
 
     private static let decade: Int64 = 3650 * 86_400_000
+}
+
+/// A transition that a simulation has taken.
+struct TakenTransition: Hashable {
+    let flow: String
+    let version: Int
+    let place: String
+}
+
+/// The transitions of a simulation: what a step took counts when the step was not refused.
+private final class Recording: Sendable {
+    private let state = Mutex<(kept: Set<TakenTransition>, new: Set<TakenTransition>)>(([], []))
+
+    var kept: Set<TakenTransition> { state.withLock { $0.kept } }
+
+    func add(_ event: TraceEvent) {
+        guard case .taken(let flow, let version, let place) = event else { return }
+        state.withLock { _ = $0.new.insert(TakenTransition(flow: flow, version: version, place: place)) }
+    }
+
+    func keep() {
+        state.withLock {
+            $0.kept.formUnion($0.new)
+            $0.new = []
+        }
+    }
+
+    func drop() { state.withLock { $0.new = [] } }
 }
 
 /// The time of a simulation: it begins now, and the script moves it.

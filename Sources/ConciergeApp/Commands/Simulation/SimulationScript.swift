@@ -18,28 +18,90 @@ struct SimulationScript {
         let description: String
     }
 
-    /// What the journey is started with, where the script says so.
-    let input: JSONDocument?
-    let steps: [Step]
+    /// What there is before the first step.
+    struct Given {
+        var services: [(name: String, value: JSONDocument)] = []
+        /// The id and the claims of the user who is signed in.
+        var user: (id: String, claims: JSONDocument)?
+        /// Milliseconds since 1970.
+        var now: Int64?
+        /// The screen to begin at.
+        var at: String?
+        /// Child flows that end at once, with this outcome and output.
+        var children: [String: (outcome: String, output: JSONDocument)] = [:]
+    }
 
+    /// The flow, where the script says so.
+    var flow: String?
+    /// What the journey is started with, where the script says so.
+    var input: JSONDocument?
+    var given = Given()
+    var steps: [Step] = []
+    /// For each step what comes of it, where the script says so.
+    var expectations: [Expectation?] = []
+
+    /// One script.
+    ///
     /// - Parameter name: the file's, for messages.
     init(_ bytes: [UInt8], named name: String) throws(Failure) {
+        guard let whole = try? JSONDocument(parsing: bytes, comments: true), Self.isScript(whole) else {
+            self.init()
+            try takeLines(bytes, name)
+            return
+        }
+        try self.init(whole, named: name)
+    }
+
+    /// All scripts of a file: one, or those in its `scripts`, as `concierge paths` prints them.
+    static func all(_ bytes: [UInt8], named name: String) throws(Failure) -> [(name: String, script: SimulationScript)]
+    {
         let whole = try? JSONDocument(parsing: bytes, comments: true)
+        guard let list = whole?[member: "scripts"]?.elements else {
+            return [(name, try SimulationScript(bytes, named: name))]
+        }
+        var scripts: [(name: String, script: SimulationScript)] = []
+        for (index, element) in list.enumerated() {
+            let name = "\(name): /scripts/\(index)"
+            var script = try SimulationScript(element, named: name)
+            script.flow = script.flow ?? whole?[member: "flow"]?.string
+            scripts.append((name, script))
+        }
+        return scripts
+    }
+
+    private init() {}
+
+    private static func isScript(_ whole: JSONDocument) -> Bool {
+        whole.kind == .array || whole[member: "events"] != nil || whole[member: "steps"] != nil
+    }
+
+    private init(_ whole: JSONDocument, named name: String) throws(Failure) {
+        let known: Set<String> = ["flow", "version", "description", "input", "given", "steps", "events", "takes"]
+        if let other = whole.members?.first(where: { !known.contains($0.name) })?.name {
+            throw Failure(
+                description: "\(name): a script has no \"\(other)\"; it has flow, description, input, given and steps")
+        }
         // `concierge paths` prints its scripts as objects with the steps in `events`.
-        input = whole?[member: "events"] == nil ? nil : whole?[member: "input"]
-        if let elements = whole?.elements ?? whole?[member: "events"]?.elements {
-            var steps: [Step] = []
-            for (index, element) in elements.enumerated() {
-                steps.append(try Self.step(element, at: "\(name): /\(index)"))
-            }
-            self.steps = steps
-        } else {
-            steps = try Self.lines(bytes, name)
+        let key = whole[member: "steps"] == nil ? "events" : "steps"
+        guard let elements = whole.elements ?? whole[member: key]?.elements else {
+            throw Failure(description: "\(name): steps is not a list")
+        }
+        flow = whole[member: "flow"]?.string
+        input = whole[member: "input"]
+        if let given = whole[member: "given"] { self.given = try Given(given, at: "\(name): /given") }
+        for (index, element) in elements.enumerated() {
+            try take(element, at: whole.elements == nil ? "\(name): /\(key)/\(index)" : "\(name): /\(index)")
         }
     }
 
-    private static func lines(_ bytes: [UInt8], _ name: String) throws(Failure) -> [Step] {
-        var steps: [Step] = []
+    private mutating func take(_ document: JSONDocument, at place: String) throws(Failure) {
+        let expectation = document[member: "expect"]
+        expectations.append(
+            try expectation.map { value throws(Failure) in try Expectation(value, at: "\(place)/expect") })
+        steps.append(try Self.step(expectation == nil ? document : document.merging(["expect": nil]), at: place))
+    }
+
+    private mutating func takeLines(_ bytes: [UInt8], _ name: String) throws(Failure) {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() where !line.trimmed.allSatisfy({ $0 == UInt8(ascii: "\r") }) {
             let place = "\(name):\(index + 1)"
@@ -49,9 +111,8 @@ struct SimulationScript {
             } catch {
                 throw Failure(description: "\(place): \(error)")
             }
-            steps.append(try step(document, at: place))
+            try take(document, at: place)
         }
-        return steps
     }
 
     private static func step(_ document: JSONDocument, at place: String) throws(Failure) -> Step {

@@ -26,16 +26,20 @@ enum SimulationText {
 
     /// - Throws: the error itself, when it is not about the step.
     static func refusal(_ error: any Error) throws -> String {
-        let problem: Problem
-        switch error {
-        case let refusal as JourneyRefusal: problem = Problem(refusal, ofJourneyAt: nil)
-        case let error as JourneyError: problem = Problem(error)
-        case let error as TaskError: problem = Problem(error)
-        default: throw error
-        }
+        let problem = try problem(of: error)
         let members = problem.members.map { "  \($0.name) \($0.value)\n" }
         let places = problem.errors.map { "  \(place($0.pointer))\($0.detail)\n" }
         return "  refused \(problem.kind.code): \(problem.detail)\n" + members.joined() + places.joined()
+    }
+
+    /// - Throws: the error itself, when it is not about the step.
+    static func problem(of error: any Error) throws -> Problem {
+        switch error {
+        case let refusal as JourneyRefusal: Problem(refusal, ofJourneyAt: nil)
+        case let error as JourneyError: Problem(error)
+        case let error as TaskError: Problem(error)
+        default: throw error
+        }
     }
 
     private static func reason(_ violation: JSONViolation) -> String { place(violation.pointer) + violation.detail }

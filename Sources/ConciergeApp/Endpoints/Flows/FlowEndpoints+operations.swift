@@ -3,18 +3,19 @@ extension FlowEndpoints {
         APIOperation(
             method: .get, path: "/v1/flows", id: "listFlows",
             summary: "The flows that can be started", access: .anyone,
-            parameters: [.limit, .cursor, .ifNoneMatch],
-            answers: [.json("Each flow once, with its versions.", .flowList, headers: [.etag]), unchanged],
+            parameters: [.limit, .cursor, .acceptLanguage, .ifNoneMatch],
+            answers: [.json("Each flow once, with its versions.", .flowList, headers: [.etag, .vary]), unchanged],
             problems: reading + [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}", id: "getFlow",
-            summary: "A flow, in the version that new journeys get", access: .anyone, parameters: [.ifNoneMatch],
-            answers: [.json("The flow.", .flow, headers: [.etag]), unchanged],
+            summary: "A flow, in the version that new journeys get", access: .anyone,
+            parameters: [.acceptLanguage, .ifNoneMatch],
+            answers: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
             problems: reading + [.flowNotFound]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}/versions/{n}", id: "getFlowVersion",
-            summary: "A flow in one of its versions", access: .anyone, parameters: [.ifNoneMatch],
-            answers: [.json("The flow.", .flow, headers: [.etag]), unchanged],
+            summary: "A flow in one of its versions", access: .anyone, parameters: [.acceptLanguage, .ifNoneMatch],
+            answers: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
             problems: reading + [.flowNotFound]),
         graph(path: "/v1/flows/{flow}/graph", id: "drawFlow", summary: "The flow as a picture"),
         graph(

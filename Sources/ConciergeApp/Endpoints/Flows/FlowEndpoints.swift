@@ -5,43 +5,78 @@ import Navigation
 struct FlowEndpoints: Sendable {
     let pages: FlowPages
     let graphs: FlowGraphs
-    /// Throws when the caller may not look at flows; nil when everybody may.
-    let checkCaller: CallerCheck?
+    /// What callers without a token may know.
+    let isPublic: FlowsPublic
+    /// Throws when the request has no token of a session.
+    let checkCaller: CallerCheck
 
     typealias CallerCheck = @Sendable (HTTPRequest) async throws -> Void
 
     func add(to routes: inout RouterBuilder) {
-        add("/v1/flows", to: &routes) { try pages.list(PageRequest($0)) }
-        add("/v1/flows/{flow}", to: &routes, page)
-        add("/v1/flows/{flow}/versions/{n}", to: &routes, page)
+        routes.on(
+            .get, "/v1/flows",
+            handler: { request in
+                guard isPublic == .nothing else { return .response(try list(request)) }
+                return .task {
+                    try await checkCaller(request)
+                    return .response(try list(request))
+                }
+            })
+        add("/v1/flows/{flow}", to: &routes)
+        add("/v1/flows/{flow}/versions/{n}", to: &routes)
         routes.on(.get, "/v1/flows/{flow}/graph", graph)
         routes.on(.get, "/v1/flows/{flow}/versions/{n}/graph", graph)
     }
 
-    private func add(
-        _ path: String, to routes: inout RouterBuilder,
-        _ page: @escaping @Sendable (HTTPRequest) throws -> Representation
-    ) {
+    private func add(_ path: String, to routes: inout RouterBuilder) {
         routes.on(
             .get, path,
             handler: { request in
-                guard let checkCaller else { return .response(try page(request).answer(to: request)) }
-                return .task {
-                    try await checkCaller(request)
-                    return .response(try page(request).answer(to: request))
-                }
+                if let isWhole = seesDefinitions(request) { return .response(try page(request, isWhole: isWhole)) }
+                return .task { .response(try page(request, isWhole: try await mayReadDefinitions(request))) }
             })
     }
 
-    @Sendable private func page(_ request: HTTPRequest) throws -> Representation {
-        guard let page = pages.page(of: request.parameter("flow"), version: try version(of: request)) else {
-            throw Problem(.flowNotFound)
+    private func list(_ request: HTTPRequest) throws -> HTTPResponse {
+        try pages.list(request).answer(to: request, varying: pages.listVaries ? [.acceptLanguage] : [])
+    }
+
+    private func page(_ request: HTTPRequest, isWhole: Bool) throws -> HTTPResponse {
+        guard
+            let (page, language) = pages.page(
+                of: request.parameter("flow"), version: try version(of: request), isWhole: isWhole, for: request)
+        else { throw Problem(.flowNotFound) }
+        var response = try page.answer(to: request, varying: varying + (language == nil ? [] : [.acceptLanguage]))
+        if let language { response.fields.add(.contentLanguage, language) }
+        return response
+    }
+
+    /// Who may read definitions sees others than who may not.
+    private var varying: [HTTPFieldName] { isPublic == .outlines ? [.authorization] : [] }
+
+    /// Nil when the token has to be looked at.
+    private func seesDefinitions(_ request: HTTPRequest) -> Bool? {
+        switch isPublic {
+        case .definitions: true
+        case .outlines: request.fields.contains(.authorization) || request.fields.contains(.cookie) ? nil : false
+        case .nothing: nil
         }
-        return page
+    }
+
+    /// - Throws: `Problem` 401 where flows are not public at all.
+    private func mayReadDefinitions(_ request: HTTPRequest) async throws -> Bool {
+        if let known = seesDefinitions(request) { return known }
+        do {
+            try await checkCaller(request)
+            return true
+        } catch  where isPublic == .outlines {
+            // With a token that opens nothing one sees what everybody sees.
+            return false
+        }
     }
 
     private func graph(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await checkCaller?(request)
+        let isWhole = try await mayReadDefinitions(request)
         guard let flow = pages.flow(request.parameter("flow"), version: try version(of: request)) else {
             throw Problem(.flowNotFound)
         }
@@ -51,7 +86,8 @@ struct FlowEndpoints: Sendable {
             let list = forms.map(\.mediaType).joined(separator: ", ")
             throw Problem(.notAcceptable, "The graph can be had as one of these: \(list).", fields: [.vary: "Accept"])
         }
-        return try await graphs.graph(of: flow, as: form).answer(to: request, varies: true)
+        return try await graphs.graph(of: flow, as: form, showsGuards: isWhole)
+            .answer(to: request, varying: [.accept] + varying)
     }
 
     /// Nil where the path names none.

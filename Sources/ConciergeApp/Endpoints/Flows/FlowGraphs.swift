@@ -11,8 +11,10 @@ final class FlowGraphs: Sendable {
         let flow: String
         let version: Int
         let form: GraphForm
+        let showsGuards: Bool
 
-        init(_ flow: FlowDefinition, _ form: GraphForm) {
+        init(_ flow: FlowDefinition, _ form: GraphForm, _ showsGuards: Bool) {
+            self.showsGuards = showsGuards
             self.flow = flow.id
             version = flow.version
             self.form = form
@@ -31,32 +33,35 @@ final class FlowGraphs: Sendable {
     var forms: [GraphForm] { GraphForm.allCases.filter { $0 != .svg || draw != nil } }
 
     /// - Throws: `Problem` 503 `drawing_failed`.
-    func graph(of flow: FlowDefinition, as form: GraphForm) async throws -> Representation {
+    func graph(
+        of flow: FlowDefinition, as form: GraphForm, showsGuards: Bool = true
+    ) async throws -> Representation {
         switch form {
-        case .mermaid: text(of: flow, as: form, \.mermaid)
-        case .graphviz: text(of: flow, as: form, \.graphviz)
-        case .svg: try await drawing(of: flow)
+        case .mermaid: text(of: flow, as: form, showsGuards, \.mermaid)
+        case .graphviz: text(of: flow, as: form, showsGuards, \.graphviz)
+        case .svg: try await drawing(of: flow, showsGuards)
         }
     }
 
     private func text(
-        of flow: FlowDefinition, as form: GraphForm, _ text: (FlowGraph) -> String
+        of flow: FlowDefinition, as form: GraphForm, _ showsGuards: Bool, _ text: (FlowGraph) -> String
     ) -> Representation {
-        let key = Key(flow, form)
+        let key = Key(flow, form, showsGuards)
         if let known = texts.withLock({ $0[key] }) { return known }
         // Two who ask at once make it twice, and the same.
-        let made = Representation(form.contentType, Array(text(FlowGraph(flow)).utf8))
+        let made = Representation(form.contentType, Array(text(FlowGraph(flow, showsGuards: showsGuards)).utf8))
         texts.withLock { $0[key] = made }
         return made
     }
 
-    private func drawing(of flow: FlowDefinition) async throws -> Representation {
+    private func drawing(of flow: FlowDefinition, _ showsGuards: Bool) async throws -> Representation {
         guard let draw else { throw Problem(.drawingFailed, fields: [.retryAfter: "5"]) }
-        let key = Key(flow, .svg)
+        let key = Key(flow, .svg, showsGuards)
         let task = drawings.withLock { drawings in
             if let task = drawings[key] { return task }
             let task = Task {
-                Representation(GraphForm.svg.contentType, try await draw(FlowGraph(flow).graphviz))
+                Representation(
+                    GraphForm.svg.contentType, try await draw(FlowGraph(flow, showsGuards: showsGuards).graphviz))
             }
             drawings[key] = task
             return task

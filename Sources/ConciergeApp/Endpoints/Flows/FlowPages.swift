@@ -1,3 +1,4 @@
+import HTTPServer
 import JSONDocument
 import Navigation
 
@@ -12,36 +13,69 @@ struct FlowPages: Sendable {
 
     private struct Page: Sendable {
         let flow: FlowDefinition
-        let page: Representation
+        /// In each language of the flow; under an empty name where it has none.
+        let outlines: [String: Representation]
+        let definitions: [String: Representation]
     }
 
     init(_ catalog: FlowCatalog) {
         self.catalog = catalog
         startable = catalog.ids.compactMap { catalog.flow($0) }
-        firstPage = Self.list(ListPage(firstOf: startable, named: \.id), of: catalog)
+        firstPage = Self.list(ListPage(firstOf: startable, named: \.id), of: catalog) { _, text in text }
         var flows: [String: [Page]] = [:]
         for flow in catalog.flows {
-            let bytes = Self.page(of: flow, among: catalog.versions(of: flow.id))
-            flows[flow.id, default: []].append(Page(flow: flow, page: Representation(RequestBody.json, bytes)))
+            let versions = catalog.versions(of: flow.id)
+            let languages = flow.texts.isEmpty ? [""] : flow.texts.languages
+            func pages(isWhole: Bool) -> [String: Representation] {
+                Dictionary(
+                    uniqueKeysWithValues: languages.map { language in
+                        let bytes = Self.page(of: flow, among: versions, isWhole: isWhole) {
+                            flow.texts.text($0, in: language)
+                        }
+                        return (language, Representation(RequestBody.json, bytes))
+                    })
+            }
+            flows[flow.id, default: []].append(
+                Page(flow: flow, outlines: pages(isWhole: false), definitions: pages(isWhole: true)))
         }
         self.flows = flows
     }
 
-    /// - Parameter version: nil is the highest, which is what new journeys get.
-    func page(of id: String, version: Int?) -> Representation? { find(id, version)?.page }
+    /// - Parameters:
+    ///   - version: nil is the highest, which is what new journeys get.
+    ///   - isWhole: whether guards, actions and services are a part of it.
+    func page(
+        of id: String, version: Int?, isWhole: Bool, for request: HTTPRequest
+    ) -> (page: Representation, language: String?)? {
+        guard let found = find(id, version) else { return nil }
+        let pages = isWhole ? found.definitions : found.outlines
+        let language = AcceptedLanguages(request).best(of: found.flow.texts.isEmpty ? [] : found.flow.texts.languages)
+        return pages[language ?? ""].map { ($0, language) }
+    }
 
     func flow(_ id: String, version: Int?) -> FlowDefinition? { find(id, version)?.flow }
 
+    /// Whether the list is another one for clients who read another language.
+    var listVaries: Bool { !catalog.texts.isEmpty }
+
     /// Each flow once, with the version that can be started.
-    func list(_ request: PageRequest) throws -> Representation {
-        request.isFirst ? firstPage : Self.list(try ListPage(of: startable, request, named: \.id), of: catalog)
+    func list(_ request: HTTPRequest) throws -> Representation {
+        let page = try PageRequest(request)
+        if page.isFirst, !listVaries { return firstPage }
+        let accepted = listVaries ? AcceptedLanguages(request) : nil
+        return Self.list(try ListPage(of: startable, page, named: \.id), of: catalog) { flow, text in
+            guard let language = accepted?.best(of: flow.texts.languages) else { return text }
+            return flow.texts.text(text, in: language)
+        }
     }
 
-    private static func list(_ page: ListPage<FlowDefinition>, of catalog: FlowCatalog) -> Representation {
+    private static func list(
+        _ page: ListPage<FlowDefinition>, of catalog: FlowCatalog, _ translate: (FlowDefinition, String) -> String
+    ) -> Representation {
         var json = JSONWriter()
         json.object { json in
             json.page(page) { json, flow in
-                json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) }
+                json.object { $0.heading(of: flow, among: catalog.versions(of: flow.id)) { translate(flow, $0) } }
             }
         }
         return Representation(RequestBody.json, json.bytes)
@@ -52,10 +86,32 @@ struct FlowPages: Sendable {
         return flows[id]?.first { $0.flow.version == version }
     }
 
-    private static func page(of flow: FlowDefinition, among versions: [FlowDefinition]) -> [UInt8] {
+    private static func page(
+        of flow: FlowDefinition, among versions: [FlowDefinition], isWhole: Bool, _ translate: (String) -> String
+    ) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
-            json.heading(of: flow, among: versions)
+            json.heading(of: flow, among: versions, translate)
+            json.name("screens")
+            json.beginArray()
+            for state in flow.states {
+                guard let screen = state.screen else { continue }
+                json.object { json in
+                    json.name("id")
+                    json.string(state.id)
+                    json.name("name")
+                    json.string(screen.name)
+                    json.name("title")
+                    if let title = screen.title { json.string(translate(title)) } else { json.null() }
+                    json.name("events")
+                    json.beginArray()
+                    for rule in screen.events { json.string(rule.event) }
+                    for rule in flow.events where screen.rule(for: rule.event) == nil { json.string(rule.event) }
+                    json.endArray()
+                }
+            }
+            json.endArray()
+            guard isWhole else { return }
             json.name("input")
             if let input = flow.input { json.document(input.document) } else { json.null() }
             json.name("definition")
@@ -72,7 +128,9 @@ extension JSONWriter {
         endObject()
     }
 
-    fileprivate mutating func heading(of flow: FlowDefinition, among versions: [FlowDefinition]) {
+    fileprivate mutating func heading(
+        of flow: FlowDefinition, among versions: [FlowDefinition], _ translate: (String) -> String
+    ) {
         name("id")
         string(flow.id)
         name("version")
@@ -82,6 +140,6 @@ extension JSONWriter {
         for flow in versions { int(flow.version) }
         endArray()
         name("description")
-        if let summary = flow.summary { string(summary) } else { null() }
+        if let summary = flow.summary { string(translate(summary)) } else { null() }
     }
 }

@@ -18,14 +18,14 @@ struct Representation: Sendable {
     /// 200, or 304 where the client has it.
     ///
     /// `no-cache` lets it be kept and asks to look each time whether it still holds.
-    /// - Parameter varies: whether the client might have got another form of it.
-    func answer(to request: HTTPRequest, varies: Bool = false) throws(Problem) -> HTTPResponse {
+    /// - Parameter names: the fields of the request that decide which form of it the client gets.
+    func answer(to request: HTTPRequest, varying names: [HTTPFieldName] = []) throws(Problem) -> HTTPResponse {
         let isKnown = try Conditions.isNotModified(request, etag)
         var response = HTTPResponse(isKnown ? .notModified : .ok, body: isKnown ? [] : bytes)
         if !isKnown { response.fields.add(.contentType, mediaType) }
         response.fields.add(.etag, etag)
         response.fields.add(.cacheControl, "no-cache")
-        if varies { response.fields.add(.vary, "Accept") }
+        if !names.isEmpty { response.fields.add(.vary, names.map(\.text).joined(separator: ", ")) }
         return response
     }
 }

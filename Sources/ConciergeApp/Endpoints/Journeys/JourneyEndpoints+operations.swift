@@ -20,9 +20,9 @@ extension JourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys/{id}", id: "getJourney",
             summary: "Where the journey stands; `main` is started at the first look, when a flow is configured for it",
-            parameters: [.ifNoneMatch, .ifMatch],
+            parameters: [.include, .acceptLanguage, .ifNoneMatch, .ifMatch],
             answers: [
-                .json("The journey.", .journey, headers: [.etag]),
+                .json("The journey.", .journey, headers: [.etag, .contentLanguage, .vary]),
                 APIAnswer(
                     status: .notModified, meaning: "It shows what the client has already.", headers: [.etag]),
             ],
@@ -61,9 +61,11 @@ extension JourneyEndpoints {
     static let operationOfEvents = APIOperation(
         method: .post, path: "/v1/sessions/{session}/journeys/{id}/events", id: "sendEvent",
         summary: "Something happened on the screen: the journey moves on. `back` goes back where that is allowed",
-        parameters: [.ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
+        parameters: [.include, .acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
         answers: [
-            .json("The journey, where it stands now.", .journey, headers: [.etag, .idempotencyReplayed]), minimal,
+            .json(
+                "The journey, where it stands now.", .journey,
+                headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
         ],
         problems: moving + changing + over + [.eventNotAccepted, .preconditionRequired])
 

@@ -6,6 +6,7 @@ import Sessions
 /// The journeys of a caller's session: API, section 5.
 struct JourneyEndpoints: Sendable {
     let caller: SessionCaller
+    let dressing: JourneyDressing
     /// Whether the events that a flow's `backend` names are accepted, too.
     var isFromBackend = false
 
@@ -26,9 +27,12 @@ struct JourneyEndpoints: Sendable {
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let page = try PageRequest(request)
-        return .page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
-            $0.raw(Problem.shown($1.text))
+        var response = HTTPResponse.page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
+            let view = Problem.shown($1.text)
+            $0.raw(dressing.translates ? dressing.dress(view, for: request).view : view)
         }
+        if dressing.translates { response.fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
+        return response
     }
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -38,10 +42,18 @@ struct JourneyEndpoints: Sendable {
         let (shown, isNew) = try await session.startJourney(
             flow: flow, version: try body.number("version"), input: body["input"], at: try body.text("at"),
             resumes: try body.flag("resume"))
-        return isNew ? created(shown, in: session) : .state(.ok, shown.text.bytes, shown.text.etag)
+        return isNew
+            ? created(request, shown, in: session)
+            : dressing.dress(.state(.ok, shown.text.bytes, shown.text.etag), for: request)
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
+        if try Self.includesSchemas(request) {
+            return .task {
+                let form = try await session.journeyForm(id(of: request))
+                return .response(try answer(request, form.text, schemas: form.schemas))
+            }
+        }
         var shown: JourneyText?
         request.lendParameter(Self.idParameter) { shown = session.shownJourney($0) }
         if let shown = try shown ?? session.residentText(of: id(of: request)) {
@@ -56,7 +68,7 @@ struct JourneyEndpoints: Sendable {
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
             condition: try Conditions.ofWrite(request))
-        return isNew ? created(shown, in: session) : moved(request, shown.text)
+        return isNew ? created(request, shown, in: session) : moved(request, shown.text)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -68,6 +80,20 @@ struct JourneyEndpoints: Sendable {
     @Sendable func send(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let (event, data, step) = try event(of: request)
         let condition = try Self.condition(of: request, step)
+        if try Self.includesSchemas(request) {
+            return .deferred { responder in
+                session.sendForForm(
+                    event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
+                    then: responder.completion { form in
+                        do {
+                            let form = try form.get()
+                            return moved(request, form.text, schemas: form.schemas)
+                        } catch {
+                            throw explained(error, request, session)
+                        }
+                    })
+            }
+        }
         return .deferred { responder in
             session.send(
                 event, data: data, toJourney: id(of: request), condition: condition,
@@ -102,7 +128,7 @@ struct JourneyEndpoints: Sendable {
         for screen in path { json.string(screen) }
         json.endArray()
         json.endObject()
-        return request.minimized(.state(.ok, json.bytes, shown.text.etag))
+        return request.minimized(dressing.dress(.state(.ok, json.bytes, shown.text.etag), for: request))
     }
 
     private static func condition(of request: HTTPRequest, _ step: Int?) throws(Problem) -> WriteCondition {
@@ -117,18 +143,32 @@ struct JourneyEndpoints: Sendable {
         return (event, body["data"], try body.number("step"))
     }
 
-    private func answer(_ request: HTTPRequest, _ text: JourneyText) throws -> HTTPResponse {
+    private static func includesSchemas(_ request: HTTPRequest) throws -> Bool {
+        guard request.hasQuery else { return false }
+        var query = try QueryReader(request)
+        let included: JourneyInclusion? = query.choice(.include)
+        try query.check()
+        return included == .schema
+    }
+
+    private func answer(
+        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
+    ) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: text.etag)
-        return .state(
-            try Conditions.isNotModified(request, text.etag) ? .notModified : .ok, Problem.shown(text), text.etag)
+        // The entity tag is the same in all languages, so it does not say which one the client has.
+        let isKnown = try Conditions.isNotModified(request, text.etag) && !dressing.varies(text.bytes)
+        return dressing.dress(
+            .state(isKnown ? .notModified : .ok, Problem.shown(text), text.etag), for: request, schemas: schemas)
     }
 
-    private func moved(_ request: HTTPRequest, _ text: JourneyText) -> HTTPResponse {
-        request.minimized(.state(.ok, text.bytes, text.etag))
+    private func moved(
+        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
+    ) -> HTTPResponse {
+        request.minimized(dressing.dress(.state(.ok, text.bytes, text.etag), for: request, schemas: schemas))
     }
 
-    private func created(_ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        var response = HTTPResponse.state(.created, shown.text.bytes, shown.text.etag)
+    private func created(_ request: HTTPRequest, _ shown: ShownJourney, in session: Session) -> HTTPResponse {
+        var response = dressing.dress(.state(.created, shown.text.bytes, shown.text.etag), for: request)
         response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.text.journey)")
         return response
     }
@@ -140,9 +180,16 @@ struct JourneyEndpoints: Sendable {
         case .finished, .expired, .orphaned:
             return Problem(
                 refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
-        default: return error
+        default:
+            guard dressing.translates, let view = try? session.residentText(of: id(of: request)) else { return error }
+            return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), about: view.bytes, for: request)
         }
     }
 
     private func id(of request: HTTPRequest) -> String { request.parameter("id") }
+}
+
+/// What `include` may name.
+enum JourneyInclusion: String, CaseIterable {
+    case schema
 }

@@ -1,0 +1,89 @@
+import HTTPServer
+import JSONDocument
+import Navigation
+import Sessions
+
+/// What a response about a journey gets beside the view itself: texts in the client's language, the schemas of events.
+///
+/// The view is written, and remembered, in the first language of each text. It is translated on its way out, so flows
+/// without languages pay nothing.
+struct JourneyDressing: Sendable {
+    private let texts: [String: FlowTexts]
+
+    init(_ flows: FlowCatalog) { texts = flows.texts }
+
+    /// Whether any flow has texts in several languages.
+    var translates: Bool { !texts.isEmpty }
+
+    /// Whether the view is another one for clients who read another language.
+    func varies(_ view: [UInt8]) -> Bool {
+        guard translates, let view = try? JSONDocument(parsing: view) else { return false }
+        return texts[Self.flow(of: view)] != nil
+    }
+
+    /// A journey's response in the client's language, with the schemas of its events.
+    func dress(
+        _ response: consuming HTTPResponse, for request: HTTPRequest, schemas: [String: JSONDocument]? = nil
+    ) -> HTTPResponse {
+        guard translates || schemas != nil, !response.body.isEmpty else { return response }
+        let (body, language) = dress(response.body, for: request, schemas: schemas)
+        response.body = body
+        if let language {
+            response.fields.add(.contentLanguage, language)
+            response.fields.add(.vary, HTTPFieldName.acceptLanguage.text)
+        }
+        return response
+    }
+
+    /// - Returns: the view, and its language where it has one.
+    func dress(
+        _ bytes: [UInt8], for request: HTTPRequest, schemas: [String: JSONDocument]? = nil
+    ) -> (view: [UInt8], language: String?) {
+        guard let view = try? JSONDocument(parsing: bytes) else { return (bytes, nil) }
+        let texts = texts[Self.flow(of: view)]
+        let language = texts.flatMap { AcceptedLanguages(request).best(of: $0.languages) }
+        var changes: [JSONDocument] = []
+        func replace(_ path: String) {
+            guard let texts, let language, let pointer = JSONPointer(parsing: path),
+                let text = view.value(at: pointer)?.string
+            else { return }
+            let translated = texts.text(text, in: language)
+            if translated != text {
+                changes.append(["op": "replace", "path": JSONDocument(path), "value": JSONDocument(translated)])
+            }
+        }
+        replace("/screen/title")
+        for (place, event) in (view[member: "events"]?.elements ?? []).enumerated() {
+            for index in 0..<(event[member: "why"]?.count ?? 0) { replace("/events/\(place)/why/\(index)/detail") }
+            guard let name = event[member: "name"]?.string, var schema = schemas?[name] else { continue }
+            if let texts, let language { schema = SchemaTexts.translated(schema, by: texts, to: language) }
+            changes.append(["op": "add", "path": JSONDocument("/events/\(place)/schema"), "value": schema])
+        }
+        guard !changes.isEmpty, let dressed = try? view.applying(JSONDocument(changes)) else {
+            return (bytes, language)
+        }
+        return (dressed.serialized(), language)
+    }
+
+    /// A problem in the client's language.
+    ///
+    /// - Parameter view: of the journey that it is about.
+    func dress(_ problem: Problem, about view: [UInt8], for request: HTTPRequest) -> Problem {
+        guard translates, let view = try? JSONDocument(parsing: view), let texts = texts[Self.flow(of: view)],
+            let language = AcceptedLanguages(request).best(of: texts.languages)
+        else { return problem }
+        var fields = problem.fields
+        fields.add(.contentLanguage, language)
+        fields.add(.vary, HTTPFieldName.acceptLanguage.text)
+        return Problem(
+            problem.kind, problem.detail,
+            errors: problem.errors.map {
+                InvalidInput(pointer: $0.pointer, detail: texts.text($0.detail, in: language))
+            }, members: problem.members, fields: fields)
+    }
+
+    /// The flow whose screen is on top.
+    private static func flow(of view: JSONDocument) -> String {
+        (view[member: "stack"]?.elements?.last ?? view)[member: "flow"]?.string ?? ""
+    }
+}
