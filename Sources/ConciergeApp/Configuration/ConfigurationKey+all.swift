@@ -131,7 +131,7 @@ extension ConfigurationKey {
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
 
-    static func named(_ path: String) -> ConfigurationKey? { byPath[path] }
+    static func named(_ path: String) -> ConfigurationKey? { byPath[path] ?? ofTask(path: path) }
 
     /// The names of the objects that keys are grouped in: `admin`, `limits`, …
     static let groups: [String] = {
@@ -145,7 +145,7 @@ extension ConfigurationKey {
     }
 
     /// Keys and groups: all that an operator can have meant.
-    static let names = all.map(\.path) + groups
+    static let names = all.map(\.path) + groups + [taskGroup]
 }
 
 extension SettingType where Self == DurationSetting {
