@@ -32,6 +32,9 @@ let package = Package(
         .systemLibrary(
             name: "CDeflate", path: "Sources/SystemLibraries/libdeflate", pkgConfig: "libdeflate",
             providers: [.apt(["libdeflate-dev"])]),
+        .systemLibrary(
+            name: "CCurl", path: "Sources/SystemLibraries/libcurl", pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(
             name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
         // Replaces functions of the C library for the whole process: for programs, never for a library product.
@@ -64,7 +67,7 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "Sessions", "Storage", "CCrypto",
-                "Threads",
+                "CCurl", "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
@@ -97,7 +100,9 @@ let package = Package(
             name: "Durability",
             dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "Chance", "CSQLite"],
             exclude: ["README.md"]),
-        .testTarget(name: "EndToEnd", dependencies: ["ConciergeApp", "Storage", "Support", "HTTPTestClient"]),
+        .testTarget(
+            name: "EndToEnd",
+            dependencies: ["ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

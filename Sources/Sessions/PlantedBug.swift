@@ -26,6 +26,10 @@
         case piecesMixed = "pieces-mixed"
         case sliceSkippedSync = "slice-skipped-sync"
         case copiesKept = "copies-kept"
+        case taskLost = "task-lost"
+        case taskKept = "task-kept"
+        case taskApart = "task-apart"
+        case resultOfAnother = "result-of-another"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

@@ -28,6 +28,7 @@ struct ProblemTests {
         try await Self.causeByBrokenService(&causes)
         try await Self.causeByWaiting(&causes)
         try await Self.causeByJourneys(&causes)
+        try await Self.causeByTasks(&causes)
         try await Self.causeByLostVersion(&causes)
         let untried: Set = ["out_of_memory", "drawing_failed"]
         #expect(causes.codes == Set(ProblemKind.all.map(\.code)).subtracting(untried))
@@ -258,6 +259,21 @@ struct ProblemTests {
             try await client.send("PUT", Paths.main)
             clock.advance(.seconds(1801))
             found.expect("journey_expired", try await client.event("cancel", on: Paths.main))
+        }
+        causes = found
+    }
+
+    private static func causeByTasks(_ causes: inout Causes) async throws {
+        var found = causes
+        try await withApplication(flows: [TaskFlows.login]) { app in
+            let (client, admin) = (try await app.newSession().client, app.admin())
+            let journey = try await client.start("login")
+            try await client.event("ask", on: journey)
+            let task = try #require(try await admin.get("/v1/tasks").items.first)
+            found.expect("task_not_claimed", try await admin.post("lease", of: task, #"{"lease":"9s"}"#))
+            try await client.event("back", on: journey)
+            found.expect("task_over", try await admin.post("result", of: task, #"{"outcome":"ok"}"#))
+            found.expect("task_not_found", try await admin.post("result", of: ["id": "x"], #"{"outcome":"ok"}"#))
         }
         causes = found
     }

@@ -126,4 +126,24 @@ struct OlderTablesTests {
         #expect(try await store.usedFlows() == [])
         await store.close()
     }
+
+    @Test("a file of version 4 gets the table of tasks, and keeps its sessions")
+    func fourthVersion() async throws {
+        let file = try SQLiteFile()
+        let session = Samples.session()
+        let first = try file.store()
+        try await first.create(session)
+        await first.close()
+        try SQLiteConnection(file.path, .write).execute("DROP TABLE tasks; PRAGMA user_version = 4")
+        let store = try file.store()
+        #expect(try await store.load(session.record.id)?.record.revision == 1)
+        var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)
+        let task = StoredTask(
+            id: TaskID(session: session.record.id, journey: "main", number: 2), name: "work", attempts: 1, createdAt: 1,
+            endsAt: 9, due: 1)
+        commit.tasks = [.begun(task)]
+        try await store.commit(commit)
+        #expect(try await store.tasks(TaskQuery(now: 1, limit: 1)) == [task])
+        await store.close()
+    }
 }

@@ -25,6 +25,8 @@ package actor Application {
         let adminServer: HTTPServer
         /// The tasks that remove expired sessions and expired responses.
         let sweepers: [Task<Void, Never>]
+        /// Nil when no tasks of journeys are sent.
+        let sender: (tasks: TaskSender, running: [Task<Void, Never>])?
     }
 
     private let configuration: Configuration
@@ -77,6 +79,7 @@ package actor Application {
             await store.close()
             throw error
         }
+        let sender = try taskSender()
         let publicRoutes = try publicRoutes()
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
@@ -96,7 +99,10 @@ package actor Application {
         connections.count(publicServer, adminServer)
         running = Running(
             publicServer: publicServer, adminServer: adminServer,
-            sweepers: [Task { [sessions] in await sessions.run() }, Task { [idempotency] in await idempotency.run() }])
+            sweepers: [Task { [sessions] in await sessions.run() }, Task { [idempotency] in await idempotency.run() }],
+            sender: sender.map { sender in
+                (sender, configuration.taskTargets.map { target in Task { await sender.run(target) } })
+            })
         readiness.beginServing()
         log.write(.info, "listening") { line in
             line.add("public", Self.address(configuration.host, publicServer.port))
@@ -117,12 +123,15 @@ package actor Application {
         guard let running else { return }
         self.running = nil
         readiness.beginDraining()
+        running.sender?.tasks.beginStopping()
         sessions.stopWaitingForTasks()
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
         // An export may be in progress there.
         await running.adminServer.stop(timeout: max(min(.seconds(1), timeout), timeout - (.now - begin)))
+        running.sender?.tasks.close()
+        for task in running.sender?.running ?? [] { await task.value }
         for sweeper in running.sweepers {
             sweeper.cancel()
             await sweeper.value
@@ -130,6 +139,13 @@ package actor Application {
         await store.close()
         log.write(.info, "stopped")
         log.flush()
+    }
+
+    /// Nil when no tasks are sent.
+    private func taskSender() throws -> TaskSender? {
+        guard !configuration.taskTargets.isEmpty else { return nil }
+        guard let sender = TaskSender(sessions: sessions, log: log) else { throw TaskSenderError() }
+        return sender
     }
 
     /// Checks that the journeys in the store can continue with the flows that are loaded.

@@ -29,6 +29,18 @@ extension JourneySettings {
     }
 }
 
+extension Configuration {
+    /// Where tasks are sent.
+    var taskTargets: [TaskSender.Target] {
+        tasks.names.compactMap { name in
+            let task = tasks[name]
+            guard let url = task.url, let secret = task.secret else { return nil }
+            return TaskSender.Target(
+                task: name, url: url, secret: secret, timeout: task.timeout, concurrency: task.concurrency)
+        }
+    }
+}
+
 extension ServiceDeclaration {
     init(_ file: ServiceFile) {
         self.init(

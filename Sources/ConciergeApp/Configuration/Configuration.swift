@@ -47,8 +47,33 @@ package struct Configuration: Sendable, Equatable {
     package var log = Log()
     package var journeys = Journeys()
     package var idempotency = Idempotency()
+    /// Tasks that are sent to back ends; all others are fetched.
+    package var tasks = SentTasks()
 
     package init() {}
+
+    /// Where tasks are sent, by their names.
+    package struct SentTasks: Sendable, Equatable {
+        private var byName: [String: SentTask] = [:]
+
+        package var names: [String] { byName.keys.sorted() }
+
+        /// A name that nothing was said about has the defaults.
+        package subscript(name: String) -> SentTask {
+            get { byName[name] ?? SentTask() }
+            set { byName[name] = newValue }
+        }
+    }
+
+    /// How tasks of a name are sent.
+    package struct SentTask: Sendable, Equatable {
+        package var url: String?
+        package var secretFile: String?
+        /// What is in that file.
+        package var secret: WebhookSecret?
+        package var timeout = Duration.seconds(5)
+        package var concurrency = 16
+    }
 
     /// When a write is on the disk, for stores on a disk.
     package enum Durability: String, Sendable, CaseIterable {

@@ -133,7 +133,7 @@ extension ConfigurationKey {
 
     private static let byPath = Dictionary(uniqueKeysWithValues: all.map { ($0.path, $0) })
 
-    static func named(_ path: String) -> ConfigurationKey? { byPath[path] }
+    static func named(_ path: String) -> ConfigurationKey? { byPath[path] ?? ofTask(path: path) }
 
     /// The names of the objects that group keys: `admin`, `limits`, …
     static let groups: [String] = {
@@ -147,7 +147,7 @@ extension ConfigurationKey {
     }
 
     /// Keys and groups: all names that an operator can have meant.
-    static let names = all.map(\.path) + groups
+    static let names = all.map(\.path) + groups + [taskGroup]
 }
 
 extension SettingType where Self == DurationSetting {

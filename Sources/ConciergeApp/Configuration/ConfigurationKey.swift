@@ -47,7 +47,8 @@ package struct ConfigurationKey: Sendable {
 
     /// `CONCIERGE_ADMIN_PORT` for `admin.port`.
     package var environmentName: String {
-        "CONCIERGE_" + path.uppercased().map { $0 == "." ? "_" : String($0) }.joined()
+        // Names of tasks may have hyphens, which no variable has.
+        "CONCIERGE_" + path.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
     /// `--admin-port` for `admin.port`, if the key has its own flag.

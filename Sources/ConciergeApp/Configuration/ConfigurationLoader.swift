@@ -20,9 +20,10 @@ package struct ConfigurationLoader: Sendable {
     package func load(file: String? = nil, flags: [FlagValue] = []) -> LoadedConfiguration {
         var loaded = LoadedConfiguration()
         apply(fileLayer(named: file, &loaded), to: &loaded)
-        apply(EnvironmentLayer.read(environment), to: &loaded)
+        apply(EnvironmentLayer.read(environment, tasks: loaded.configuration.tasks.names), to: &loaded)
         apply(FlagLayer.read(flags), to: &loaded)
         readAdminKey(&loaded)
+        for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)
         let services = readServices(&loaded)
         readFlows(&loaded, services)
@@ -101,6 +102,45 @@ package struct ConfigurationLoader: Sendable {
         } catch {
             loaded.problems.append(
                 ConfigurationProblem(at: origin, pointer: "/admin/key_file", code: error.code, "\(error)"))
+        }
+    }
+
+    /// A task that is sent needs an address and a secret: a receiver must be able to tell who sends.
+    private func readSecret(ofTask name: String, _ loaded: inout LoadedConfiguration) {
+        let task = loaded.configuration.tasks[name]
+        func report(_ member: String, _ code: String, _ message: String) {
+            let origin =
+                loaded.origins["tasks.\(name).\(member)"]
+                ?? loaded.origins.first {
+                    $0.key.hasPrefix("tasks.\(name).")
+                }?.value
+            loaded.problems.append(
+                ConfigurationProblem(
+                    at: origin ?? .builtIn, pointer: JSONPointer(["tasks", name, member]).description, code: code,
+                    message))
+        }
+        if task.url == nil {
+            // One that is not allowed has been reported.
+            guard !loaded.problems.contains(where: { $0.pointer == "/tasks/\(name)/url" }) else { return }
+            return report("url", "missing_key", "tasks.\(name).url is missing: where the task is sent")
+        }
+        guard let path = task.secretFile else {
+            return report(
+                "secret_file", "missing_key",
+                "tasks.\(name).secret_file is missing: the file with the secret of the signature")
+        }
+        do {
+            let bytes = try files.read(path, limit: 4096)
+            var line = Substring(String(decoding: bytes, as: UTF8.self))
+            while let last = line.last, last.isNewline { line.removeLast() }
+            guard let secret = WebhookSecret(String(line)) else {
+                return report(
+                    "secret_file", "bad_value",
+                    "the secret in \(path) is not allowed (not shown); allowed is \(WebhookSecret.allowed)")
+            }
+            loaded.configuration.tasks[name].secret = secret
+        } catch {
+            report("secret_file", error.code, "\(error)")
         }
     }
 

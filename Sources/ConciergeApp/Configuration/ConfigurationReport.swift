@@ -25,20 +25,25 @@ package struct LoadedConfiguration: Sendable {
 /// The effective configuration as JSON, in the order of the reference. Secrets are masked.
 package enum ConfigurationReport {
     package static func json(of loaded: LoadedConfiguration) -> String {
-        object(indent: "") { $0.show(loaded.configuration) } + "\n"
+        object(indent: "", tasks: loaded.configuration.tasks.names) { $0.show(loaded.configuration) } + "\n"
     }
 
     /// `{"configuration": …, "sources": {"port": "flag --port", …}}`.
     package static func jsonWithSources(of loaded: LoadedConfiguration) -> String {
-        let values = object(indent: "  ") { $0.show(loaded.configuration) }
-        let sources = ConfigurationKey.all.map { key in
+        let tasks = loaded.configuration.tasks.names
+        let values = object(indent: "  ", tasks: tasks) { $0.show(loaded.configuration) }
+        let sources = (ConfigurationKey.all + tasks.flatMap(ConfigurationKey.ofTask(_:))).map { key in
             "    \(JSONText.string(key.path)): \(JSONText.string(loaded.origin(of: key.path).description))"
         }
         return "{\n  \"configuration\": \(values),\n  \"sources\": {\n\(sources.joined(separator: ",\n"))\n  }\n}\n"
     }
 
-    /// Keys with a dot in their path are in the object of their group.
-    private static func object(indent: String, value: (ConfigurationKey) -> String) -> String {
+    /// Keys with a dot in their path stand in the object of their group.
+    ///
+    /// - Parameter tasks: the names of tasks that are sent.
+    private static func object(
+        indent: String, tasks: [String], value: (ConfigurationKey) -> String
+    ) -> String {
         var members: [String] = []
         var groups: [(name: String, members: [String])] = []
         for key in ConfigurationKey.all {
@@ -54,6 +59,15 @@ package enum ConfigurationReport {
             let inner = group.members.joined(separator: ",\n")
             return "\(indent)  \(JSONText.string(group.name)): {\n\(inner)\n\(indent)  }"
         }
+        if !tasks.isEmpty {
+            let items = tasks.map { name in
+                let keys = ConfigurationKey.ofTask(name).map { key in
+                    "\(JSONText.string(String(key.path.dropFirst("tasks.\(name).".count)))): \(value(key))"
+                }
+                return "\(indent)    \(JSONText.string(name)): {\(keys.joined(separator: ", "))}"
+            }
+            members.append("\(indent)  \"tasks\": {\n\(items.joined(separator: ",\n"))\n\(indent)  }")
+        }
         return "{\n\(members.joined(separator: ",\n"))\n\(indent)}"
     }
 }
@@ -61,7 +75,7 @@ package enum ConfigurationReport {
 /// The table of all keys for `config/README.md`, generated from the keys.
 package enum ConfigurationReference {
     package static var markdown: String {
-        let rows = ConfigurationKey.all.map { key in
+        let rows = (ConfigurationKey.all + ConfigurationKey.ofTask("<name>")).map { key in
             "| `\(key.path)` | \(key.typeName) | \(key.defaultText) | \(cell(key.allowed)) | \(cell(key.meaning)) |"
         }
         let head = ["| key | type | default | allowed | meaning |", "|---|---|---|---|---|"]

@@ -112,7 +112,7 @@ extension StepRun {
     /// moved to.
     mutating func numberTask() {
         if journey.task?.number == 0 {
-            journey.task?.number = journey.step
+            journey.task = journey.task?.numbered(journey.step)
         } else if engine.taskState(of: journey) == nil {
             journey.task = nil
         }

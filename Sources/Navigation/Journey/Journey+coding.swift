@@ -183,7 +183,7 @@ extension Journey {
 }
 
 extension PendingTask {
-    fileprivate init?(_ document: JSONDocument) {
+    fileprivate convenience init?(_ document: JSONDocument) {
         guard let number = document[0]?.int, number > 0, let name = document[1]?.string, let input = document[2] else {
             return nil
         }

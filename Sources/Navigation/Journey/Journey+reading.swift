@@ -67,7 +67,7 @@ extension Journey {
 }
 
 extension PendingTask {
-    fileprivate init(reading json: inout JSONReader) throws(JSONReadError) {
+    fileprivate convenience init(reading json: inout JSONReader) throws(JSONReadError) {
         try json.beginArray()
         let number = try json.int()
         guard number > 0 else { throw .notAJourney }

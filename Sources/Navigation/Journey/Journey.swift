@@ -82,7 +82,7 @@ extension Journey {
         var journey = self
         journey.step += step
         // What a store has lost may have had a task of the same number.
-        journey.task?.number = journey.step
+        journey.task = journey.task?.numbered(journey.step)
         return journey
     }
 }

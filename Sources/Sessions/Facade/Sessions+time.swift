@@ -5,7 +5,7 @@ extension Sessions {
             try? await environment.clock.sleep(milliseconds: Self.sweepInterval)
             // What the store refuses now is tried again next time.
             while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }
-            await sweepTasks()
+            while !Task.isCancelled, await sweepTasks() == Self.sweepBatch { await Task.yield() }
             do {
                 try await saveUses()
             } catch {

@@ -112,7 +112,7 @@ extension Sessions {
     ///
     /// - Returns: how many it looked at.
     @discardableResult
-    package func sweepTasks(limit: Int = 256) async -> Int {
+    package func sweepTasks(limit: Int = 1_000) async -> Int {
         let now = environment.clock.now()
         guard let overdue = try? await environment.store.overdueTasks(now: now, limit: limit) else { return 0 }
         for task in overdue { await settle(task, now: now) }

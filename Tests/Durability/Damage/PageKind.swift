@@ -23,7 +23,8 @@ enum PageKind: Hashable, Sendable, CustomStringConvertible {
         .tree("sqlite_schema", "leaf"), .tree("sessions", "internal"), .tree("sessions", "leaf"),
         .tree("documents", "internal"), .tree("documents", "leaf"), .tree("documents", "overflow"),
         .tree("sessions_by_user", "internal"), .tree("sessions_by_user", "leaf"), .tree("facts", "leaf"),
-        .tree("flows", "leaf"), .map, .free,
+        .tree("flows", "leaf"), .tree("tasks", "leaf"), .tree("tasks_ready", "leaf"), .tree("tasks_over", "leaf"),
+        .map, .free,
     ]
 
     /// The kinds of all pages in order, as SQLite reports them.

@@ -60,7 +60,7 @@ struct RouteRefusalTests {
         #expect(
             Self.problem([
                 (.get, "/"), (.get, "/{a}/{b}/{c}/{d}"), (.post, "/{a}"), (.get, "/{a}"), (.options, "/"),
-                (.get, "/{a}/x"),
+                (.get, "/{a}/x/y"),
             ]) != nil)
         // No path fits both of these.
         #expect(Self.problem([(.post, "/a/c"), (.post, "/a/{b}/d"), (.get, "/a")]) == nil)

@@ -20,11 +20,13 @@ enum EnvironmentLayer {
     static let fileVariable = "CONCIERGE_CONFIG"
 
     /// An empty variable counts as missing, because Compose sets one for `${PORT:-}`.
-    static func read(_ environment: [String: String]) -> ConfigurationLayer {
+    ///
+    /// - Parameter tasks: the names of tasks that the file has.
+    static func read(_ environment: [String: String], tasks: [String]) -> ConfigurationLayer {
         var layer = ConfigurationLayer()
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where name.hasPrefix(prefix) {
             if name == fileVariable { continue }
-            guard let key = byName[name] else {
+            guard let key = byName[name] ?? ConfigurationKey.ofTask(variable: name, known: tasks) else {
                 layer.problems.append(unknown(name))
                 continue
             }

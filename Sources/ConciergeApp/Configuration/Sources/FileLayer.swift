@@ -14,7 +14,11 @@ enum FileLayer {
             if name.contains(".") {
                 layer.problems.append(dotted(name, at: JSONPointer([name]), in: file))
             } else if ConfigurationKey.groups.contains(name) {
-                readGroup(name, value, file, into: &layer)
+                readGroup(name, value, file, at: JSONPointer([name]), into: &layer)
+            } else if name == ConfigurationKey.taskGroup, let tasks = value.members {
+                for (task, value) in tasks {
+                    readGroup("\(name).\(task)", value, file, at: JSONPointer([name, task]), into: &layer)
+                }
             } else {
                 readKey(name, value, at: JSONPointer([name]), file, into: &layer)
             }
@@ -23,9 +27,9 @@ enum FileLayer {
     }
 
     private static func readGroup(
-        _ group: String, _ value: JSONDocument, _ file: JSONFile, into layer: inout ConfigurationLayer
+        _ group: String, _ value: JSONDocument, _ file: JSONFile, at pointer: JSONPointer,
+        into layer: inout ConfigurationLayer
     ) {
-        let pointer = JSONPointer([group])
         guard let members = value.members else {
             layer.problems.append(
                 ConfigurationProblem(
