@@ -46,6 +46,10 @@ struct Traveller {
         // Each test is one of keeping journeys, too.
         let kept = Journey(step.journey.document)
         #expect(kept == step.journey)
+        if var text = try? JSONReader(step.journey.json) {
+            let read = try? Journey(reading: &text)
+            #expect(read == step.journey)
+        }
         expectWhole(step.journey)
         journey = kept ?? step.journey
         trace = step.trace
