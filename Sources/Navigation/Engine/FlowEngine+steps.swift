@@ -135,6 +135,7 @@ extension FlowEngine {
             guard isLate || isMigrated || run.automaticMoves > 0 else { return nil }
             return try run.finish()
         } catch {
+            if !isLate, case .orphaned = error { throw error }
             run = start
             run.services.rewind(to: mark)
             try run.expireJourney()

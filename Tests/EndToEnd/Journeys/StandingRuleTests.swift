@@ -25,8 +25,8 @@ struct StandingRuleTests {
         _ flow: String, _ body: (RunningApplication, TestClient, String) async throws -> Void
     ) async throws {
         try await withApplication(flows: [flow]) { app in
-            let (_, session, _) = try await app.newSession()
-            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            let (client, session, _) = try await app.newSession()
+            try await Self.write(authenticated: true, session, app)
             try await client.patch(Paths.profile, #"{"name":"4929 1842 3319 6688"}"#)
             let path = try await client.start("booking")
             #expect(try await client.event("book", on: path).screen == "confirm")
@@ -35,8 +35,15 @@ struct StandingRuleTests {
         }
     }
 
+    /// A back end says whether the user is signed in, without ending anything that belongs to them.
+    private static func write(authenticated: Bool, _ session: String, _ app: RunningApplication) async throws {
+        let written = try await app.admin().send(
+            "PATCH", "/v1/sessions/\(session)/services/user", json: #"{"authenticated":\#(authenticated)}"#)
+        #expect(written.status == 200)
+    }
+
     private static func signOut(_ session: String, _ app: RunningApplication) async throws {
-        #expect(try await app.admin().send("DELETE", "/v1/sessions/\(session)/user").status == 204)
+        try await write(authenticated: false, session, app)
     }
 
     private static func journey(_ client: TestClient) async throws -> String {
@@ -68,6 +75,21 @@ struct StandingRuleTests {
             let refused = try await client.event("confirm", on: path, fields: conditional ? ifMatch(before) : [])
             #expect(refused.code == (conditional ? "precondition_failed" : "event_not_accepted"), "\(refused.text)")
             #expect(try await client.get(path).stack == ["search"])
+        }
+    }
+
+    @Test("after a sign-out, nobody is shown the booking, and nobody can confirm it")
+    func signedOut() async throws {
+        try await withApplication(flows: [Self.booking(Self.requires)]) { app in
+            let (_, session, _) = try await app.newSession()
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            try await client.patch(Paths.profile, #"{"name":"4929 1842 3319 6688"}"#)
+            let path = try await client.start("booking")
+            #expect(try await client.event("book", on: path).screen == "confirm")
+            #expect(try await app.admin().send("DELETE", "/v1/sessions/\(session)/user").status == 204)
+            #expect(try await !client.get(path).text.contains("4929"))
+            #expect(try await client.event("confirm", on: path).status >= 400)
+            #expect(try await !client.get(Paths.journeys).text.contains("4929"))
         }
     }
 

@@ -124,12 +124,24 @@ struct FormTrial {
         answers[place] = value
         try traveller.send("submit", ["value": JSONDocument(value)])
         try expect(walked(), "answer \(value) to \(place)")
+        if Int.random(in: 0...3, using: &chance) == 0 { try link() }
         let kept = JSONDocument(
             members: answers.sorted { $0.key < $1.key }.map { ("a\($0.key)", JSONDocument($0.value)) })
         guard traveller.services["limits"] == kept else {
             throw Difference(description: "kept \(traveller.services["limits"]), by the model \(kept)")
         }
         return hadAnswer ? "answer again" : "answer"
+    }
+
+    /// A link to the summary leads there when everything is answered that is asked, and changes nothing.
+    private func link() throws {
+        let walked = walked()
+        let found = try? traveller.engine.start(
+            flow: "form", id: "link", at: "summary", services: traveller.services, now: traveller.now)
+        let stack = found?.step.journey.frames.map(\.state)
+        guard stack == (walked.last == "summary" ? walked : nil), found?.step.changes.isEmpty ?? true else {
+            throw Difference(description: "a link: \(stack ?? []), by the model \(walked); answers \(answers)")
+        }
     }
 
     private mutating func forget(_ places: [Int]) {

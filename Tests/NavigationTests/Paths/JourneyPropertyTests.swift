@@ -24,7 +24,7 @@ struct JourneyPropertyTests {
     func forms() async throws {
         try await blockingInBackground {
             var kinds: [String: Int] = [:]
-            for seed in 1...UInt64(Self.journeys * Self.scale) {
+            for seed in 1...UInt64(Self.journeys / 5 * Self.scale) {
                 do {
                     var trial = try FormTrial(seed: seed)
                     for _ in 0..<Self.steps / 2 { kinds[try trial.step(), default: 0] += 1 }
@@ -34,7 +34,7 @@ struct JourneyPropertyTests {
                 }
             }
             for kind in ["start", "back", "change", "answer", "answer again"] {
-                #expect(kinds[kind, default: 0] > 100, "\(kinds)")
+                #expect(kinds[kind, default: 0] > 10, "\(kinds)")
             }
         }
     }
