@@ -45,7 +45,7 @@ let package = Package(
             cxxSettings: [.define("NDEBUG", .when(configuration: .release))],
             linkerSettings: [.linkedLibrary("m"), .linkedLibrary("pcre2-8")]),
 
-        // The house
+        // The modules
         .target(name: "Threads", dependencies: ["CThreads"]),
         .target(
             name: "HTTPServer", dependencies: ["CMicroHTTPD", "Threads"], exclude: ["README.md"],
@@ -63,7 +63,7 @@ let package = Package(
         .target(
             name: "ConciergeApp",
             dependencies: [
-                "HTTPServer", "JSONDocument", "Navigation", "ServiceLocator", "Sessions", "Storage", "CCrypto",
+                "HTTPServer", "JSONDocument", "Navigation", "Sessions", "Storage", "CCrypto",
                 "Threads",
             ],
             swiftSettings: onCallersExecutor),

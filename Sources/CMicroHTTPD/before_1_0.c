@@ -1,4 +1,10 @@
-// Checks that libmicrohttpd before 1.0 does not make. Delete this file with the support of 0.9.
+// What libmicrohttpd before 1.0 does not check. With the support of 0.9 this file goes, and in others:
+//
+// - framing.c: the distances in `note_field` and `walk_fields`, and `expected` of `walk`
+// - server.c: `checks_layout`; in `cmhd_daemon_start` the choice by it, and the number of the option
+// - chunked.c: the zeros in `are_blank_lines`, the condition in `behind_head`
+// - self_test.c: `checks_layout`, `is_unfolded` and `folded_line`
+// - internal.h: `checks_layout`, the functions of this file, the lowest version of the headers
 //
 // From 1.0 on the library refuses all of this itself, at its discipline level (see `cmhd_daemon_start`). Before, it
 // splits the head in place: it writes zeros over the blanks of the request line, the colons and the line ends, and

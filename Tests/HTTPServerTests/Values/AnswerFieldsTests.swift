@@ -1,8 +1,11 @@
 import CMicroHTTPD
+import Glibc
 import HTTPTestClient
 import Testing
 
 @testable import HTTPServer
+
+private let wantedLibrary = getenv("EXPECTED_LIBMICROHTTPD").map { String(cString: $0) }
 
 /// The fields of an answer are one text on its way to the library, or, where its insides are not known, one by one.
 @Suite("An answer's fields, as one text and one by one,")
@@ -11,6 +14,11 @@ struct AnswerFieldsTests {
     func linked() {
         #expect(cmhd_can_link_fields())
     }
+
+    @Test(
+        "go through the library that scripts/test-with-libmicrohttpd wants",
+        .enabled(if: wantedLibrary != nil, "EXPECTED_LIBMICROHTTPD is not set"))
+    func wanted() { #expect(HTTPServer.libraryVersion == wantedLibrary) }
 
     @Test("come out as they were set, in their order", arguments: [false, true])
     func comeOut(singly: Bool) async throws {
