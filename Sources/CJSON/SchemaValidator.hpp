@@ -13,8 +13,8 @@ public:
     /// A JSON Pointer, and the rest of a sentence about that place.
     using Report = std::function<void(const std::string &pointer, const std::string &detail)>;
 
-    /// Reports up to `limit` violations; with an empty `report` none, which is cheaper. `work` and `report` must outlive
-    /// the validator.
+    /// Reports up to `limit` violations; with an empty `report` none, which is cheaper. `work` and `report` must
+    /// outlive the validator.
     SchemaValidator(Work &work, size_t limit, const Report &report) : work_(work), limit_(limit), report_(report) {}
 
     /// How many violations there are, up to the limit. Throws `Undecided`.

@@ -120,7 +120,9 @@ static cmhd_refusal check_target(const cmhd_connection *c, const char *method) {
         bool connect = c->method_length == 7 && memcmp(method, "CONNECT", 7) == 0;
         bool options = c->method_length == 7 && memcmp(method, "OPTIONS", 7) == 0;
         if (!connect && !(options && length == 1 && target[0] == '*')) {
-            size_t start = has_scheme(target, length, "http://", 7) ? 7 : has_scheme(target, length, "https://", 8) ? 8 : 0;
+            size_t start = has_scheme(target, length, "http://", 7)    ? 7
+                           : has_scheme(target, length, "https://", 8) ? 8
+                                                                       : 0;
             if (start == 0) return CMHD_REFUSAL_TARGET;
             size_t end = start;
             while (end < length && target[end] != '/' && target[end] != '?') end++;

@@ -1,8 +1,8 @@
-// Responses at a moment when the library takes none: inside of a body, or where it is about to send a page of its own, in
-// HTML. Such a response is written to the socket directly, and the connection ends.
+// Responses at a moment when the library takes none: inside of a body, or where it is about to send a page of its own,
+// in HTML. Such a response is written to the socket directly, and the connection ends.
 //
-// The library has written all that it had before it reads the next request, so nothing of its own is cut. The response is
-// small enough for the kernel to take it whole, unless the client reads nothing at all.
+// The library has written all that it had before it reads the next request, so nothing of its own is cut. The response
+// is small enough for the kernel to take it whole, unless the client reads nothing at all.
 #define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
                           answer->status, MHD_get_reason_phrase_for(answer->status), cmhd_date_line(c->worker),
                           answer->body_length);
     if (answer->has_entity_tag)
-        length += snprintf(head + length, sizeof head - (size_t)length, "ETag: \"%" PRIu64 "\"\r\n", answer->entity_tag);
+        length +=
+            snprintf(head + length, sizeof head - (size_t)length, "ETag: \"%" PRIu64 "\"\r\n", answer->entity_tag);
     if (length < 0 || (size_t)length >= sizeof head) return false;
     struct iovec parts[] = {
         {head, (size_t)length},

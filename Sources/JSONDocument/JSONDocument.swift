@@ -54,5 +54,6 @@ extension JSONDocument: CustomStringConvertible {
 
 /// The kinds of JSON value. A number is an `integer` or a `double` by the way it is written (`1` or `1.0`).
 public enum JSONKind: Sendable, Equatable {
+    /// `bool` is `true` or `false`; the others are named as in RFC 8259.
     case null, bool, integer, double, string, array, object
 }

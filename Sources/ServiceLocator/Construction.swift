@@ -2,8 +2,8 @@ import Synchronization
 
 /// One run of one factory, for which other threads can wait.
 ///
-/// It is in the locator's table while the factory runs. When it is removed from there, the waiting threads still get the
-/// instance, but the locator does not keep it.
+/// It is in the locator's table while the factory runs. When it is removed from there, the waiting threads still get
+/// the instance, but the locator does not keep it.
 final class Construction: Sendable {
     let registration: Registration
     /// The index of the registration.
@@ -57,8 +57,8 @@ final class Construction: Sendable {
         }
     }
 
-    /// The names from `first` down to this run, each of which resolved the next. When this run was not started through the
-    /// resolver of `first`, the names between are not known.
+    /// The names from `first` down to this run, each of which resolved the next. When this run was not started through
+    /// the resolver of `first`, the names between are not known.
     func names(from first: Construction) -> [String] {
         var names: [String] = []
         var run: Construction? = self
@@ -81,12 +81,12 @@ final class Box<Instance: Sendable>: Sendable {
     init(_ value: Instance) { self.value = value }
 }
 
-/// Takes an instance out of its box without a cast at run time, which would be a third of the time of a `resolve`. For the
-/// same reason this is not a method of the box.
+/// Takes an instance out of its box without a cast at run time, which would be a third of the time of a `resolve`. For
+/// the same reason this is not a method of the box.
 ///
-/// The caller has compared `Instance` with the type in the registry or of the supplied service. That makes the cast safe:
-/// only a `Factory<Instance>` of that registration and `SuppliedService` make boxes. Debug builds check the class. The type
-/// has no default, because for an optional result it would be inferred as the optional type.
+/// The caller has compared `Instance` with the type in the registry or of the supplied service. That makes the cast
+/// safe: only a `Factory<Instance>` of that registration and `SuppliedService` make boxes. Debug builds check the
+/// class. The type has no default, because for an optional result it would be inferred as the optional type.
 func unbox<Instance: Sendable>(_ instance: AnyInstance, as type: Instance.Type) -> Instance {
     unsafeDowncast(instance, to: Box<Instance>.self).value
 }

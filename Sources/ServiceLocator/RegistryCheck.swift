@@ -48,8 +48,8 @@ struct RegistryCheck {
         }
     }
 
-    /// Follows the needs depth first; a need that is still on the path closes a cycle. Each edge is followed once, so each
-    /// cycle is reported once.
+    /// Follows the needs depth first; a need that is still on the path closes a cycle. Each edge is followed once, so
+    /// each cycle is reported once.
     private func cycles() -> [ServiceRegistryError.Problem] {
         var found: [ServiceRegistryError.Problem] = []
         var done: Set<String> = []

@@ -5,8 +5,8 @@
 public protocol Service: AnyObject, Sendable {
     /// Sets the default state. Code that holds this instance keeps it and sees the default state from now on.
     ///
-    /// There is no default implementation: only the service knows its default state, and replacing the instance would leave
-    /// its holders with an instance that no other code gets.
+    /// There is no default implementation: only the service knows its default state, and replacing the instance would
+    /// leave its holders with an instance that no other code gets.
     func clear() throws
 
     /// Releases the resources of the instance: files, connections, timers. Called once, after it has left the locator.

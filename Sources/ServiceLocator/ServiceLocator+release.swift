@@ -1,8 +1,8 @@
 extension ServiceLocator {
     /// Sets the instance of a key to its default state; its identity stays. Does nothing when there is no instance.
     ///
-    /// - Throws: `ServiceLocatorError`: the key is unknown or has another type, the instance is no `Service` or its `clear`
-    ///   threw, or it is a service of the process and this locator has a parent.
+    /// - Throws: `ServiceLocatorError`: the key is unknown or has another type, the instance is no `Service` or its
+    ///   `clear` threw, or it is a service of the process and this locator has a parent.
     public func clear<Instance: Sendable>(_ key: ServiceKey<Instance>) throws(ServiceLocatorError) {
         try clear(key.erased)
     }
@@ -21,11 +21,11 @@ extension ServiceLocator {
 
     /// Removes the instance of a key and disposes of it; the next `resolve` makes a new one.
     ///
-    /// An instance that is being made is finished for the threads that wait for it, and then disposed of, as if it had been
-    /// removed right afterwards. A `resolve` in the meantime makes a new one.
+    /// An instance that is being made is finished for the threads that wait for it, and then disposed of, as if it had
+    /// been removed right afterwards. A `resolve` in the meantime makes a new one.
     ///
-    /// - Returns: whether there was an instance. Supplied instances are not removed, nor services of the process by a locator
-    ///   that has a parent.
+    /// - Returns: whether there was an instance. Supplied instances are not removed, nor services of the process by a
+    ///   locator that has a parent.
     @discardableResult
     public func remove<Instance: Sendable>(_ key: ServiceKey<Instance>) -> Bool {
         remove(key.erased)
@@ -46,8 +46,9 @@ extension ServiceLocator {
         }
     }
 
-    /// Removes and disposes of all instances of this locator, newest first, so a service is disposed of before the services
-    /// that its factory resolved. Treats instances that are being made as `remove(_:)` does; supplied instances stay.
+    /// Removes and disposes of all instances of this locator, newest first, so a service is disposed of before the
+    /// services that its factory resolved. Treats instances that are being made as `remove(_:)` does; supplied
+    /// instances stay.
     public func removeAll() {
         for entry in table.withLock({ $0.removeAll() }) {
             guard case .live(let instance, _) = entry.slot else { continue }

@@ -86,9 +86,9 @@ extension ServiceLocator {
 
 /// Resolves the services that a factory needs.
 ///
-/// It knows which service is being made, so services that need each other are an error with the whole chain, and a service
-/// of the process cannot resolve one of a session. It can be neither copied nor stored. A service that needs another one
-/// later gets it, or a way to get it, in its initializer.
+/// It knows which service is being made, so services that need each other are an error with the whole chain, and a
+/// service of the process cannot resolve one of a session. It can be neither copied nor stored. A service that needs
+/// another one later gets it, or a way to get it, in its initializer.
 public struct ServiceResolver: ~Copyable {
     let locator: ServiceLocator
     let construction: Construction

@@ -11,8 +11,9 @@ import Synchronization
 /// let profile = try session.resolve(profileKey)
 /// ```
 ///
-/// All methods may be called from any thread. No factory, `clear`, `dispose` or observer runs under a lock. A thread that
-/// resolves a key while another thread makes its instance blocks until the instance is made; other threads do not wait.
+/// All methods may be called from any thread. No factory, `clear`, `dispose` or observer runs under a lock. A thread
+/// that resolves a key while another thread makes its instance blocks until the instance is made; other threads do not
+/// wait.
 public final class ServiceLocator: Sendable {
     /// The services that the locator knows.
     public let registry: ServiceRegistry
@@ -44,8 +45,8 @@ public final class ServiceLocator: Sendable {
 
     /// The instance of a key. The first call makes it.
     ///
-    /// When several threads call at once, one makes the instance and all get the same. When the factory throws, all of them
-    /// get the error, and the next call tries again.
+    /// When several threads call at once, one makes the instance and all get the same. When the factory throws, all of
+    /// them get the error, and the next call tries again.
     ///
     /// - Throws: `ServiceLocatorError`; the error of a factory is its `underlying`.
     public func resolve<Instance: Sendable>(_ key: ServiceKey<Instance>) throws(ServiceLocatorError) -> Instance {
@@ -60,8 +61,8 @@ public final class ServiceLocator: Sendable {
         return unbox(instance, as: Instance.self)
     }
 
-    /// Every registered service in the order of registration, with the state of its instance here or, for services of the
-    /// process, above. Makes nothing.
+    /// Every registered service in the order of registration, with the state of its instance here or, for services of
+    /// the process, above. Makes nothing.
     public var listing: [ServiceListing] {
         registry.registrations.compactMap { registration in
             guard let (home, place) = home(of: registration.key.name) else { return nil }
@@ -76,8 +77,8 @@ public final class ServiceLocator: Sendable {
 
     /// The locator that holds the instance of a name, and the name's place in that locator's registry.
     ///
-    /// The farthest ancestor that has a service of the process in its registry holds it. With one registry for all, that
-    /// is the topmost locator.
+    /// The farthest ancestor that has a service of the process in its registry holds it. With one registry for all,
+    /// that is the topmost locator.
     func home(of name: String) -> (locator: ServiceLocator, place: ServiceRegistry.Place)? {
         let own = registry.place(named: name)
         if let own, own.scope == .session { return (self, own) }

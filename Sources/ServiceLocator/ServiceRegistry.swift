@@ -41,8 +41,8 @@ public final class ServiceRegistry: Sendable {
     }
 }
 
-/// The registration of one key. A class, because each look-up passes it on, and copying a struct of this size would count
-/// five references.
+/// The registration of one key. A class, because each look-up passes it on, and copying a struct of this size would
+/// count five references.
 final class Registration: Sendable {
     let key: AnyServiceKey
     let scope: ServiceScope
@@ -86,8 +86,8 @@ final class Factory<Instance: Sendable>: Sendable {
 
 /// How many instances of a service there are.
 public enum ServiceScope: Hashable, Sendable {
-    /// One instance for the process, held by the locator that has no parent and used by all below it. Such a service cannot
-    /// need a service of `session`: it outlives every session.
+    /// One instance for the process, held by the locator that has no parent and used by all below it. Such a service
+    /// cannot need a service of `session`: it outlives every session.
     case process
 
     /// One instance for each locator.

@@ -23,8 +23,8 @@ public struct ServiceRegistryBuilder: Sendable {
     ///
     /// - Parameters:
     ///   - scope: one instance for each locator, or one for the process.
-    ///   - needs: the services that the factory resolves. `freeze` checks declared needs; the others fail when the factory
-    ///     resolves them.
+    ///   - needs: the services that the factory resolves. `freeze` checks declared needs; the others fail when the
+    ///     factory resolves them.
     ///   - make: runs outside every lock, on the thread of the first caller. When it throws, that caller and all that
     ///     waited get the error, and the next `resolve` tries again.
     public mutating func register<Instance: Sendable>(

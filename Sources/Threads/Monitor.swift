@@ -4,8 +4,8 @@ import Glibc
 ///
 /// The owner keeps the state that it guards, and touches it only between ``lock()`` and ``unlock()``.
 ///
-/// `@unchecked Sendable`: the two pointers never change, and what they point to is made for several threads. `deinit` runs
-/// when no thread can wait any more, because a waiting thread holds a reference.
+/// `@unchecked Sendable`: the two pointers never change, and what they point to is made for several threads. `deinit`
+/// runs when no thread can wait any more, because a waiting thread holds a reference.
 package final class Monitor: @unchecked Sendable {
     // On the heap, because both must stay at one address.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

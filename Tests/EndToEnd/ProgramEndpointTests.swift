@@ -1,4 +1,5 @@
 import ConciergeApp
+import HTTPTestClient
 import JSONDocument
 import Support
 import Testing

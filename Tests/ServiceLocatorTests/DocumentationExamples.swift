@@ -2,8 +2,8 @@ import ServiceLocator
 import Synchronization
 import Testing
 
-// The examples of docs/service-locator.md, compiled and run. The text between the markers is the text of the page; a test
-// compares the two.
+// The examples of docs/service-locator.md, compiled and run. The text between the markers is the text of the page; a
+// test compares the two.
 
 // snippet: cart
 final class Cart: Service {

@@ -366,7 +366,7 @@ import Testing
         )
         let profile = try catalog.service(named: "profile")
         func write(_ session: Session) async throws -> ServiceETag {
-            try await session.perform(.init(.put(["name": "Ada"]), on: profile, condition: .none), by: .client).etag
+            try await session.perform([.init(.put(["name": "Ada"]), on: profile, condition: .none)])[0].etag
         }
         func step(_ session: Session) async throws -> UInt64 {
             try await session.send("again", toJourney: "main").view.step

@@ -1,7 +1,8 @@
 import ConciergeApp
 import Glibc
 
-/// A temporary directory with the given files, by their paths in it, removed with everything in it when `body` ends, also when it throws.
+/// A temporary directory with the given files, by their paths in it, removed with everything in it when `body` ends,
+/// also when it throws.
 ///
 /// - Parameter parent: where it is made.
 package func withFolder<Result>(

@@ -1,5 +1,6 @@
 import ConciergeApp
 import Glibc
+import JSONDocument
 import Testing
 
 /// A log that goes to a file without a name, and what is in there.
@@ -27,6 +28,18 @@ package final class LogFile: Sendable {
             guard count > 0 else { break }
             bytes += buffer[..<count]
         }
-        return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+        return bytes.logLines
+    }
+
+    /// Its lines, read as JSON.
+    package func documents() throws -> [JSONDocument] { try lines().map { try JSONDocument(parsing: $0) } }
+}
+
+extension [UInt8] {
+    /// The lines of a log. A rest after the last line break is half a line, and not JSON.
+    package var logLines: [String] {
+        var lines = split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        return lines.map { String(decoding: $0, as: UTF8.self) }
     }
 }

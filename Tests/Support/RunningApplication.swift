@@ -33,7 +33,8 @@ package struct RunningApplication: Sendable {
 ///
 /// - Parameters:
 ///   - flows: the texts of flow files.
-///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in memory.
+///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in
+///     memory.
 ///   - store: the one that the configuration names when nil.
 ///   - log: where the log goes; nowhere when nil.
 package func withApplication<Result: Sendable>(

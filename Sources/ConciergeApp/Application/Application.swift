@@ -111,8 +111,8 @@ package actor Application {
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
     }
 
-    /// Drains and stops: requests in progress are answered, then the listeners and the sweepers end. The admin listener ends
-    /// last, so that an operator can watch.
+    /// Drains and stops: requests in progress are answered, then the listeners and the sweepers end. The admin listener
+    /// ends last, so that an operator can watch.
     package func stop() async {
         guard let running else { return }
         self.running = nil

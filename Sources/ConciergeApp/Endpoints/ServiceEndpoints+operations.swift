@@ -28,7 +28,7 @@ extension ServiceEndpoints {
             summary: "Changes the state with a merge patch or a JSON Patch",
             parameters: [.ifMatch, .ifNoneMatch, .prefer],
             body: APIBody(contents: [
-                (RequestBody.mergePatch, .mergePatch), (RequestBody.jsonPatch, .jsonPatch),
+                (RequestBody.mergePatch, .mergePatch), (RequestBody.jsonPatch, nil),
                 (RequestBody.json, .mergePatch),
             ]),
             answers: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],

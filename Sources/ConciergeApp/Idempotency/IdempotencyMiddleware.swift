@@ -51,15 +51,11 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         to request: HTTPRequest, of scope: IdempotencyScope, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
-        switch store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request)) {
-        case .proceed(let ticket): return try .transforming(request, next) { try finish(ticket, request, $0) }
-        case .replay(var response):
-            response.nameInProblem(request.id.text)
-            response.fields[.idempotencyReplayed] = "true"
-            return .response(response)
-        case .mismatch: throw HTTPError.idempotencyKeyReused
-        case .inProgress: throw HTTPError.requestInProgress
+        let decision = store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request))
+        if case .proceed(let ticket) = decision {
+            return try .transforming(request, next) { try finish(ticket, request, $0) }
         }
+        return .response(try decision.replay(to: request))
     }
 
     /// Keeps the response of the first request. An error is kept as its response.
@@ -79,8 +75,23 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     }
 }
 
+extension IdempotencyStore.Decision {
+    /// The response of the first request with the key, marked as replayed. A problem in it names this request.
+    /// - Throws: `HTTPError` when there is no such response.
+    func replay(to request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
+        switch self {
+        case .replay(var response):
+            response.nameInProblem(request.id.text)
+            response.fields[.idempotencyReplayed] = "true"
+            return response
+        case .mismatch: throw HTTPError.idempotencyKeyReused
+        case .inProgress, .proceed: throw HTTPError.requestInProgress
+        }
+    }
+}
+
 extension HTTPError {
-    static let idempotencyKeyReused = HTTPError(
+    fileprivate static let idempotencyKeyReused = HTTPError(
         .unprocessableContent, code: "idempotency_key_reused",
         detail: "This Idempotency-Key was first sent with another request. Another request needs another key.")
     static let requestInProgress = HTTPError(

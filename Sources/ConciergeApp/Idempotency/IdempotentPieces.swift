@@ -41,21 +41,10 @@ struct IdempotentPieces: Sendable {
                 // The client has disconnected.
                 throw HTTPError.requestInProgress
             }
-            return try replay(body.fingerprint(), key)
-        }
-    }
-
-    private func replay(_ fingerprint: IdempotencyFingerprint, _ key: IdempotencyKey) throws -> HTTPResponse {
-        switch store.begin(scope: scope, key: key, fingerprint: fingerprint) {
-        case .replay(var response):
-            response.fields[.idempotencyReplayed] = "true"
-            return response
-        case .mismatch: throw HTTPError.idempotencyKeyReused
-        case .inProgress: throw HTTPError.requestInProgress
-        case .proceed(let ticket):
+            let decision = store.begin(scope: scope, key: key, fingerprint: body.fingerprint())
             // The entry was dropped just now, and the body is gone.
-            store.abandon(ticket)
-            throw HTTPError.requestInProgress
+            if case .proceed(let ticket) = decision { store.abandon(ticket) }
+            return try decision.replay(to: request)
         }
     }
 }

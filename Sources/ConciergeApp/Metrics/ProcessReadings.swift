@@ -16,7 +16,8 @@ enum ProcessReadings {
     /// In seconds since 1970; now without `/proc`.
     static func startTime() -> Double {
         let now = seconds(CLOCK_REALTIME)
-        // proc(5): the second field, a name in brackets, may hold spaces; the 22nd is in ticks since the machine booted.
+        // proc(5): the second field, a name in brackets, may hold spaces; the 22nd counts ticks since
+        // the machine booted.
         let stat = read("/proc/self/stat")
         guard let bracket = stat.lastIndex(of: UInt8(ascii: ")")) else { return now }
         let fields = stat[bracket...].split(separator: UInt8(ascii: " "))

@@ -77,8 +77,8 @@ package enum APIListener: String, Sendable, CaseIterable {
 
 /// The body of a request.
 struct APIBody: Sendable {
-    /// By media type.
-    let contents: [(mediaType: String, schema: APISchema)]
+    /// By media type. Without a schema: a JSON Patch.
+    let contents: [(mediaType: String, schema: APISchema?)]
     var isRequired = true
 
     static func json(_ schema: APISchema, isRequired: Bool = true) -> APIBody {
@@ -91,7 +91,7 @@ struct APIAnswer: Sendable {
     let status: HTTPStatus
     let meaning: String
     /// By media type; none for a response without a body.
-    var contents: [(mediaType: String, schema: APISchema)] = []
+    var contents: [(mediaType: String, schema: APISchema?)] = []
     var headers: [APIHeader] = []
 
     static func json(

@@ -45,7 +45,6 @@ extension APISchema {
         case .user: Self.state(of: "user")
         case .mergePatch:
             ["description": "RFC 7396: a member replaces the member of its name, null removes it.", "type": "object"]
-        case .jsonPatch: Self.jsonPatchDocument
         case .transaction: Self.transactionDocument
         case .transactionResults:
             Self.object([
@@ -165,17 +164,6 @@ extension APISchema {
         return JSONDocument(members: members)
     }
 
-    private static let jsonPatchDocument: JSONDocument = [
-        "description": "RFC 6902.", "type": "array",
-        "items": [
-            "type": "object", "required": ["op", "path"],
-            "properties": [
-                "op": ["type": "string", "enum": ["add", "remove", "replace", "move", "copy", "test"]],
-                "path": ["type": "string"], "from": ["type": "string"], "value": [:],
-            ],
-        ],
-    ]
-
     private static let transactionDocument = closedObject([
         "operations": [
             "type": "array", "minItems": 1, "maxItems": JSONDocument(TransactionEndpoint.maximumOperations),
@@ -185,7 +173,7 @@ extension APISchema {
                     "service": ["type": "string"],
                     "value": [
                         "description":
-                            "For put the state; for patch a merge patch (an object) or a JSON Patch (an array)."
+                            "For put the state; for patch a merge patch (RFC 7396: an object) or a JSON Patch (RFC 6902: an array)."
                     ],
                     "if_match": [
                         "type": "string", "description": "An entity tag, with its quotes or without, or `*`.",
@@ -283,7 +271,7 @@ extension APISchema {
         ],
         "store": object(
             [
-                "kind": ["type": "string", "enum": ["memory", "sqlite"]],
+                "kind": ["type": "string", "enum": JSONDocument(Configuration.Store.schemes.map { JSONDocument($0) })],
                 "durability": [
                     "type": "string", "enum": ["commit", "interval", "none"],
                     "description": """

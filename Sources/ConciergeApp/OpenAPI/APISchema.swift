@@ -21,7 +21,6 @@ enum APISchema: String, Sendable, CaseIterable {
     case quote = "Quote"
     case user = "User"
     case mergePatch = "MergePatch"
-    case jsonPatch = "JSONPatch"
     case transaction = "Transaction"
     case transactionResults = "TransactionResults"
     // Flows and journeys.

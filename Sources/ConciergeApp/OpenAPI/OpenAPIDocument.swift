@@ -126,7 +126,7 @@ struct OpenAPIDocument {
         }
     }
 
-    private static let problem = [(mediaType: "application/problem+json", schema: APISchema.problem)]
+    private static let problem: [(mediaType: String, schema: APISchema?)] = [("application/problem+json", .problem)]
 
     /// Short, because it is a part of every operation; `GET /problems/{code}` has more.
     private func explanation(of kind: ProblemKind) -> String { "`\(kind.code)`: \(kind.title)." }
@@ -228,19 +228,19 @@ extension JSONWriter {
     }
 
     /// Bodies by their media types; nothing without any.
-    mutating func contents(_ contents: [(mediaType: String, schema: APISchema)]) {
+    mutating func contents(_ contents: [(mediaType: String, schema: APISchema?)]) {
         guard !contents.isEmpty else { return }
         object("content") { json in
             for (mediaType, schema) in contents {
                 json.object(mediaType) { json in
-                    // Clients of openapi-python-client fail on an array among several types of a body, and leave out a
-                    // type without a schema.
-                    if schema == .jsonPatch {
-                        json.name("example")
-                        json.document([["op": "replace", "path": "/name", "value": "Ada"]])
-                    } else {
+                    if let schema {
                         json.name("schema")
                         json.reference("schemas", schema.rawValue)
+                    } else {
+                        // Clients of openapi-python-client fail on an array among several types of a body, and leave
+                        // out a type without a schema. So JSON Patch has an example only.
+                        json.name("example")
+                        json.document([["op": "replace", "path": "/name", "value": "Ada"]])
                     }
                 }
             }

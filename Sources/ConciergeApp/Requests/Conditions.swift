@@ -20,37 +20,44 @@ enum Conditions {
         var isCurrent = false
         request.fields.lend(.ifNoneMatch) { isCurrent = current.isWritten($0) }
         if count == 1, isCurrent { return true }
-        return switch try tags(request, .ifNoneMatch, isWeak: true) {
-        case nil: false
-        case .any: true
-        case .oneOf(let tags): tags.contains(current)
-        }
-    }
-
-    /// Checks `If-Match` of a GET, which is rare.
-    static func checkRead(_ request: HTTPRequest, service: String, _ current: ServiceETag) throws {
-        guard request.fields.contains(.ifMatch) else { return }
-        guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
-        throw SessionError.preconditionFailed(service: service, current: current)
+        return try isNotModified(request) { ServiceETag(opaque: $0) == current }
     }
 
     /// Whether a GET of something other than a service's state gets 304.
     /// - Parameter current: the whole entity tag, with its quotes.
     static func isNotModified(_ request: HTTPRequest, _ current: String) throws(Problem) -> Bool {
         if case .one(let tag) = request.fields.only(.ifNoneMatch), tag.elementsEqual(current.utf8) { return true }
-        let list = try EntityTagList(request, .ifNoneMatch) { opaque, _ in "\"\(opaque)\"" == current ? opaque : nil }
-        return switch list {
+        return try isNotModified(request) { "\"\($0)\"" == current }
+    }
+
+    private static func isNotModified(
+        _ request: HTTPRequest, _ isCurrent: (_ opaque: String) -> Bool
+    ) throws(Problem) -> Bool {
+        switch try EntityTagList(request, .ifNoneMatch, { opaque, _ in isCurrent(opaque) ? opaque : nil }) {
         case nil: false
         case .any: true
         case .oneOf(let matching): !matching.isEmpty
         }
     }
 
+    /// Checks `If-Match` of a GET of a service, which is rare.
+    static func checkRead(_ request: HTTPRequest, service: String, _ current: ServiceETag) throws {
+        if try isOtherVersion(request, current) {
+            throw SessionError.preconditionFailed(service: service, current: current)
+        }
+    }
+
     /// Checks `If-Match` of a GET of a journey.
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
-        guard request.fields.contains(.ifMatch) else { return }
-        guard case .oneOf(let tags) = try tags(request, .ifMatch), !tags.contains(current) else { return }
-        throw JourneyError.preconditionFailed(current: current.revision)
+        if try isOtherVersion(request, current) { throw JourneyError.preconditionFailed(current: current.revision) }
+    }
+
+    /// Whether `If-Match` is there and does not name the current version.
+    private static func isOtherVersion(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
+        guard request.fields.contains(.ifMatch), case .oneOf(let tags) = try tags(request, .ifMatch) else {
+            return false
+        }
+        return !tags.contains(current)
     }
 
     private static func tags(

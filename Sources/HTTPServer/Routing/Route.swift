@@ -4,6 +4,7 @@ public typealias HTTPHandler = @Sendable (HTTPRequest) throws -> HTTPOutcome
 
 /// The outcome of a handler.
 public enum HTTPOutcome: Sendable {
+    /// The response, made without waiting for anything.
     case response(HTTPResponse)
     /// Something else, such as a disk, has to work first and calls back. The server calls the function at once.
     case deferred(@Sendable (consuming HTTPResponder) -> Void)
@@ -56,6 +57,7 @@ public typealias AllowRule = @Sendable (HTTPRequest) throws -> String?
 /// Wraps the handlers of a group of routes. Middleware may respond itself, change the request, or transform the
 /// response (``HTTPOutcome/transforming(_:_:_:)``). `freeze()` applies it, so a request walks no list.
 public protocol HTTPMiddleware: Sendable {
+    /// Responds to a request of the group; `next` is the handler, inside the middleware that was added after this.
     func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome
 }
 

@@ -56,8 +56,8 @@ final class Exchange: @unchecked Sendable {
         }
     }
 
-    /// Has the response made on the worker's thread: at once when that is the calling one, inside the call that handed the
-    /// request over.
+    /// Has the response made on the worker's thread: at once when that is the calling one, inside the call that handed
+    /// the request over.
     func complete(_ make: @escaping @Sendable () throws -> HTTPResponse) {
         if pthread_equal(thread, pthread_self()) != 0, state.withLock(\.isRunning) { return finish(by: make) }
         core.executors[request.worker].run(.response(self, make))

@@ -10,15 +10,15 @@ import Synchronization
 /// })
 /// ```
 ///
-/// A responder that is dropped responds with an error, 500, and so does its completion. If a response comes neither way,
-/// the client waits until the deadline, and gets 504.
+/// A responder that is dropped responds with an error, 500, and so does its completion. If a response comes neither
+/// way, the client waits until the deadline, and gets 504.
 public struct HTTPResponder: ~Copyable, Sendable {
     private let response: DeferredResponse
 
     init(_ exchange: Exchange) { response = DeferredResponse(exchange) }
 
-    /// - Parameter make: makes the response, or throws the error that becomes it. It is called on the thread that read the
-    ///   request, also when the client has gone or the deadline came first; the response has no effect then.
+    /// - Parameter make: makes the response, or throws the error that becomes it. It is called on the thread that read
+    ///   the request, also when the client has gone or the deadline came first; the response has no effect then.
     public consuming func respond(_ make: @escaping @Sendable () throws -> HTTPResponse) { response.complete(make) }
 
     /// The same for a function that calls back with a result.

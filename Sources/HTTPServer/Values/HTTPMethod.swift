@@ -2,7 +2,9 @@ import Glibc
 
 /// A request method, RFC 9110, section 9. Case matters: `get` is not `GET`.
 public enum HTTPMethod: Hashable, Sendable {
+    /// The methods of RFC 9110, and PATCH of RFC 5789.
     case get, head, post, put, patch, delete, options, trace, connect
+    /// Any other method, by its name.
     case other(String)
 
     /// The method with that name. Names are case-sensitive (RFC 9110, section 9.1).

@@ -35,8 +35,11 @@ public struct HTTPRequestFields: Sendable {
 
     /// The occurrences of a field that may be sent once.
     public enum Single: Sendable {
+        /// The request does not have the field.
         case none
+        /// The value of the one field.
         case one(ArraySlice<UInt8>)
+        /// The field is repeated, which its user has to refuse.
         case several
     }
 

@@ -4,8 +4,8 @@ extension JSONDocument {
     /// Parses UTF-8 text strictly: RFC 8259 as narrowed by I-JSON (RFC 7493).
     ///
     /// Beyond the grammar, this refuses a member name that occurs twice in an object, a byte order mark, bytes that are
-    /// not UTF-8, an escaped surrogate without its partner, more than 64 levels of nesting, and numbers beyond a double.
-    /// Integers beyond 64 bits become doubles, and lose digits.
+    /// not UTF-8, an escaped surrogate without its partner, more than 64 levels of nesting, and numbers beyond a
+    /// double. Integers beyond 64 bits become doubles, and lose digits.
     ///
     /// - Parameter comments: Whether `//` and `/* */` may stand where white space may, as in configuration files.
     /// - Throws: `JSONParseError`, with the place.

@@ -4,7 +4,9 @@ import CJSON
 public struct JSONParseError: Error, Equatable, Sendable {
     /// What is wrong with the text.
     public enum Code: Sendable, Equatable {
+        /// The text is JSON, but not of the kind that is accepted; or there is nothing, or not UTF-8.
         case empty, byteOrderMark, nulByte, invalidUTF8, loneSurrogate, duplicateMember, tooDeep, numberTooLarge
+        /// The text does not follow the grammar, ends too early or goes on after its value; or memory ran out.
         case trailingText, unexpectedEnd, syntax, outOfMemory
     }
 

@@ -13,8 +13,8 @@ import CJSON
 /// ```
 ///
 /// The parser checks the whole text first, so that only JSON is read. Reading never traps: it throws where the text has
-/// something else than the caller asks for. Use `JSONDocument.init(parsing:comments:)` for text from outside, which also
-/// says what is wrong.
+/// something else than the caller asks for. Use `JSONDocument.init(parsing:comments:)` for text from outside, which
+/// also says what is wrong.
 package struct JSONReader: Sendable {
     private let bytes: [UInt8]
     private let tokens: JSONTokens

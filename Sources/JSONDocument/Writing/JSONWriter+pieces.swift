@@ -1,8 +1,8 @@
 import CJSON
 import Glibc
 
-/// Constant text with its brackets, names, colons and commas, followed by a value, in one append: for hot paths. Here the
-/// caller writes the commas.
+/// Constant text with its brackets, names, colons and commas, followed by a value, in one append: for hot paths. Here
+/// the caller writes the commas.
 ///
 /// ```swift
 /// writer.beginObject()

@@ -139,8 +139,8 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Whether no byte is a quotation mark, a backslash or below a space. Looks at eight bytes at a time: a byte is below
-    /// `n` when subtracting `n` from it borrows, which shows in its highest bit, unless that was set before.
+    /// Whether no byte is a quotation mark, a backslash or below a space. Looks at eight bytes at a time: a byte is
+    /// below `n` when subtracting `n` from it borrows, which shows in its highest bit, unless that was set before.
     static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let bytes = UnsafeRawBufferPointer(text)
         var place = 0

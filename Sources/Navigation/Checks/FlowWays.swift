@@ -1,5 +1,5 @@
-/// Which states lead to which, whatever the guards. Linear in the size of the flow and without recursion: a flow may have
-/// 10,000 screens in a row.
+/// Which states lead to which, whatever the guards. Linear in the size of the flow and without recursion: a flow may
+/// have 10,000 screens in a row.
 struct FlowWays {
     private let flow: FlowDefinition
     /// The states that each state leads to by itself, without the events of the flow.
@@ -100,8 +100,8 @@ struct FlowWays {
         return next.indices.filter { isPeeled[$0] }
     }
 
-    /// Removes nodes that lead nowhere, then nodes that lead only to removed ones, and so on; true for removed nodes. The
-    /// rest leads to a circle.
+    /// Removes nodes that lead nowhere, then nodes that lead only to removed ones, and so on; true for removed nodes.
+    /// The rest leads to a circle.
     static func peeled(_ next: [[Int]], _ previous: [[Int]]) -> [Bool] {
         var left = next.map(\.count)
         var isPeeled = left.map { $0 == 0 }

@@ -2,8 +2,8 @@ import JSONDocument
 
 /// Finds paths that a JSON Schema certainly forbids.
 ///
-/// It only understands plain keywords: `properties`, `additionalProperties`, `items`, `type` and local `$ref`. A path that
-/// it forbids is forbidden; a path that it allows may be forbidden by other keywords.
+/// It only understands plain keywords: `properties`, `additionalProperties`, `items`, `type` and local `$ref`. A path
+/// that it forbids is forbidden; a path that it allows may be forbidden by other keywords.
 struct SchemaRoom {
     private let schema: JSONDocument
 

@@ -5,8 +5,8 @@ final class PreparedScreen: Sendable {
     let text: ScreenText
     /// ``Screen/requires``.
     let requires: Requirement
-    /// When these documents all fit, every event of the screen and of its flow is possible. Nil when that depends on more:
-    /// on the data of an event, on the stack, on a guard of another kind.
+    /// When these documents all fit, every event of the screen and of its flow is possible. Nil when that depends on
+    /// more: on the data of an event, on the stack, on a guard of another kind.
     let eventShapes: [ServiceShape]?
 
     /// More different shapes are not worth comparing with each other.

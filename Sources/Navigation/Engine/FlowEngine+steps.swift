@@ -183,8 +183,8 @@ extension StepRun {
         isLenient = false
     }
 
-    /// Starts a new version from its initial state, with the input of the journey. No `exit` of the old version runs, so
-    /// the services keep their state.
+    /// Starts a new version from its initial state, with the input of the journey. No `exit` of the old version runs,
+    /// so the services keep their state.
     mutating func startOver(_ flow: FlowDefinition) throws(JourneyRefusal) {
         let input = journey.coordinators.first?.input ?? .emptyObject
         if let rule = flow.input, !rule.accepts(input) {

@@ -131,8 +131,8 @@ extension FlowEngine {
 }
 
 extension StepRun {
-    /// Moves coordinators to newer versions. Their screens stay on the stack, renamed where the migration says so, and are
-    /// neither left nor entered.
+    /// Moves coordinators to newer versions. Their screens stay on the stack, renamed where the migration says so, and
+    /// are neither left nor entered.
     mutating func migrate(_ moves: [VersionMove]) throws(JourneyRefusal) {
         for move in moves {
             guard let newest = move.hops.last?.flow,

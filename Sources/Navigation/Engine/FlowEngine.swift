@@ -1,8 +1,8 @@
 import JSONDocument
 
 /// Runs journeys: each function takes one ``Journey`` and the documents of the session's services, and returns the next
-/// journey as a ``Step``, or throws a ``JourneyRefusal``. It stores nothing. The caller passes the time, in milliseconds
-/// since 1970.
+/// journey as a ``Step``, or throws a ``JourneyRefusal``. It stores nothing. The caller passes the time, in
+/// milliseconds since 1970.
 ///
 /// ```swift
 /// let engine = FlowEngine(catalog: catalog)
@@ -14,16 +14,16 @@ import JSONDocument
 /// ## The order of effects
 /// A step has its effects in this order, all of them or none:
 ///
-/// 1. The rule for the event is found: the screen's own, else the nearest flow's. The event's data is checked. The first
-///    transition whose guard holds is taken.
+/// 1. The rule for the event is found: the screen's own, else the nearest flow's. The event's data is checked. The
+///    first transition whose guard holds is taken.
 /// 2. When the transition moves, the `exit` of the top screen runs.
 /// 3. The actions of the transition run.
-/// 4. The stack moves. On the way run, in the order in which the journey reaches them: the actions of each branch that a
-///    choice takes; for each child flow that starts, its input and then its `entry`; for each `final`, its output, then
-///    the `exit` of the flow and of all flows that it had started, children before parents, and then the parent's `done`
-///    transition with its actions, which may lead on.
-/// 5. Children that have lost their last frame are released: their flow's `exit` runs, then the parent's `done.abandoned`.
-///    Its target counts only when the move itself had none.
+/// 4. The stack moves. On the way run, in the order in which the journey reaches them: the actions of each branch that
+///    a choice takes; for each child flow that starts, its input and then its `entry`; for each `final`, its output,
+///    then the `exit` of the flow and of all flows that it had started, children before parents, and then the parent's
+///    `done` transition with its actions, which may lead on.
+/// 5. Children that have lost their last frame are released: their flow's `exit` runs, then the parent's
+///    `done.abandoned`. Its target counts only when the move itself had none.
 /// 6. When another screen is on top than before, or the top screen was left on the way, its `requires` are tested, then
 ///    its `entry` runs. A screen that was uncovered and whose `requires` do not hold is skipped instead.
 /// 7. Each service that was written is checked against its schema.

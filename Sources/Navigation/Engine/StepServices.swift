@@ -131,8 +131,8 @@ public struct GuardMemory: Sendable {
         let isAccepted: Bool
     }
 
-    /// More than a step asks. Few enough to be searched quickly by a caller that asks very many things once, such as the
-    /// search for a way through a large flow.
+    /// More than a step asks. Few enough to be searched quickly by a caller that asks very many things once, such as
+    /// the search for a way through a large flow.
     private static let maximumAnswers = 16
 
     private(set) var answers: [Answer] = []

@@ -58,8 +58,8 @@ extension FlowGraph {
 
     /// Text with Mermaid's entities (`#35;`) for all characters that may have a meaning.
     ///
-    /// Labels are parsed as Mermaid, as Markdown and as HTML. Each gives a meaning to much of the punctuation, some only at
-    /// the beginning of a line. So this lists the harmless characters.
+    /// Labels are parsed as Mermaid, as Markdown and as HTML. Each gives a meaning to much of the punctuation, some
+    /// only at the beginning of a line. So this lists the harmless characters.
     private static func mermaidText(_ text: String) -> String {
         let scalars = Array(text.unicodeScalars)
         var escaped = ""

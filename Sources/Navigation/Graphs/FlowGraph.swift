@@ -6,10 +6,11 @@
 /// graph.graphviz  // text/vnd.graphviz, which the `dot` tool draws
 /// ```
 ///
-/// Both have the same content. All transitions from one state to another are one arrow, which has a line for each, as in a
-/// state chart: `event [guard]`, then marks, which the legend explains, and the verb, unless it is `push`. A transition
-/// without a target, which stays or goes back, is a line in its node. So are the transitions of a screen that lead back to
-/// many others, such as the change links of a summary. The events of the flow start at a node that stands for any screen.
+/// Both have the same content. All transitions from one state to another are one arrow, which has a line for each, as
+/// in a state chart: `event [guard]`, then marks, which the legend explains, and the verb, unless it is `push`. A
+/// transition without a target, which stays or goes back, is a line in its node. So are the transitions of a screen
+/// that lead back to many others, such as the change links of a summary. The events of the flow start at a node that
+/// stands for any screen.
 public struct FlowGraph: Sendable {
     let title: String
     let nodes: [GraphNode]

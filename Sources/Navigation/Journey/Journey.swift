@@ -2,8 +2,8 @@ import JSONDocument
 
 /// A running flow of one session, as a value: its position, and everything that is needed to continue.
 ///
-/// A journey names states by their ids and does not contain definitions, so it can be read, listed and stored on its own.
-/// ``FlowEngine`` makes journeys, and makes the next one from each.
+/// A journey names states by their ids and does not contain definitions, so it can be read, listed and stored on its
+/// own. ``FlowEngine`` makes journeys, and makes the next one from each.
 public struct Journey: Sendable, Equatable {
     /// The name of the journey, unique in its session.
     public let id: String
@@ -31,8 +31,8 @@ public struct Journey: Sendable, Equatable {
     public internal(set) var enteredAt: Int64
     /// When the journey expires unless it moves; nil: never.
     public internal(set) var expiresAt: Int64?
-    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child or
-    /// the screen reaches its time limit.
+    /// When ``FlowEngine/advance(_:services:now:)`` has something to do unless the journey moves: the journey, a child
+    /// or the screen reaches its time limit.
     public internal(set) var dueAt: Int64?
 }
 
@@ -50,8 +50,8 @@ extension Journey {
     /// The top frame, whose screen the client draws.
     public var top: Frame? { frames.last }
 
-    /// Whether the coordinators are a tree, parents first. A stored journey may come from another installation, and code
-    /// that follows parents must not run in a circle.
+    /// Whether the coordinators are a tree, parents first. A stored journey may come from another installation, and
+    /// code that follows parents must not run in a circle.
     var isSound: Bool {
         var last = -1
         for coordinator in coordinators {

@@ -38,7 +38,8 @@ public final class FlowCatalog: Sendable {
     /// The flow that a coordinator runs. The coordinator may know its index from an earlier step: comparing one name is
     /// cheaper than hashing it.
     ///
-    /// - Parameter place: the index of the coordinator in the list; passing the list is cheaper than copying an element.
+    /// - Parameter place: the index of the coordinator in the list; passing the list is cheaper than copying an
+    ///   element.
     func flow(of coordinators: [Coordinator], at place: Int) -> FlowDefinition? {
         if let known = self.place(of: coordinators, at: place) { return flows[known] }
         return flow(coordinators[place].flow, version: coordinators[place].version)

@@ -9,8 +9,8 @@ extension FlowReader {
             FlowProblem(file: file, pointer: place.description, code: code, message: message, guess: guess))
     }
 
-    /// The name that was probably meant. Each guess compares with every known name, and a large flow may have thousands of
-    /// names and of mistakes; ``patience`` bounds that.
+    /// The name that was probably meant. Each guess compares with every known name, and a large flow may have thousands
+    /// of names and of mistakes; ``patience`` bounds that.
     mutating func guess(_ written: String, among known: some Collection<String>) -> String? {
         guard known.count <= patience else { return nil }
         patience -= known.count

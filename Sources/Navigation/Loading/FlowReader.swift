@@ -4,7 +4,8 @@ import JSONDocument
 ///
 /// The definition leaves out what is wrong, so that the rest can still be checked.
 ///
-/// To add a key: list it in the allowed keys where its object is read, read it there, and give the definition a property.
+/// To add a key: list it in the allowed keys where its object is read, read it there, and give the definition a
+/// property.
 struct FlowReader {
     let file: String
     let services: ServiceDirectory

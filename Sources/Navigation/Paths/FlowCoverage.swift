@@ -47,7 +47,8 @@ public struct FlowCoverage: Sendable, Equatable {
 
 extension FlowCoverage {
     /// The scripts as JSON, each as `concierge simulate` takes it:
-    /// `{"flow", "version", "scripts": [{"input"?, "events": [{"event", "data"?} or {"wait"}], "takes": […]}], "uncovered"}`.
+    /// `{"flow", "version", "scripts": [{"input"?, "events": [{"event", "data"?} or {"wait"}], "takes": […]}],
+    /// "uncovered"}`.
     public var json: JSONDocument {
         [
             "flow": JSONDocument(flow), "version": JSONDocument(version),

@@ -16,10 +16,10 @@ extension FlowEngine {
 
     /// Moves a journey to a screen on the way that a person could take, as one step.
     ///
-    /// First a way is searched: over events that can be sent without data, guards that hold and screens whose `requires`
-    /// hold, all with the data before the step. Actions on the way do not open anything, because the user has not agreed
-    /// to them. Going back is part of a way wherever the event `back` is accepted. The best way takes the fewest events
-    /// other than `back`, and then the fewest screens.
+    /// First a way is searched: over events that can be sent without data, guards that hold and screens whose
+    /// `requires` hold, all with the data before the step. Actions on the way do not open anything, because the user
+    /// has not agreed to them. Going back is part of a way wherever the event `back` is accepted. The best way takes
+    /// the fewest events other than `back`, and then the fewest screens.
     ///
     /// Then the events of the way are sent, with all effects. Guards and `requires` are tested again, with the data of
     /// that moment. When one is refused, another way is searched, without that event on that screen.

@@ -11,7 +11,8 @@ import JSONDocument
 /// that is accepted, with data made from the event's schema, and `back`, and waiting until something is due. So every
 /// script works. A transition that no script covers is impossible, or needs data or services that could not be made up.
 public struct FlowPaths {
-    /// Usual flows have fewer situations that differ in what is possible; a flow that counts something has no end of them.
+    /// Usual flows have fewer situations that differ in what is possible; a flow that counts something has no end of
+    /// them.
     private static let maximumSituations = 3000
 
     private let flow: FlowDefinition
@@ -51,7 +52,8 @@ public struct FlowPaths {
         var uncovered = places
         var scripts: [FlowScript] = []
         let given = flow.input == nil ? nil : situations.first?.journey.coordinators.first?.input
-        // Long ways first: they also take what shorter ones are for. Of equally long ones, the one with the simplest data.
+        // Long ways first: they also take what shorter ones are for. Of equally long ones, the one with the simplest
+        // data.
         let ends = situations.indices.sorted { situations[$0].depth > situations[$1].depth }
         for last in ends where !uncovered.isDisjoint(with: situations[last].taken) {
             let way = way(to: last, in: situations)

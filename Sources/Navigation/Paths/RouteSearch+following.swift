@@ -1,7 +1,7 @@
 import JSONDocument
 
-/// Follows transitions through choices, child flows and ends, as ``StepRun`` does, but along all alternatives and without
-/// their actions. The stack moves by the same rules: ``StackMove``.
+/// Follows transitions through choices, child flows and ends, as ``StepRun`` does, but along all alternatives and
+/// without their actions. The stack moves by the same rules: ``StackMove``.
 extension RouteSearch {
     mutating func follow(
         _ transition: Transition, of coordinator: Int, on top: Int?, _ obstacle: RouteObstacle?, hops: Int,
@@ -160,8 +160,8 @@ extension RouteSearch {
         return arrival(on: top)
     }
 
-    /// The arrival at a frame that is uncovered because those above it leave. When a child loses its last frame by that, its
-    /// parent may lead elsewhere.
+    /// The arrival at a frame that is uncovered because those above it leave. When a child loses its last frame by
+    /// that, its parent may lead elsewhere.
     mutating func uncovered(_ landing: Int, leaving top: Int) -> [Arrival] {
         let stayed = uncovered(landing)
         for lost in lost(leaving: top, stayed.top) {

@@ -1,9 +1,10 @@
 import JSONDocument
 
-/// The services of a session as a step reads them. `Sessions` implements it over a unit of work, tests over a dictionary.
+/// The services of a session as a step reads them. `Sessions` implements it over a unit of work, tests over a
+/// dictionary.
 ///
-/// The engine only reads. The changes of a step are in ``Step/changes``, in order. The caller applies them together with
-/// storing the journey, or does neither.
+/// The engine only reads. The changes of a step are in ``Step/changes``, in order. The caller applies them together
+/// with storing the journey, or does neither.
 public protocol ServiceDocuments {
     /// The state of a service, or its default when it was never written; nil when there is no such service.
     func document(of service: String) -> JSONDocument?

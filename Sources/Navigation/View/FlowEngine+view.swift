@@ -3,8 +3,8 @@ import JSONDocument
 extension FlowEngine {
     /// The view of a journey.
     ///
-    /// - Parameter memory: of the ``Step`` that made the journey, while the documents of the services are the same: then no
-    ///   guard is tested again.
+    /// - Parameter memory: of the ``Step`` that made the journey, while the documents of the services are the same:
+    ///   then no guard is tested again.
     /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded.
     public func view(
         _ journey: Journey, services: any ServiceDocuments, now: Int64, knowing memory: GuardMemory = GuardMemory()
@@ -121,8 +121,8 @@ extension StepRun {
         }
     }
 
-    /// Writes the tree of coordinators, each with the state of its highest frame; where that is a child's frame, the state
-    /// that started the child.
+    /// Writes the tree of coordinators, each with the state of its highest frame; where that is a child's frame, the
+    /// state that started the child.
     private func writeCoordinators(to json: inout JSONWriter) {
         if journey.coordinators.count == 1, let top = journey.frames.last {
             // The usual case: the journey's own flow is the only one.

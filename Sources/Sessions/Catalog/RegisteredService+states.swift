@@ -16,7 +16,8 @@ extension RegisteredService {
 
     /// Checks a state and returns the bytes to keep.
     ///
-    /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema, ``SessionError/tooLarge(service:limit:)``.
+    /// - Throws: ``SessionError/invalid(_:)`` with every violation of the schema,
+    ///   ``SessionError/tooLarge(service:limit:)``.
     func bytes(of document: JSONDocument, limit: Int) throws(SessionError) -> [UInt8] {
         let (state, violations) = fit(document)
         guard violations.isEmpty else {

@@ -166,8 +166,8 @@ struct JourneyWork {
         for change in step.changes { try make(change) }
         let wasRunning = kept[step.journey.id]?.journey.isActive ?? false
         var entry = kept.keep(KeptJourney(step.journey))
-        // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
-        // was asked for. So a step is never above twice the revision.
+        // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
+        // what was asked for. So a step is never above twice the revision.
         let floor = 2 * pending.base.details.revisionFloor
         if entry.journey.step <= floor {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))

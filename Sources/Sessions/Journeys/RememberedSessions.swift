@@ -1,5 +1,5 @@
-/// The sessions that have a ``JourneyMemory``: so many and no more, however many sessions there are. When one comes that
-/// finds no room, the one that came first loses its own.
+/// The sessions that have a ``JourneyMemory``: so many and no more, however many sessions there are. When one comes
+/// that finds no room, the one that came first loses its own.
 ///
 /// There is no order of use to keep: a session that is still in use when it loses its memory makes itself a new one at
 /// its next event, and comes in as the last.

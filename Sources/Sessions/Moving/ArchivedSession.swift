@@ -33,7 +33,7 @@ package struct ArchivedSession: Sendable {
         let expiresAt = min(line.time("expires_at"), now + environment.settings.lifetime)
         if expiresAt <= createdAt { line.refuse("expires_at", "must be later than created_at") }
         let revision = line.number("revision")
-        if revision == 0 { line.refuse("revision", "must be a number, 1 or more") }
+        if revision == 0 { line.refuse("revision", "must be a positive integer") }
         let floor = line.optionalNumber("revision_floor")
         let labels = Self.labels(&line, environment.settings)
         let retired = Self.retiredTokens(&line)

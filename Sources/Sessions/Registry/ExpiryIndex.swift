@@ -13,9 +13,6 @@ struct ExpiryIndex: Sendable {
 
     var count: Int { heap.count }
 
-    /// The earliest deadline.
-    var earliest: Int64? { heap.first?.deadline }
-
     mutating func insert(_ id: SessionID, deadline: Int64) {
         heap.append(Entry(deadline: deadline, id: id))
         var child = heap.count - 1

@@ -4,8 +4,8 @@
 /// session's lock guards it.
 final class QueuedWork: @unchecked Sendable {
     let session: Session
-    /// Changes a copy of the state, maybe several times, each time another copy. Returns false when it threw, and the copy
-    /// does not count. Nil for a caller that waits until nothing is under way, and keeps the turn until
+    /// Changes a copy of the state, maybe several times, each time another copy. Returns false when it threw, and the
+    /// copy does not count. Nil for a caller that waits until nothing is under way, and keeps the turn until
     /// ``Session/endTurn()``.
     private let change: (@Sendable (inout PendingState) -> Bool)?
     /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.

@@ -7,8 +7,8 @@ extension Session {
     ///
     /// - Parameters:
     ///   - body: changes only the copy that it gets. When it throws, nothing changes.
-    ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take no
-    ///     time.
+    ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take
+    ///     no time.
     func transact<Value: Sendable>(
         _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
     ) {

@@ -117,10 +117,5 @@ final class SessionRegistry: Sendable {
         }
     }
 
-    /// The number of entries in the index, including stale ones.
-    var indexedCount: Int {
-        (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.expiry.count } }
-    }
-
     func place(of id: SessionID) -> Int { Int(truncatingIfNeeded: id.low) & (shards.count - 1) }
 }

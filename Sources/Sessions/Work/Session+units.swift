@@ -45,21 +45,11 @@ extension Session {
         _ operation: ServiceOperation, by caller: ServiceCaller = .client,
         then done: @escaping Completion<ServiceOperation.Outcome>
     ) {
-        transact({ [self] in try outcome(of: operation, by: caller, on: &$0) }, then: done)
-    }
-
-    /// The same, waiting.
-    nonisolated(nonsending) package func perform(
-        _ operation: ServiceOperation, by caller: ServiceCaller = .client
-    ) async throws -> ServiceOperation.Outcome {
-        try await transact { [self] in try outcome(of: operation, by: caller, on: &$0) }
-    }
-
-    private func outcome(
-        of operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
-    ) throws(SessionError) -> ServiceOperation.Outcome {
-        try perform(operation, by: caller, on: &pending)
-        return pending.outcome(of: operation.service)
+        transact(
+            { [self] pending in
+                try perform(operation, by: caller, on: &pending)
+                return pending.outcome(of: operation.service)
+            }, then: done)
     }
 
     private func perform(

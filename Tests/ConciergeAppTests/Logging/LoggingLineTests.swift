@@ -1,12 +1,13 @@
 import ConciergeApp
 import JSONDocument
+import Support
 import Testing
 
 @Suite("Lines of the log")
 struct LoggingLineTests {
     @Test("A line is one JSON object with the time, the level, the event and its fields, in that order")
     func members() throws {
-        let file = try LoggingFile()
+        let file = try LogFile()
         file.log.write(.info, "listening") { line in
             line.add("public", "http://127.0.0.1:8080")
             line.add("port", -1)
@@ -31,7 +32,7 @@ struct LoggingLineTests {
     func levels() throws {
         var settings = Configuration().log
         settings.level = .warning
-        let file = try LoggingFile(settings)
+        let file = try LogFile(settings)
         for level in Configuration.Log.Level.allCases { file.log.write(level, "event") }
         #expect(try file.documents().map { $0[member: "level"]?.string } == ["warning", "error"])
     }
@@ -51,7 +52,7 @@ struct LoggingLineTests {
 
     @Test("No value can break a line or command a terminal, and JSON readers get it back as it was", arguments: nasty)
     func nastyJSON(_ value: String) throws {
-        let file = try LoggingFile()
+        let file = try LogFile()
         file.log.write(.info, "event") { $0.add("value", value) }
         let lines = file.lines()
         try #require(lines.count == 1)
@@ -64,7 +65,7 @@ struct LoggingLineTests {
     func nastyText(_ value: String) throws {
         var settings = Configuration().log
         settings.format = .text
-        let file = try LoggingFile(settings)
+        let file = try LogFile(settings)
         file.log.write(.info, "event") { line in
             line.add("value", value)
             line.add("after", 1)
@@ -84,7 +85,7 @@ struct LoggingLineTests {
     func text() throws {
         var settings = Configuration().log
         settings.format = .text
-        let file = try LoggingFile(settings)
+        let file = try LogFile(settings)
         file.log.write(.info, "listening") { line in
             line.add("public", "http://127.0.0.1:8080")
             line.add("reason", "it is time")
@@ -97,12 +98,12 @@ struct LoggingLineTests {
 
     @Test("A file is no terminal, so the format auto gives JSON there; and a format asked for is kept")
     func automatic() throws {
-        let automatic = try LoggingFile()
+        let automatic = try LogFile()
         automatic.log.write(.info, "x")
         #expect(automatic.lines().first?.hasPrefix("{\"time\":") == true)
         var settings = Configuration().log
         settings.format = .text
-        let text = try LoggingFile(settings)
+        let text = try LogFile(settings)
         text.log.write(.info, "x")
         #expect(text.lines().first?.hasSuffix(" info x") == true)
     }

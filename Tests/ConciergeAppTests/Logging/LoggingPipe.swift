@@ -1,6 +1,8 @@
 import ConciergeApp
 import Glibc
 import HTTPTestClient
+import JSONDocument
+import Support
 import Testing
 
 /// A log that goes to a pipe whose reader takes its time.
@@ -52,4 +54,9 @@ struct LoggingPipe: ~Copyable {
         }
         return try await bytes.logLines
     }
+}
+
+extension JSONDocument {
+    /// The names of its members, which have no order.
+    var names: Set<String> { Set((members ?? []).map(\.name)) }
 }

@@ -3,6 +3,7 @@ import HTTPServer
 import HTTPTestClient
 import JSONDocument
 import Sessions
+import Support
 import Testing
 
 @Suite("Requests in the log")
@@ -28,7 +29,7 @@ struct LoggingRequestTests {
         _ settings: Configuration.Log = Configuration().log, of requests: [String],
         metrics: (String) throws -> Void = { _ in }
     ) async throws -> [String] {
-        let file = try LoggingFile(settings)
+        let file = try LogFile(settings)
         var builder = RouterBuilder()
         builder.on(.get, "/things/{thing}") { _ in HTTPResponse(text: "hello") }
         builder.on(.post, "/mine") { request in

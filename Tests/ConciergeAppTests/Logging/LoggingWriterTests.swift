@@ -2,6 +2,7 @@ import ConciergeApp
 import Glibc
 import HTTPTestClient
 import JSONDocument
+import Support
 import Testing
 
 @Suite("Writing the log", .timeLimit(.minutes(1)))
@@ -63,7 +64,7 @@ struct LoggingWriterTests {
 
     @Test("Lines of many threads stay whole, and each thread's are in its order")
     func threads() async throws {
-        let file = try LoggingFile()
+        let file = try LogFile()
         let log = file.log
         let threads = 8
         let perThread = 2_000

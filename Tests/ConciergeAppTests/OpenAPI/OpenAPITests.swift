@@ -44,6 +44,18 @@ struct OpenAPITests {
         }
     }
 
+    @Test("has no schema that nothing refers to")
+    func schemasAreUsed() throws {
+        var references: Set<String> = []
+        for listener in APIListener.allCases {
+            collectReferences(in: try document(of: listener), into: &references)
+        }
+        // The states of services have no reference, because a path has any of them.
+        for schema in APISchema.allCases where ![.profile, .quote, .user].contains(schema) {
+            #expect(references.contains("#/components/schemas/\(schema.rawValue)"), "\(schema)")
+        }
+    }
+
     @Test("names every kind of problem, and the status of each of them among the answers")
     func namesEveryProblem() throws {
         var statuses: Set<String> = []

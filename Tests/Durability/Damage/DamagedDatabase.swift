@@ -125,8 +125,8 @@ struct DamagedDatabase {
                 refused += 1
             }
         }
-        // All writes to the sessions of a page may be refused, or all that need a new page for a large document: these are
-        // about a third.
+        // All writes to the sessions of a page may be refused, or all that need a new page for a large document: these
+        // are about a third.
         if isReadFirst, shown.count * 5 > files.sessions.count * 4 { #expect(refused * 4 <= some.count * 3, context) }
     }
 }

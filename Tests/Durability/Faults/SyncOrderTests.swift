@@ -38,8 +38,8 @@ struct SyncOrderTests {
         }
     }
 
-    /// The record of a program whose ``ProgramProcess/result()`` has returned: strace holds the program's standard error
-    /// until it has written its last line.
+    /// The record of a program whose ``ProgramProcess/result()`` has returned: strace holds the program's standard
+    /// error until it has written its last line.
     static func lines(of path: String) throws -> [Substring] { try text(of: path).split(separator: "\n") }
 
     static func text(of path: String) throws -> String {

@@ -31,7 +31,16 @@ struct SourceTextTests {
         var count = 0
         for path in try Self.files(below: "Sources/\(module)", ending: ".swift") {
             let lines = try Self.lines(path)
-            for (place, line) in lines.enumerated() where Self.isPublic(line) {
+            // The public enum or protocol around the line: all of its cases or requirements are public.
+            var type: (kind: Substring, indentation: Int)?
+            for (place, line) in lines.enumerated() {
+                let isMember = type.map { Self.isMember(line, of: $0.kind, indentation: $0.indentation + 4) } ?? false
+                if let (_, spaces, kind) = line.firstMatch(of: Self.openType)?.output {
+                    type = (kind, spaces.count)
+                } else if let outer = type, line == String(repeating: " ", count: outer.indentation) + "}" {
+                    type = nil
+                }
+                guard isMember || Self.isPublic(line) else { continue }
                 count += 1
                 let before = lines[..<place].last { !$0.drop { $0 == " " }.hasPrefix("@") } ?? ""
                 #expect(before.drop { $0 == " " }.hasPrefix("///"), "\(path):\(place + 1): \(line)")
@@ -45,6 +54,34 @@ struct SourceTextTests {
         guard line.contains(#/^ *(@[^ ]+ )*public /#) else { return false }
         return !line.contains(
             #/func (==|<|hash\(into)|var (description|debugDescription): String|init\([a-z]+Literal/#)
+    }
+
+    private static var openType: Regex<(Substring, Substring, Substring)> {
+        #/^( *)public (?:indirect )?(enum|protocol) .*\{$/#
+    }
+
+    /// Whether a line declares a case of an enum, or a requirement of a protocol.
+    private static func isMember(_ line: Substring, of kind: Substring, indentation: Int) -> Bool {
+        guard line.prefix(while: { $0 == " " }).count == indentation else { return false }
+        return kind == "enum"
+            ? line.contains(#/^ *(indirect )?case /#)
+            : line.contains(#/^ *((static|mutating) )*(func|var|init|subscript|associatedtype)\b/#)
+    }
+
+    @Test("no comment is longer than 120 columns, but for addresses; in C, no line is")
+    func columns() throws {
+        var count = 0
+        for ending in [".swift", ".c", ".h", ".cpp", ".hpp"] {
+            for path in try Self.files(below: "Sources", ending: ending) {
+                for (place, line) in try Self.lines(path).enumerated() where line.count > 120 {
+                    // The formatter looks after the code in Swift. Neither breaks a text in quotation marks.
+                    let isComment = line.drop { $0 == " " }.hasPrefix("//")
+                    #expect(ending == ".swift" && !isComment || line.contains("://"), "\(path):\(place + 1)")
+                }
+                count += 1
+            }
+        }
+        #expect(count > 200)
     }
 
     @Test("whatever the compiler does not check for data races says why it is safe")

@@ -3,7 +3,8 @@ import HTTPTestClient
 import Support
 import Testing
 
-/// `scripts/setup` with all packages installed, as they are when tests run, and with a toolchain that is not as it should be.
+/// `scripts/setup` with all packages installed, as they are when tests run, and with a toolchain that is not as it
+/// should be.
 @Suite("scripts/setup")
 struct SetupTests {
     static let toolchains: [(swift: String, says: String)] = [

@@ -92,7 +92,8 @@ struct LegalRequestTests {
         try await withServer { server in
             let port = server.port
             try await blocking {
-                // 1.0.1 does not read a chunk's extension right, so the bridge takes it away where it has come as a whole.
+                // 1.0.1 does not read a chunk's extension right, so the bridge takes it away where it has come as a
+                // whole.
                 let isSplit =
                     HostileRequest.isBefore1 || !request.text.contains("\r\n5;") && !request.text.contains("\r\n5 ;")
                 for pieces in isSplit ? [Int.max, 7, 1] : [Int.max] {

@@ -56,7 +56,7 @@ struct ConnectionLimitTests {
     @Test("128 requests that come at once, as many as the library takes of events, are answered at once")
     func manyAtOnce() async throws {
         // Each holds up the one thread, so that the others' requests pile up behind it.
-        let gate = Gate()
+        let gate = ThreadGate()
         try await withServer { _ in
         } routes: { routes in
             routes.addUsualRoutes()

@@ -1,50 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Something that happens once: tests wait for it instead of sleeping.
-final class Event: Sendable {
-    private struct State {
-        var hasHappened = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state = Mutex(State())
-
-    var hasHappened: Bool { state.withLock(\.hasHappened) }
-
-    func happen() {
-        let waiting = state.withLock { state in
-            state.hasHappened = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-
-    /// Returns once it has happened, whether or not the task is cancelled.
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                if !state.hasHappened { state.waiting.append(continuation) }
-                return state.hasHappened
-            }
-            if isOver { continuation.resume() }
-        }
-    }
-
-    /// Waits until the task is cancelled.
-    static func cancellation() async {
-        let event = Event()
-        await withTaskCancellationHandler {
-            await event.wait()
-        } onCancel: {
-            event.happen()
-        }
-    }
-}
-
-/// Holds up the thread that comes to it until it is opened: what no handler should do, and some do.
-final class Gate: Sendable {
+/// Blocks the thread that comes to it until it is opened: what no handler should do, and some do.
+final class ThreadGate: Sendable {
     private let arrived: Semaphore
     private let opened: Semaphore
 

@@ -1,9 +1,10 @@
 import JSONDocument
 import Navigation
 import ServiceLocator
-import Sessions
 import Synchronization
 import Testing
+
+@testable import Sessions
 
 /// Sessions with a clock to move, a store to look into and an ear for what happens.
 struct House {
@@ -91,5 +92,23 @@ final class Ear: SessionObserver {
 
     func changes(of id: SessionID) -> [SessionChange] {
         heard.withLock { $0.filter { $0.0 == id }.map(\.1) }
+    }
+}
+
+extension Session {
+    /// Performs an operation and waits until it is done.
+    func perform(
+        _ operation: ServiceOperation, by caller: ServiceCaller = .client
+    ) async throws -> ServiceOperation.Outcome {
+        try await withCheckedThrowingContinuation { waiting in
+            perform(operation, by: caller) { waiting.resume(with: $0) }
+        }
+    }
+}
+
+extension SessionRegistry {
+    /// The number of entries in the index of deadlines, including stale ones.
+    var indexedCount: Int {
+        (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.expiry.count } }
     }
 }

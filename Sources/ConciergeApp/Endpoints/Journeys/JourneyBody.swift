@@ -15,7 +15,7 @@ struct JourneyBody {
         }
         let document = try RequestBody.read(request)
         self.document = document
-        // When as many are there as are known, there are no others. The members are gone through for who is told of one.
+        // If the body has as many known members as members, it has no others. Otherwise each unknown one is reported.
         let found = known.count { document[member: $0] != nil }
         if document.kind == .object, found == document.count { return }
         _ = try RequestBody.members(of: document, at: "", known: known)
@@ -29,7 +29,7 @@ struct JourneyBody {
         guard let text = value.string, !text.isEmpty else {
             throw Problem(
                 .invalidInput,
-                errors: [InvalidInput(pointer: "/\(name)", detail: "must be a string with something in it")])
+                errors: [InvalidInput(pointer: "/\(name)", detail: "must be a non-empty string")])
         }
         return text
     }
@@ -39,7 +39,7 @@ struct JourneyBody {
         guard let value = self[name] else { return nil }
         guard let number = value.int, number > 0 else {
             throw Problem(
-                .invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "must be a number from 1 on")])
+                .invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "must be a positive integer")])
         }
         return number
     }

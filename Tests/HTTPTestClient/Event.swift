@@ -11,6 +11,8 @@ package final class Event: Sendable {
 
     package init() {}
 
+    package var hasHappened: Bool { state.withLock(\.hasHappened) }
+
     package func happen() {
         let waiting = state.withLock { state in
             state.hasHappened = true
@@ -28,6 +30,16 @@ package final class Event: Sendable {
                 return state.hasHappened
             }
             if isOver { continuation.resume() }
+        }
+    }
+
+    /// Waits until the task is cancelled.
+    package static func cancellation() async {
+        let event = Event()
+        await withTaskCancellationHandler {
+            await event.wait()
+        } onCancel: {
+            event.happen()
         }
     }
 }
