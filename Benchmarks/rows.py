@@ -68,14 +68,7 @@ def row_event(bench):
         if server.command[0] == bench.bare_program:
             # Answers every POST with what it was given for that, whoever asks.
             return lambda seconds: wrk(server, "event", 64, seconds, bench.load_core, TOKENS=any_tokens)
-        tokens = fill(server, 0, 1000, 60)
-        taken = write_tokens(os.path.join(bench.folder, "event.tokens"), tokens)
-
-        def events(seconds):
-            # A run ends in the middle of a round: each begins where all stand on the same page.
-            begin_journeys(server, tokens)
-            return wrk(server, "event", 64, seconds, bench.load_core, TOKENS=taken)
-        return events
+        return events(bench, server)
 
     with bench.ours(words=FLOWS) as ours:
         tokens = fill(ours, 0, 1000, 60)
@@ -84,6 +77,30 @@ def row_event(bench):
     runs = bench.new_servers((lambda: bench.ours(words=FLOWS), prepare),
                              (lambda: bench.bare(words=["--created", view]), prepare))
     bench.compare("event on wizard", runs, 0.45)
+
+
+def events(bench, server, **environment):
+    """A load of events, a function of seconds; the environment is for its script."""
+    tokens = fill(server, 0, 1000, 60)
+    taken = write_tokens(os.path.join(bench.folder, "event.tokens"), tokens)
+
+    def load(seconds):
+        # A run ends in the middle of a round: each begins where all stand on the same page.
+        begin_journeys(server, tokens)
+        return wrk(server, "event", 64, seconds, bench.load_core, TOKENS=taken, **environment)
+    return load
+
+
+def row_eventfields(bench):
+    """an event with an Idempotency-Key, and one with Prefer: return=minimal, against one without; all ours"""
+    def side(**environment):
+        return lambda: bench.ours(words=FLOWS), lambda server: events(bench, server, **environment)
+
+    plain, keyed, minimal = sides(bench.new_servers(side(), side(KEYS="1"), side(PREFER="return=minimal")))
+    for title, some, most in (("Idempotency-Key", keyed, 1.4), ("Prefer: return=minimal", minimal, 1.0)):
+        ratio = some.over(plain, "cpu")
+        bench.add(f"event, {title} over without: server CPU, µs", f"{some['cpu']:.2f}", f"{plain['cpu']:.2f}", ratio,
+                  f"≤ {most:.2f}", ratio <= most)
 
 
 def row_journey(bench):

@@ -1,4 +1,4 @@
-// What libmicrohttpd before 1.0 does not check. With the support of 0.9 this file goes, and what depends on it elsewhere:
+// What libmicrohttpd before 1.0 does not check. With the support of 0.9 this file goes, and in others:
 //
 // - framing.c: the distances in `note_field` and `walk_fields`, and `expected` of `walk`
 // - server.c: `checks_layout`; in `cmhd_daemon_start` the choice by it, and the number of the option

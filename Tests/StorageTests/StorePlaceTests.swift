@@ -46,7 +46,7 @@ struct StorePlaceTests {
     @Test(
         "the maintenance commands refuse paths that are not files, and wait for none",
         arguments: ["/dev/null", "/dev/full", "/", "/tmp/", "F/pipe", "F/missing/"])
-    func upkeep(place: String) throws {
+    func maintenance(place: String) throws {
         let file = try SQLiteFile()
         let pipe = "\(file.folder)/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)

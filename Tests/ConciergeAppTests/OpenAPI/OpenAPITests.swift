@@ -50,7 +50,8 @@ struct OpenAPITests {
         for listener in APIListener.allCases {
             collectReferences(in: try document(of: listener), into: &references)
         }
-        for schema in APISchema.allCases {
+        // The states of services have no reference, because a path has any of them.
+        for schema in APISchema.allCases where ![.profile, .quote, .user].contains(schema) {
             #expect(references.contains("#/components/schemas/\(schema.rawValue)"), "\(schema)")
         }
     }

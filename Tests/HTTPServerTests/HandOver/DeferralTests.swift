@@ -9,18 +9,18 @@ import Testing
 struct DeferralTests {
     private struct Oops: Error {}
 
-    /// A response that is still to be given.
+    /// A response that a test has not completed yet.
     fileprivate struct Deferred: Sendable {
         let path: String
         let done: @Sendable (Result<Make, any Error>) -> Void
 
         typealias Make = @Sendable () throws -> HTTPResponse
 
-        func give(_ make: @escaping Make) { done(.success(make)) }
+        func complete(_ make: @escaping Make) { done(.success(make)) }
     }
 
-    /// The responses that a test has not given yet, in the order in which they were deferred.
-    fileprivate final class Late: Sendable {
+    /// The deferred responses, in the order of their requests.
+    fileprivate final class PendingResponses: Sendable {
         private let answers = Mutex<[Deferred]>([])
         private let count: Int
         private let all = Event()
@@ -63,27 +63,27 @@ struct DeferralTests {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    @Test("is given from any thread, with what its maker says or throws, and the connection goes on")
-    func given() async throws {
-        let late = Late(2)
+    @Test("is completed from any thread, with the response or the error of its closure, and the connection goes on")
+    func completed() async throws {
+        let pending = PendingResponses(2)
         try await withServer { _ in
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.onLate("/late/{what}", late)
+            routes.onDeferred("/deferred/{what}", pending)
         } _: { server in
             let port = server.port
-            let one = try await Self.connection(asking: "/late/good", port)
-            let other = try await Self.connection(asking: "/late/bad", port)
-            for answer in await late.wait() {
-                answer.give {
-                    guard answer.path == "/late/good" else {
+            let one = try await Self.connection(asking: "/deferred/good", port)
+            let other = try await Self.connection(asking: "/deferred/bad", port)
+            for answer in await pending.wait() {
+                answer.complete {
+                    guard answer.path == "/deferred/good" else {
                         throw HTTPError(.conflict, code: "no", detail: "Not now.")
                     }
-                    return HTTPResponse(text: "late")
+                    return HTTPResponse(text: "deferred")
                 }
             }
             try await blocking {
-                #expect(try one.value.readResponse().text == "late")
+                #expect(try one.value.readResponse().text == "deferred")
                 let refusal = try other.value.readResponse()
                 #expect(refusal.status == 409 && refusal.text == "Not now.\n")
                 for connection in [one.value, other.value] {
@@ -94,7 +94,7 @@ struct DeferralTests {
         }
     }
 
-    @Test("may be given before the handler has returned, on its thread or another; one that is dropped is an error")
+    @Test("may be completed before the handler has returned, on its thread or another; one that is dropped is an error")
     func atOnce() async throws {
         try await withServer { _ in
         } routes: { routes in
@@ -158,18 +158,18 @@ struct DeferralTests {
 
     @Test("has its maker called, and nothing else, when nobody is there for it any more", arguments: Obstacle.allCases)
     func nobody(_ obstacle: Obstacle) async throws {
-        let (late, made) = (Late(), Event())
+        let (pending, made) = (PendingResponses(), Event())
         var answers: [Deferred] = []
         let deadline: (inout HTTPServerConfiguration) -> Void = { configuration in
             if obstacle == .deadline { configuration.timeouts.handler = .milliseconds(200) }
         }
         try await withServer(configure: deadline, stopTimeout: .milliseconds(200)) { routes in
             routes.addUsualRoutes()
-            routes.onLate("/late", late)
+            routes.onDeferred("/deferred", pending)
         } _: { server in
             let port = server.port
-            let connection = try await Self.connection(asking: "/late", port)
-            answers = await late.wait()
+            let connection = try await Self.connection(asking: "/deferred", port)
+            answers = await pending.wait()
             switch obstacle {
             case .reset:
                 connection.value.close(withReset: true)
@@ -180,7 +180,7 @@ struct DeferralTests {
             case .stop: return
             }
             for answer in answers {
-                answer.give {
+                answer.complete {
                     made.happen()
                     return HTTPResponse()
                 }
@@ -191,7 +191,7 @@ struct DeferralTests {
         }
         if obstacle == .stop {
             for answer in answers {
-                answer.give {
+                answer.complete {
                     made.happen()
                     return HTTPResponse()
                 }
@@ -207,16 +207,16 @@ struct DeferralTests {
 
     @Test("holds up no other connection: what comes in one piece there is answered in one go")
     func besideOthers() async throws {
-        let late = Late()
+        let pending = PendingResponses()
         let count = 300
         try await withServer { _ in
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.onLate("/late", late)
+            routes.onDeferred("/deferred", pending)
         } _: { server in
             let port = server.port
-            let waiting = try await Self.connection(asking: "/late", port)
-            let answers = await late.wait()
+            let waiting = try await Self.connection(asking: "/deferred", port)
+            let answers = await pending.wait()
             let time = try await blocking {
                 let connection = try RawConnection(port: port)
                 let start = ContinuousClock.now
@@ -228,9 +228,9 @@ struct DeferralTests {
             // With a sleep of the loop for each, of 20 ms, it would be at least six seconds; without, some
             // milliseconds.
             #expect(time < .seconds(3))
-            for answer in answers { answer.give { HTTPResponse(text: "late") } }
+            for answer in answers { answer.complete { HTTPResponse(text: "deferred") } }
             let text = try await blocking { try waiting.value.readResponse().text }
-            #expect(text == "late")
+            #expect(text == "deferred")
         }
     }
 
@@ -238,28 +238,28 @@ struct DeferralTests {
     func many() async throws {
         let count = 700
         Self.raiseDescriptorLimit()
-        let (late, made) = (Late(count), Counter())
+        let (pending, made) = (PendingResponses(count), Counter())
         let all = Event()
         try await withServer { configuration in
             configuration.limits.connections = 2 * count
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.onLate("/late/{n:int}", late)
+            routes.onDeferred("/deferred/{n:int}", pending)
         } _: { server in
             let port = server.port
             let connections = try await blocking {
                 try (0..<count).map { number in
                     let connection = try RawConnection(port: port)
-                    try Self.get("/late/\(number)", on: connection)
+                    try Self.get("/deferred/\(number)", on: connection)
                     return Handed(connection)
                 }
             }
-            let answers = await late.wait()
+            let answers = await pending.wait()
             for (number, connection) in connections.enumerated() where number % 3 == 0 {
                 connection.value.close(withReset: true)
             }
             for answer in answers.shuffled() {
-                answer.give {
+                answer.complete {
                     if made.increment() == count { all.happen() }
                     return HTTPResponse(text: answer.path)
                 }
@@ -267,7 +267,7 @@ struct DeferralTests {
             await all.wait()
             try await blocking {
                 for (number, connection) in connections.enumerated() where number % 3 != 0 {
-                    #expect(try connection.value.readResponse().text == "/late/\(number)")
+                    #expect(try connection.value.readResponse().text == "/deferred/\(number)")
                     try Self.get("/", on: connection.value)
                     #expect(try connection.value.readResponse().text == "ok")
                 }
@@ -278,7 +278,7 @@ struct DeferralTests {
 
 extension RouterBuilder {
     /// A route whose response is deferred.
-    fileprivate mutating func onLate(_ path: String, _ late: DeferralTests.Late) {
-        on(.get, path, handler: { request in .deferred { late.begin(request, $0) } })
+    fileprivate mutating func onDeferred(_ path: String, _ pending: DeferralTests.PendingResponses) {
+        on(.get, path, handler: { request in .deferred { pending.begin(request, $0) } })
     }
 }

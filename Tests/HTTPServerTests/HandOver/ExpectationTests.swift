@@ -12,12 +12,12 @@ struct ExpectationTests {
             }
         }
         routes.on(
-            .put, "/prompt",
+            .put, "/synchronous",
             handler: { request in
                 try check(request)
                 return .response(HTTPResponse(body: try request.body))
             })
-        routes.on(.put, "/later") { request in
+        routes.on(.put, "/asynchronous") { request in
             await Task.yield()
             try check(request)
             return HTTPResponse(body: try request.body)
@@ -30,7 +30,7 @@ struct ExpectationTests {
         }
         routes.on(.put, "/indifferent") { _ in HTTPResponse(text: "no body needed") }
         routes.on(.put, "/large") { _ in HTTPResponse(body: large) }
-        routes.on(.put, "/large-later") { _ in
+        routes.on(.put, "/large-asynchronous") { _ in
             await Task.yield()
             return HTTPResponse(body: large)
         }
@@ -50,7 +50,7 @@ struct ExpectationTests {
         "PUT \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\(fields)\r\n"
     }
 
-    @Test("is asked for its body when that is wanted", arguments: ["/prompt", "/later", "/pieces"])
+    @Test("is asked for its body when that is wanted", arguments: ["/synchronous", "/asynchronous", "/pieces"])
     func isAsked(path: String) async throws {
         let recorder = Recorder()
         try await withServer(observer: recorder, routes: Self.addRoutes) { server in
@@ -73,10 +73,10 @@ struct ExpectationTests {
     @Test(
         "gets the final status before it sends its body",
         arguments: [
-            ("/prompt", "", 401), ("/later", "", 401), ("/pieces", "", 401), ("/nowhere", "", 404),
+            ("/synchronous", "", 401), ("/asynchronous", "", 401), ("/pieces", "", 401), ("/nowhere", "", 404),
             ("/echo", "", 404), ("/indifferent", "", 200),
-            ("/prompt", "Key: right\r\nContent-Encoding: gzip\r\n", 415),
-            ("/later", "Key: right\r\nContent-Range: bytes 0-4/5\r\n", 400),
+            ("/synchronous", "Key: right\r\nContent-Encoding: gzip\r\n", 415),
+            ("/asynchronous", "Key: right\r\nContent-Range: bytes 0-4/5\r\n", 400),
         ])
     func isRefused(path: String, fields: String, status: Int) async throws {
         let recorder = Recorder()
@@ -96,7 +96,7 @@ struct ExpectationTests {
 
     private static let large = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-    @Test("gets a large response whole", arguments: ["/large", "/large-later", "/streamed"])
+    @Test("gets a large response whole", arguments: ["/large", "/large-asynchronous", "/streamed"])
     func isLarge(path: String) async throws {
         try await withServer(routes: Self.addRoutes) { server in
             let port = server.port

@@ -6,9 +6,9 @@ import Support
 import Synchronization
 import Testing
 
-/// A store that commits at once is not waited for, and nobody can tell from the answers.
-@Suite("Writing without waiting")
-struct PromptWritingTests {
+/// Writes of a store that commits within the call are synchronous. Clients see no difference.
+@Suite("Synchronous writes")
+struct SynchronousWritingTests {
     private struct Step: Sendable {
         let method: String
         let path: String
@@ -47,27 +47,27 @@ struct PromptWritingTests {
         Step(method: "GET", path: Paths.current),
     ]
 
-    /// What the answers of both ways have in common: all but what tells requests apart.
-    private static func answers(_ app: RunningApplication) async throws -> [String] {
+    /// The responses of an application, without what differs from request to request.
+    private static func responses(_ app: RunningApplication) async throws -> [String] {
         let client = try await app.newSession().client
-        var answers: [String] = []
+        var responses: [String] = []
         for step in steps {
             let answer = try await client.send(step.method, step.path, json: step.json, fields: step.fields)
             let text = try answer.body.isEmpty ? "" : answer.json.withoutRequestID
-            answers.append("\(step.method) \(step.path): \(answer.status) \(answer["ETag"] ?? "-") \(text)")
+            responses.append("\(step.method) \(step.path): \(answer.status) \(answer["ETag"] ?? "-") \(text)")
         }
-        return answers
+        return responses
     }
 
-    @Test("the answers are the same as those of a store that has to be waited for")
-    func sameAnswers() async throws {
-        let prompt = try await withApplication(store: MemoryStore()) { try await Self.answers($0) }
-        let patient = try await withApplication(store: SteeredStore()) { try await Self.answers($0) }
-        for (one, other) in zip(prompt, patient) { #expect(one == other) }
-        #expect(prompt.count == patient.count)
+    @Test("have the same responses as writes that wait for the store")
+    func sameResponses() async throws {
+        let synchronous = try await withApplication(store: MemoryStore()) { try await Self.responses($0) }
+        let deferred = try await withApplication(store: SteeredStore()) { try await Self.responses($0) }
+        for (one, other) in zip(synchronous, deferred) { #expect(one == other) }
+        #expect(synchronous.count == deferred.count)
     }
 
-    @Test("a store that has to be waited for is asked, also where it turns a write down")
+    @Test("a store that takes time is waited for, also when it refuses a write")
     func steered() async throws {
         let store = SteeredStore()
         try await withApplication(store: store) { app in
