@@ -36,9 +36,13 @@ struct JourneyEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         let body = try JourneyBody(request, known: ["flow", "version", "input", "at"])
         guard let flow = try body.text("flow") else { throw JourneyBody.missing("flow") }
-        let shown = try await session.startJourney(
-            flow: flow, version: try body.number("version"), input: body["input"], at: try body.text("at"))
-        return created(request, shown, in: session)
+        let (version, screen) = (try body.number("version"), try body.text("at"))
+        do {
+            let shown = try await session.startJourney(flow: flow, version: version, input: body["input"], at: screen)
+            return created(request, shown, in: session)
+        } catch let refusal as JourneyRefusal where dressing.translates {
+            throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
+        }
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
