@@ -59,8 +59,10 @@ extension FlowReader {
                 .map { .not($0) }
         case "compare": return readComparison(document, at: place, context)
         case "is":
-            return document[member: "is"].flatMap { readPath($0, at: place.appending("is"), context) }
-                .map { .isTrue($0) }
+            guard let value = document[member: "is"], let path = readPath(value, at: place.appending("is"), context)
+            else { return nil }
+            checkIsTrue(path, at: place.appending("is"), context)
+            return .isTrue(path)
         case "has":
             return document[member: "has"].flatMap { readPath($0, at: place.appending("has"), context) }
                 .map { .has($0) }

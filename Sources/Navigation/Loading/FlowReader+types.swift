@@ -216,6 +216,16 @@ extension FlowReader {
             "\(sides[0].phrase) and \(sides[1].phrase) cannot be compared by \(sign.rawValue), so this never holds")
     }
 
+    /// Reports a path whose value can never be `true`.
+    mutating func checkIsTrue(_ path: DataPath, at place: JSONPointer, _ context: DataContext) {
+        let found = kinds(of: .from(path, default: nil), context)
+        guard !found.isEmpty, !found.contains(.bool) else { return }
+        report(
+            place, .guardNever,
+            "the value at \(path.text) is \(found.phrase), and \"is\" asks for true, so this never holds; that it is there is "
+                + "{\"has\": \"\(path.text)\"}")
+    }
+
     /// Whether the data is not known where the guard is written.
     private func isUnseen(_ path: DataPath, _ context: DataContext) -> Bool {
         if !path.built.isEmpty { return true }

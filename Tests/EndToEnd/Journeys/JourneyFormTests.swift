@@ -8,6 +8,7 @@ struct JourneyFormTests {
     /// A booking, in two languages, with rules over its two dates.
     private static let booking = #"""
         {"id": "booking", "version": 1, "initial": "dates",
+         "input": {"type": "object", "properties": {"guests": {"maximum": 4, "x-say": {"en": "Four at most.", "de": "Höchstens vier."}}}},
          "description": {"en": "Book a room", "de": "Ein Zimmer buchen"},
          "guards": {"open": {"has": "/profile/email", "say": {"en": "Tell us your address first.", "de": "Erst die Adresse, bitte."}},
                     "plain": {"has": "/profile/locale", "say": "Say where you are."}},
@@ -129,6 +130,17 @@ struct JourneyFormTests {
             #expect(try await client.get(journey)[member: "screen"]?[member: "title"] == "When?")
             let list = try await client.get("/v1/sessions/current/journeys", fields: [("Accept-Language", "de")])
             #expect(list.items[0][member: "screen"]?[member: "title"] == "Wann?")
+        }
+    }
+
+    @Test("what is wrong with an input is said in the client's language, too")
+    func inputs() async throws {
+        try await Self.withBooking { client, _ in
+            let refused = try await client.send(
+                "POST", "/v1/sessions/current/journeys", json: #"{"flow": "booking", "input": {"guests": 5}}"#,
+                fields: [("Accept-Language", "de")])
+            #expect(refused.status == 400 && refused["Content-Language"] == "de")
+            #expect(try Self.errors(refused) == ["/input/guests Höchstens vier."])
         }
     }
 

@@ -339,6 +339,9 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
             .guardNever, "/states/a/on/go/guard/compare", severity: .warning,
             screen(#"{"target": "a", "guard": {"compare": ["/quote/text", "==", {"value": 7}]}}"#)),
         .init(
+            .guardNever, "/states/a/on/go/guard/is", severity: .warning,
+            screen(#"{"target": "a", "guard": {"is": "/quote/text"}}"#)),
+        .init(
             .valueNever, "/states/a/on/go/guard/schema/required/0", guess: "/quote/text", severity: .warning,
             screen(#"{"target": "a", "guard": {"service": "quote", "schema": {"required": ["txet"]}}}"#)),
         .init(

@@ -69,8 +69,12 @@ struct JourneyDressing: Sendable {
     ///
     /// - Parameter view: of the journey that it is about.
     func dress(_ problem: Problem, about view: [UInt8], for request: HTTPRequest) -> Problem {
-        guard translates, let view = try? JSONDocument(parsing: view), let texts = texts[Self.flow(of: view)],
-            let language = AcceptedLanguages(request).best(of: texts.languages)
+        guard translates, let view = try? JSONDocument(parsing: view) else { return problem }
+        return dress(problem, ofFlow: Self.flow(of: view), for: request)
+    }
+
+    func dress(_ problem: Problem, ofFlow flow: String, for request: HTTPRequest) -> Problem {
+        guard let texts = texts[flow], let language = AcceptedLanguages(request).best(of: texts.languages)
         else { return problem }
         var fields = problem.fields
         fields.add(.contentLanguage, language)

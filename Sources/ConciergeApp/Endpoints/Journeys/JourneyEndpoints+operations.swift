@@ -3,18 +3,19 @@ extension JourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of the session; starts none",
-            parameters: [.limit, .cursor],
-            answers: [.json("Those that are kept, the oldest first.", .journeyList)], problems: [.invalidInput]),
+            parameters: [.limit, .cursor, .acceptLanguage],
+            answers: [.json("Those that are kept, the oldest first.", .journeyList, headers: [.vary])],
+            problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
-            parameters: [.idempotencyKey], body: .json(.newJourney),
+            parameters: [.acceptLanguage, .idempotencyKey], body: .json(.newJourney),
             answers: [
                 .json(
                     "The journey, at its first screen.", .journey, status: .created,
-                    headers: [.location, .etag, .idempotencyReplayed]),
+                    headers: [.location, .etag, .idempotencyReplayed, .contentLanguage, .vary]),
                 .json(
                     "The journey that runs already, with `resume`.", .journey,
-                    headers: [.etag, .idempotencyReplayed]),
+                    headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]),
             ],
             problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
         APIOperation(
@@ -30,12 +31,13 @@ extension JourneyEndpoints {
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
             summary: "Starts the journey over: its stack and all its coordinators are released first",
-            parameters: [.ifMatch, .ifNoneMatch, .prefer], body: .json(.journeyRestart, isRequired: false),
+            parameters: [.acceptLanguage, .ifMatch, .ifNoneMatch, .prefer],
+            body: .json(.journeyRestart, isRequired: false),
             answers: [
-                .json("The journey, at its first screen.", .journey, headers: [.etag]),
+                .json("The journey, at its first screen.", .journey, headers: [.etag, .contentLanguage, .vary]),
                 .json(
                     "The same, of a journey that was not there before.", .journey, status: .created,
-                    headers: [.location, .etag]),
+                    headers: [.location, .etag, .contentLanguage, .vary]),
                 minimal,
             ],
             problems: moving + changing + [.flowNotFound, .tooManyJourneys]),
@@ -48,11 +50,11 @@ extension JourneyEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
-            parameters: [.ifMatch, .prefer, .idempotencyKey], body: .json(.journeyNavigation),
+            parameters: [.acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyNavigation),
             answers: [
                 .json(
                     "The journey, and the way that it took.", .navigatedJourney,
-                    headers: [.etag, .idempotencyReplayed]), minimal,
+                    headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
             ],
             problems: moving + changing + over + [.unreachable]),
     ]

@@ -39,12 +39,16 @@ struct JourneyEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         let body = try JourneyBody(request, known: ["flow", "version", "input", "at", "resume"])
         guard let flow = try body.text("flow") else { throw JourneyBody.missing("flow") }
-        let (shown, isNew) = try await session.startJourney(
-            flow: flow, version: try body.number("version"), input: body["input"], at: try body.text("at"),
-            resumes: try body.flag("resume"))
-        return isNew
-            ? created(request, shown, in: session)
-            : dressing.dress(.state(.ok, shown.text.bytes, shown.text.etag), for: request)
+        let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
+        do {
+            let (shown, isNew) = try await session.startJourney(
+                flow: flow, version: version, input: body["input"], at: screen, resumes: resumes)
+            return isNew
+                ? created(request, shown, in: session)
+                : dressing.dress(.state(.ok, shown.text.bytes, shown.text.etag), for: request)
+        } catch let refusal as JourneyRefusal where dressing.translates {
+            throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
+        }
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
