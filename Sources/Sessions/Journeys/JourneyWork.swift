@@ -110,7 +110,7 @@ struct JourneyWork {
         guard engine.isDue(entry.journey, now: pending.now),
             let step = try engine.advance(entry.journey, services: documents, now: pending.now)
         else { return }
-        try take(step)
+        try take(step, isByTime: true)
     }
 
     /// The same for a journey that may be stuck.
@@ -186,9 +186,10 @@ struct JourneyWork {
 
     /// Does a step: what it does to services, and to the journey.
     ///
+    /// - Parameter isByTime: whether nobody has moved the journey, so that it belongs to whom it belonged.
     /// - Returns: the journey as it is kept.
     @discardableResult
-    private mutating func take(_ step: Step) throws -> KeptJourney {
+    private mutating func take(_ step: Step, isByTime: Bool = false) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
         guards = step.memory
         prepared = nil
@@ -198,7 +199,7 @@ struct JourneyWork {
         let wasRunning = kept[step.journey.id]?.journey.isActive ?? false
         var journey = step.journey
         if !journey.owned.isEmpty { journey.stampOwned(revision: pending.revision, at: pending.now) }
-        journey.isOfUser = pending.hasUser
+        if !isByTime { journey.isOfUser = pending.hasUser }
         var entry = kept.keep(KeptJourney(journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
         // was asked for. So a step is never above twice the revision.
