@@ -4,7 +4,9 @@ extension ServiceLocator {
         _ key: ServiceKey<Instance>, asker: Construction?
     ) throws(ServiceLocatorError) -> Instance {
         // The usual case: this locator holds the instance.
-        if let place = registry.place(named: key.name), place.scope == .session || parent == nil {
+        if let place = registry.place(named: key.name),
+            parent == nil || (place.scope == .session && (owned == nil || owns(key.name)))
+        {
             return try take(key, at: place, asker)
         }
         guard let (home, place) = home(of: key.name) else { throw .notRegistered(key.erased) }

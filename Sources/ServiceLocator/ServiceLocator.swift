@@ -17,10 +17,12 @@ import Synchronization
 public final class ServiceLocator: Sendable {
     /// The services that the locator knows.
     public let registry: ServiceRegistry
-    /// The locator above, which holds the services of the process.
+    /// The locator above, which holds the services of the process, and those of sessions that this one does not own.
     public let parent: ServiceLocator?
     let observers: [any ServiceObserver]
     private let supplied: [SuppliedService]
+    /// The names of the services that this locator holds; nil when it holds all but those of the process.
+    let owned: Set<String>?
     /// Locked for look-ups and changes only, never while factories, services or observers run.
     let table = Mutex(InstanceTable())
     /// Only the topmost locator's is used, for all locators below it.
@@ -30,14 +32,17 @@ public final class ServiceLocator: Sendable {
     ///   - registry: the services; usually the same for all locators of a program.
     ///   - parent: holds the services of the process; `nil` makes this locator hold them.
     ///   - supplying: ready-made instances, which this locator uses instead of factories.
+    ///   - owning: the names of the services that this locator holds, and what it is supplied with; the others are its
+    ///     parent's. `nil` makes it hold every service that is not of the process.
     ///   - observers: are called for instances of this locator, not for those of its parent.
     public init(
         registry: ServiceRegistry, parent: ServiceLocator? = nil, supplying: [SuppliedService] = [],
-        observers: [any ServiceObserver] = []
+        owning: Set<String>? = nil, observers: [any ServiceObserver] = []
     ) {
         self.registry = registry
         self.parent = parent
         self.supplied = supplying
+        owned = owning.map { $0.union(supplying.map(\.key.name)) }
         self.observers = observers
     }
 
@@ -81,7 +86,10 @@ public final class ServiceLocator: Sendable {
     /// that is the topmost locator.
     func home(of name: String) -> (locator: ServiceLocator, place: ServiceRegistry.Place)? {
         let own = registry.place(named: name)
-        if let own, own.scope == .session { return (self, own) }
+        if let own, own.scope == .session {
+            if parent == nil || owns(name) { return (self, own) }
+            return parent?.home(of: name)
+        }
         var found: (ServiceLocator, ServiceRegistry.Place)? = own.map { (self, $0) }
         var next = parent
         while let ancestor = next {
@@ -91,6 +99,9 @@ public final class ServiceLocator: Sendable {
         }
         return found
     }
+
+    /// Whether this locator holds its instance of a service that is not of the process.
+    func owns(_ name: String) -> Bool { owned.map { $0.contains(name) } ?? true }
 
     /// The supplied instance of a key that this locator holds.
     func suppliedInstance(at place: ServiceRegistry.Place) -> AnyInstance? {

@@ -32,6 +32,37 @@ struct ScopeTests {
         #expect(process.existing(clock)?.timesDisposed == 0)
     }
 
+    @Test("a locator that owns some services leaves the others to its parent, and disposes of its own newest first")
+    func owning() throws {
+        let (first, second) = (ServiceKey("first", of: Counter.self), ServiceKey("second", of: Counter.self))
+        let journal = Journal()
+        let shared = try registry { builder in
+            builder.register(clock, scope: .process) { _ in Counter() }
+            builder.register(profile) { _ in Counter() }
+            for key in [first, second] {
+                builder.register(key) { resolver in
+                    _ = try resolver.resolve(profile)
+                    return Counter()
+                }
+            }
+        }
+        let process = ServiceLocator(registry: shared)
+        let session = ServiceLocator(registry: shared, parent: process)
+        let outer = ServiceLocator(
+            registry: shared, parent: session, owning: ["first", "second"], observers: [journal])
+        let inner = ServiceLocator(registry: shared, parent: outer, owning: ["second"])
+        #expect(try inner.resolve(profile) === session.resolve(profile))
+        #expect(try inner.resolve(clock) === process.resolve(clock))
+        #expect(try inner.resolve(first) === outer.resolve(first))
+        #expect(try inner.resolve(second) !== outer.resolve(second))
+        #expect(try outer.resolve(second) !== session.resolve(second))
+        #expect(session.existing(first) == nil, "a child's service is nothing of its parent's")
+        #expect(!inner.remove(first), "it is the parent's")
+        outer.removeAll()
+        #expect(journal.all.suffix(2) == ["removed second", "removed first"])
+        #expect(session.existing(second) != nil)
+    }
+
     @Test("a session neither clears nor removes what belongs to the process")
     func notFromBelow() throws {
         let shared = try shared()

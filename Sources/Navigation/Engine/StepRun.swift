@@ -122,8 +122,9 @@ extension StepRun {
         var owners = ServiceOwners()
         var next: Int? = coordinator
         while let id = next, let place = journey.place(of: id) {
-            let names = try flow(of: id).ownership.services
-            if !names.isEmpty { owners.levels.append(.init(coordinator: id, names: names)) }
+            let flow = try flow(of: id)
+            let names = flow.ownership.services
+            if !names.isEmpty { owners.levels.append(.init(coordinator: id, flow: flow.id, names: names)) }
             next = journey.coordinators[place].parent
         }
         return owners

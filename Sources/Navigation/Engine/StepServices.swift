@@ -121,7 +121,12 @@ final class StepServices {
         guard let document = source.defaultDocument(of: service) else { return false }
         guard owner == ServiceOwners.session else {
             guard owned.place(of: service, owner) != nil else { return true }
-            owned.set(service, of: owner, to: effect == .removed ? nil : document)
+            // Not a conditional expression: there, nil would mean the document null.
+            if effect == .removed {
+                owned.set(service, of: owner, to: nil)
+            } else {
+                owned.set(service, of: owner, to: document)
+            }
             ownedChanges.append(ServiceChange(service: service, effect: effect))
             return true
         }

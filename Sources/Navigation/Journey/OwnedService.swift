@@ -18,22 +18,27 @@ public struct OwnedService: Sendable, Equatable {
 
 /// The services that a coordinator sees. A name means the service that the coordinator owns, else the one that the nearest
 /// coordinator above it owns, else the session's.
-struct ServiceOwners {
-    struct Level {
-        let coordinator: Int
-        let names: [String]
+package struct ServiceOwners {
+    package struct Level: Sendable {
+        package let coordinator: Int
+        /// The id of its flow.
+        package let flow: String
+        package let names: [String]
     }
 
     /// Stands for the session where the number of a coordinator is expected.
     static let session = -1
 
     /// The coordinators that own something, the nearest first. Nearly always empty.
-    var levels: [Level] = []
+    package var levels: [Level] = []
 
     /// The coordinator that owns the service of that name; ``session`` when none does.
-    func owner(of service: String) -> Int {
-        for level in levels where level.names.contains(service) { return level.coordinator }
-        return Self.session
+    func owner(of service: String) -> Int { level(of: service)?.coordinator ?? Self.session }
+
+    /// The level that owns a service; nil for the session.
+    package func level(of service: String) -> Level? {
+        for level in levels where level.names.contains(service) { return level }
+        return nil
     }
 }
 
@@ -93,18 +98,18 @@ extension [OwnedService] {
 }
 
 extension FlowEngine {
-    /// The services that the journey's topmost coordinator sees and that coordinators own: each name with its owner, the
-    /// nearest first.
-    package func owners(in journey: Journey) -> [(service: String, coordinator: Int, flow: String)] {
-        var found: [(service: String, coordinator: Int, flow: String)] = []
+    /// Which services coordinators own, as the journey's topmost coordinator sees it.
+    package func owners(in journey: Journey) -> ServiceOwners {
+        var owners = ServiceOwners()
         var next = journey.top?.coordinator
         while let id = next, let place = journey.place(of: id) {
             let names = catalog.flow(of: journey.coordinators, at: place)?.ownership.services ?? []
-            for name in names where !found.contains(where: { $0.service == name }) {
-                found.append((name, id, journey.coordinators[place].flow))
+            if !names.isEmpty {
+                owners.levels.append(
+                    .init(coordinator: id, flow: journey.coordinators[place].flow, names: names))
             }
             next = journey.coordinators[place].parent
         }
-        return found
+        return owners
     }
 }

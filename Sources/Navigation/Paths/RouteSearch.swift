@@ -190,8 +190,11 @@ struct RouteSearch {
     func owners(of coordinator: Int) -> ServiceOwners {
         var owners = ServiceOwners()
         for place in sequence(first: coordinator, next: { coordinators[$0].parent }) {
-            let names = coordinators[place].flow.ownership.services
-            if !names.isEmpty { owners.levels.append(.init(coordinator: coordinators[place].id, names: names)) }
+            let flow = coordinators[place].flow
+            let names = flow.ownership.services
+            if !names.isEmpty {
+                owners.levels.append(.init(coordinator: coordinators[place].id, flow: flow.id, names: names))
+            }
         }
         return owners
     }

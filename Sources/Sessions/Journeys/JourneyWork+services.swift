@@ -6,9 +6,27 @@ extension JourneyWork {
     /// The coordinator that owns what a journey's topmost coordinator knows by a name; nil when that is the session's.
     ///
     /// - Throws: ``SessionError/noJourney(_:)``.
-    mutating func owner(of service: RegisteredService, in id: String) throws(SessionError) -> Int? {
+    func owner(of service: RegisteredService, in id: String) throws(SessionError) -> Int? {
         guard let entry = kept[id] else { throw .noJourney(id) }
-        return engine.owners(in: entry.journey).first { $0.service == service.name }?.coordinator
+        return engine.owners(in: entry.journey).level(of: service.name)?.coordinator
+    }
+
+    /// The coordinators that own something, as a journey's topmost coordinator sees them, the nearest first.
+    func levels(in id: String) throws(SessionError) -> [ServiceOwners.Level] {
+        guard let entry = kept[id] else { throw .noJourney(id) }
+        return engine.owners(in: entry.journey).levels
+    }
+
+    /// A unit of work on what a coordinator owns.
+    func unit(of level: ServiceOwners.Level, in id: String) -> UnitOfWork {
+        let catalog = environment.catalog
+        let states = (kept[id]?.journey.owned ?? []).filter { state in
+            state.coordinator == level.coordinator
+                && catalog[state.name]?.isOver(createdAt: state.createdAt, now: pending.now) == false
+        }
+        return UnitOfWork(catalog: catalog, living: states.compactMap { catalog[$0.name] }) { service in
+            states.first { $0.name == service.name }?.document
+        }
     }
 
     /// The state of a service that a coordinator owns; nil when nobody has written it, or its time is over.
@@ -99,7 +117,7 @@ extension Session {
     nonisolated(nonsending) package func document(
         of service: RegisteredService, inJourney id: String
     ) async throws -> (bytes: [UInt8], etag: ServiceETag) {
-        var work = try await settledWork(on: id)
+        let work = try await settledWork(on: id)
         guard let owner = try work.owner(of: service, in: id) else { return try document(of: service) }
         let outcome = work.outcome(of: service, ownedBy: owner, in: id)
         return (outcome.bytes, outcome.etag)
@@ -117,7 +135,7 @@ extension Session {
         let owners = work.engine.owners(in: entry.journey)
         let services = environment.catalog.services
         return zip(services, try read(\.services)).map { service, status in
-            guard let owner = owners.first(where: { $0.service == service.name }) else { return (status, "session") }
+            guard let owner = owners.level(of: service.name) else { return (status, "session") }
             let state = work.owned(service, by: owner.coordinator, in: id)
             let own = ServiceStatus(
                 service, etag: ServiceETag(revision: state?.revision ?? 0), createdAt: state?.createdAt,

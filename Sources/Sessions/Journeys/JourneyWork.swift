@@ -112,10 +112,11 @@ struct JourneyWork {
     /// - Returns: whether that was anything.
     @discardableResult
     mutating func advance(_ entry: KeptJourney, beforeEvent: Bool = false) throws -> Bool {
+        let isByTime = engine.isDue(entry.journey, now: pending.now)
         let step = try engine.advance(
             entry.journey, services: documents, now: pending.now, beforeEvent: beforeEvent)
         guard let step else { return false }
-        try take(step)
+        try take(step, isByTime: isByTime)
         return true
     }
 
@@ -212,9 +213,10 @@ struct JourneyWork {
 
     /// Does a step: what it does to services, and to the journey.
     ///
+    /// - Parameter isByTime: whether nobody has moved the journey, so that it belongs to whom it belonged.
     /// - Returns: the journey as it is kept.
     @discardableResult
-    private mutating func take(_ step: Step) throws -> KeptJourney {
+    private mutating func take(_ step: Step, isByTime: Bool = false) throws -> KeptJourney {
         if let failure = documents.failure { throw failure }
         guards = step.memory
         prepared = nil
@@ -225,7 +227,7 @@ struct JourneyWork {
         let wasRunning = former?.isActive ?? false
         var journey = step.journey
         if !journey.owned.isEmpty { journey.stampOwned(revision: pending.revision, at: pending.now) }
-        journey.isOfUser = pending.hasUser
+        if !isByTime { journey.isOfUser = pending.hasUser }
         var entry = kept.keep(KeptJourney(journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
         // was asked for. So a step is never above twice the revision.

@@ -14,9 +14,13 @@ extension Session {
     /// or the commit fails, nothing changes, in memory or in the store. It may run more than once, so it must change
     /// nothing but services. The locator and its instances have no effect afterwards.
     ///
-    /// - Parameter conditions: are checked each time before `body` runs.
+    /// - Parameters:
+    ///   - journey: the locator is that of the journey's topmost coordinator: it holds what the coordinator owns, and its
+    ///     parent is that of the coordinator above, at last the session's. Nil for the session's.
+    ///   - conditions: are looked at before `body` runs, each time it does.
     /// - Throws: ``SessionError``, and what `body` throws.
     nonisolated(nonsending) package func update<Result: Sendable>(
+        inJourney journey: String? = nil,
         if conditions: [(service: RegisteredService, condition: WriteCondition)] = [],
         _ body: @escaping @Sendable (ServiceLocator) throws -> Result
     ) async throws -> Result {
@@ -28,11 +32,24 @@ extension Session {
                 }
             }
             let work = UnitOfWork(start: pending, catalog: environment.catalog)
-            let locator = try work.locator(parent: environment.parent)
-            // A locator that is released removes its instances, so it has to stay until the end.
+            var locator = try work.locator(parent: environment.parent)
+            var owned: [(work: UnitOfWork, coordinator: Int)] = []
+            if let journey {
+                let journeys = try JourneyWork(on: pending, environment)
+                for level in try journeys.levels(in: journey).reversed() {
+                    let own = journeys.unit(of: level, in: journey)
+                    locator = try own.locator(parent: locator, owning: Set(level.names))
+                    owned.append((own, level.coordinator))
+                }
+            }
+            // A locator that goes takes its instances with it, which is to remove them: it has to stay till the end.
             return try withExtendedLifetime(locator) {
                 let result = try body(locator)
                 try work.finish(into: &pending, limit: environment.settings.maxDocumentSize)
+                guard let journey, !owned.isEmpty else { return result }
+                var journeys = try JourneyWork(on: pending, environment)
+                for own in owned { try own.work.finish(into: &journeys, of: own.coordinator, in: journey) }
+                pending = journeys.pending
                 return result
             }
         }
@@ -57,7 +74,7 @@ extension Session {
         of operation: ServiceOperation, on pending: PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
         if let id = operation.journey {
-            var work = try JourneyWork(on: pending, environment)
+            let work = try JourneyWork(on: pending, environment)
             if let owner = try work.owner(of: operation.service, in: id) {
                 return work.outcome(of: operation.service, ownedBy: owner, in: id)
             }

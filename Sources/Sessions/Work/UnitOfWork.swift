@@ -9,13 +9,29 @@ package final class UnitOfWork: Sendable {
     package static let key = ServiceKey("unit-of-work", of: UnitOfWork.self)
 
     private let catalog: ServiceCatalog
-    private let start: PendingState
-    /// In the order in which they were handed out. A service that was removed and created again is in it twice.
+    /// What lives when it begins, oldest first.
+    private let living: [RegisteredService]
+    /// The state of a service when it begins; nil when it was never written.
+    private let start: @Sendable (RegisteredService) throws(SessionError) -> JSONDocument?
+    /// In the order in which they were handed out. One service may be in it twice: removed, and made anew.
     private let states = Mutex<[ServiceState]>([])
 
-    init(start: PendingState, catalog: ServiceCatalog) {
-        self.start = start
+    init(
+        catalog: ServiceCatalog, living: [RegisteredService],
+        start: @escaping @Sendable (RegisteredService) throws(SessionError) -> JSONDocument?
+    ) {
         self.catalog = catalog
+        self.living = living
+        self.start = start
+    }
+
+    /// On the services of a session.
+    convenience init(start: PendingState, catalog: ServiceCatalog) {
+        self.init(catalog: catalog, living: start.instances.map { catalog.services[Int($0.service)] }) {
+            (service) throws(SessionError) in
+            guard let committed = start.document(of: service) else { return nil }
+            return try service.document(parsing: committed.bytes)
+        }
     }
 
     /// The state for a new instance of the service: the committed one, or the default when there is none or when the
@@ -24,20 +40,19 @@ package final class UnitOfWork: Sendable {
         let service = try catalog.service(named: name)
         let isRenewed = states.withLock { $0.contains { $0.service === service } }
         var document = service.default
-        if !isRenewed, let committed = start.document(of: service) {
-            document = try service.document(parsing: committed.bytes)
-        }
+        if !isRenewed, let committed = try start(service) { document = committed }
         let state = ServiceState(of: service, document: document)
         states.withLock { $0.append(state) }
         return state
     }
 
-    /// A locator for this unit of work, with every instance that lives in the session, in the same order.
-    func locator(parent: ServiceLocator?) throws(SessionError) -> ServiceLocator {
+    /// A locator over this unit of work, in which everything lives that lives when it begins, in the same order.
+    ///
+    /// - Parameter owning: the services that it holds; nil for all.
+    func locator(parent: ServiceLocator?, owning: Set<String>? = nil) throws(SessionError) -> ServiceLocator {
         let locator = ServiceLocator(
-            registry: catalog.registry, parent: parent, supplying: [SuppliedService(Self.key, self)])
-        for instance in start.instances {
-            let service = catalog.services[Int(instance.service)]
+            registry: catalog.registry, parent: parent, supplying: [SuppliedService(Self.key, self)], owning: owning)
+        for service in living {
             do {
                 try service.revive(locator)
             } catch {
@@ -56,6 +71,22 @@ package final class UnitOfWork: Sendable {
             case .written: pending.write(state.service, try state.service.bytes(of: outcome.document, limit: limit))
             case .cleared: pending.clear(state.service)
             case .removed: pending.remove(state.service)
+            }
+        }
+    }
+
+    /// The same for what a coordinator owns.
+    func finish(into work: inout JourneyWork, of coordinator: Int, in journey: String) throws(SessionError) {
+        for state in states.withLock({ $0 }) {
+            let outcome = state.outcome
+            let isLive = work.owned(state.service, by: coordinator, in: journey) != nil
+            switch outcome.change {
+            case .none: continue
+            case .cleared where !isLive: continue
+            case .removed where !isLive: continue
+            case .written, .cleared:
+                try work.setOwned(state.service, of: coordinator, in: journey, to: outcome.document)
+            case .removed: try work.setOwned(state.service, of: coordinator, in: journey, to: nil)
             }
         }
     }

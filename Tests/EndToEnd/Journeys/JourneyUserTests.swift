@@ -65,6 +65,25 @@ struct JourneyUserTests {
         }
     }
 
+    @Test("time moves a journey for nobody: a guest's stays a guest's")
+    func time() async throws {
+        let slides = """
+            {"id": "slides", "version": 1, "initial": "one", "states": {
+               "one": {"timeout": {"after": "1m", "target": "two"}, "on": {"next": {"target": "two"}}},
+               "two": {"on": {"back_to_one": {"target": "one"}}}}}
+            """
+        let clock = SteeredClock()
+        try await withApplication(flows: [slides], clock: clock) { app in
+            let (guest, session, _) = try await app.newSession()
+            let journey = try await guest.start("slides")
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            clock.advance(.seconds(60))
+            #expect(try await client.get(journey).screen == "two")
+            try await Self.signOut(app, session)
+            #expect(try await client.get(journey).screen == "two")
+        }
+    }
+
     @Test("bound_to session at the top of the journey's flow keeps it")
     func bound() async throws {
         try await Self.with { app, guest, session in
