@@ -31,16 +31,34 @@ struct Simulation {
         catalog = sessions.catalog
         session = try await sessions.create().0
         if let user = given.user { _ = try await sessions.attachUser(user.id, claims: user.claims, to: session) }
-        for (name, value) in given.services {
-            let service = try catalog.service(named: name)
-            // As somebody who knows what is there: some services are not written otherwise.
-            _ = try await session.perform(
-                [ServiceOperation(.mergePatch(value), on: service, condition: WriteCondition(ifMatch: .any))],
-                by: .admin)
-        }
         self.flow = flow
         self.given = given
         self.recording = recording
+        try await write(given.services.filter { !flow.ownership.services.contains($0.name) })
+    }
+
+    /// - Parameter journey: the journey that owns the services; nil for those of the session.
+    private func write(_ services: [(name: String, value: JSONDocument)], in journey: String? = nil) async throws {
+        for (name, value) in services {
+            // With a condition: some services are not written otherwise.
+            let operation = ServiceOperation(
+                .mergePatch(value), on: try catalog.service(named: name), condition: WriteCondition(ifMatch: .any),
+                journey: journey)
+            _ = try await session.perform([operation], by: .admin)
+        }
+    }
+
+    /// Starts the journey. What its flow owns is written when it has begun, so the way to a screen in the middle comes
+    /// after that.
+    private func start(_ input: JSONDocument?) async throws -> (shown: ShownJourney, path: [String]) {
+        let owned = given.services.filter { flow.ownership.services.contains($0.name) }
+        let (shown, _) = try await session.startJourney(
+            flow: flow.id, version: flow.version, input: input, at: owned.isEmpty ? given.at : nil)
+        guard !owned.isEmpty else { return (shown, []) }
+        let id = shown.view.id
+        try await write(owned, in: id)
+        guard let screen = given.at else { return (try await session.journey(id), []) }
+        return try await session.navigate(journey: id, to: screen)
     }
 
     /// What became of a step.
@@ -59,8 +77,7 @@ struct Simulation {
     ) async throws -> Set<TakenTransition> {
         let id: String
         do {
-            let shown = try await session.startJourney(
-                flow: flow.id, version: flow.version, input: input, at: given.at)
+            let (shown, _) = try await start(input)
             recording.keep()
             id = shown.view.id
             try await tell(nil, .shown(shown))
