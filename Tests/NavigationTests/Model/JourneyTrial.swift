@@ -132,7 +132,7 @@ struct JourneyTrial {
     private func eventLeading(to screen: String) -> String? {
         (eventsHere() + RandomFlows.events).first { event in
             var other = model
-            guard (try? other.send(event)) != nil, other.flags == model.flags, let top = other.frames.last else {
+            guard (try? other.send(event)) != nil, !other.hasChangedFlags, let top = other.frames.last else {
                 return false
             }
             return ModelFlow.name(top.state) == screen
@@ -265,12 +265,15 @@ struct JourneyTrial {
     }
 }
 
-/// The one service that random flows know: flags, and notes.
+/// The one service that random flows know: flags, notes, and what is a number or a text.
 private struct FlagService: ServiceDocuments {
-    private var state: JSONDocument = ["a": true, "b": false, "c": true, "notes": .emptyArray]
+    private var state: JSONDocument = ["a": true, "b": false, "c": true, "n": "?", "notes": .emptyArray]
 
     var flags: [String: Bool] {
-        Dictionary(uniqueKeysWithValues: RandomFlows.flags.map { ($0, state[member: $0]?.bool ?? false) })
+        var flags = Dictionary(
+            uniqueKeysWithValues: RandomFlows.flags.map { ($0, state[member: $0]?.bool ?? false) })
+        flags["n"] = state[member: "n"] == 3.5
+        return flags
     }
 
     var notes: [String] { (state[member: "notes"]?.elements ?? []).compactMap(\.string) }

@@ -29,6 +29,8 @@ struct ModelJourney {
     var coordinators: [Coordinator] = []
     var flags: [String: Bool]
     var notes: [String] = []
+    /// Whether the last step changed a flag, be it only for a while.
+    private(set) var hasChangedFlags = false
     var outcome: String?
     private var nextID = 0
     /// Whether the top frame was there before and shows itself again.
@@ -320,13 +322,32 @@ struct ModelJourney {
 
     private func holds(_ condition: ModelFlow.Condition?) -> Bool {
         guard let condition else { return true }
-        return flags[condition.flag] == condition.wanted
+        return verdict(condition) == true
+    }
+
+    /// Nil is undecided.
+    private func verdict(_ condition: ModelFlow.Condition) -> Bool? {
+        switch condition {
+        case .flag(let name, let wanted): return flags[name] == wanted
+        case .isSmall: return flags["n"] == true ? true : nil
+        case .isLarge: return flags["n"] == true ? false : nil
+        case .not(let part): return verdict(part).map { !$0 }
+        case .all(let parts):
+            let verdicts = parts.map(verdict)
+            return verdicts.contains(false) ? false : verdicts.contains(nil) ? nil : true
+        case .any(let parts):
+            let verdicts = parts.map(verdict)
+            return verdicts.contains(true) ? true : verdicts.contains(nil) ? nil : false
+        }
     }
 
     private mutating func apply(_ effects: [ModelFlow.Effect]) {
         for effect in effects {
+            let before = flags
+            defer { hasChangedFlags = hasChangedFlags || flags != before }
             switch effect {
             case .set(let flag, let value): flags[flag] = value
+            case .reckon: flags["n"] = flags["a"]
             case .note(let word): notes.append(word)
             }
         }
@@ -336,6 +357,7 @@ struct ModelJourney {
     private mutating func whole(_ step: (inout ModelJourney) throws -> Void) throws {
         var copy = self
         copy.notes = []
+        copy.hasChangedFlags = false
         copy.isUncovered = false
         copy.framesBefore = frames
         try step(&copy)
