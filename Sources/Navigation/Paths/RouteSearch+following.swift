@@ -103,7 +103,9 @@ extension RouteSearch {
         guard let parent = coordinators[coordinator].parent, let child = childFlow(of: coordinator) else { return }
         let rest = top.flatMap { stacks.without(family(of: coordinator), $0) }
         func stay(_ obstacle: RouteObstacle?) {
-            guard let rest else { return }
+            guard let rest else {
+                return abandon(parent, obstacle, hops: hops + 1, into: &arrivals)
+            }
             let arrival = uncovered(rest)
             arrivals.append(Arrival(top: arrival.top, obstacle: obstacle ?? arrival.obstacle))
         }
@@ -117,6 +119,21 @@ extension RouteSearch {
             }
         }
         if told.isEmpty { stay(obstacle) }
+    }
+
+    /// Follows what the parent does about a child that has no frame any more: where a flow stays after the end of its
+    /// child, and nothing is left on the stack, it ends, too.
+    private mutating func abandon(
+        _ coordinator: Int, _ obstacle: RouteObstacle?, hops: Int, into arrivals: inout [Arrival]
+    ) {
+        guard hops < StepRun.maximumHops, let parent = coordinators[coordinator].parent,
+            let child = childFlow(of: coordinator)
+        else { return }
+        let told = child.transitions(after: ChildFlow.abandoned, byFinal: false)
+        guard let taken = alternatives(told, of: parent).first(where: { $0.1 == nil })?.0, taken.moves else {
+            return abandon(parent, obstacle, hops: hops + 1, into: &arrivals)
+        }
+        follow(taken, of: parent, on: nil, obstacle ?? missingData(for: taken), hops: hops + 1, into: &arrivals)
     }
 
     /// The state of the parent's flow that started a coordinator.

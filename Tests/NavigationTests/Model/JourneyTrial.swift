@@ -304,12 +304,15 @@ struct JourneyTrial {
     }
 }
 
-/// The one service that random flows know: flags, and notes.
+/// The one service that random flows know: flags, notes, and what is a number or a text.
 private struct FlagService: ServiceDocuments {
-    private var state: JSONDocument = ["a": true, "b": false, "c": true, "notes": .emptyArray]
+    private var state: JSONDocument = ["a": true, "b": false, "c": true, "n": "?", "notes": .emptyArray]
 
     var flags: [String: Bool] {
-        Dictionary(uniqueKeysWithValues: RandomFlows.flags.map { ($0, state[member: $0]?.bool ?? false) })
+        var flags = Dictionary(
+            uniqueKeysWithValues: RandomFlows.flags.map { ($0, state[member: $0]?.bool ?? false) })
+        flags["n"] = state[member: "n"] == 3.5
+        return flags
     }
 
     var notes: [String] { (state[member: "notes"]?.elements ?? []).compactMap(\.string) }

@@ -63,10 +63,19 @@ extension ModelFlow {
     }
 
     private static func json(_ condition: Condition) -> JSONDocument {
-        let flag: JSONDocument = ["const": true]
-        let schema: JSONDocument = ["properties": JSONDocument(members: [(condition.flag, flag)])]
-        let isUp: JSONDocument = ["service": "d", "schema": schema]
-        return condition.wanted ? isUp : ["not": isUp]
+        switch condition {
+        case .flag(let name, let wanted):
+            let flag: JSONDocument = ["const": true]
+            let schema: JSONDocument = ["properties": JSONDocument(members: [(name, flag)])]
+            let isUp: JSONDocument = ["service": "d", "schema": schema]
+            // The same in two forms.
+            return wanted ? isUp : ["not": ["is": JSONDocument("/d/\(name)")]]
+        case .isSmall: return ["compare": ["/d/n", "<", ["value": 5]]]
+        case .isLarge: return ["compare": [["$subtract": [["$from": "/d/n"], 5]], ">=", ["value": 0]]]
+        case .not(let part): return ["not": json(part)]
+        case .all(let parts): return ["all": JSONDocument(parts.map(json))]
+        case .any(let parts): return ["any": JSONDocument(parts.map(json))]
+        }
     }
 
     private static func json(_ effects: [Effect]) -> JSONDocument {
@@ -75,6 +84,13 @@ extension ModelFlow {
                 switch effect {
                 case .set(let flag, let value):
                     ["op": "replace", "path": JSONDocument("/d/\(flag)"), "value": JSONDocument(value)]
+                case .reckon:
+                    [
+                        "merge": "/d",
+                        "value": [
+                            "n": ["$if": [["is": "/d/a"], ["$add": [["$count": "ab"], 1.5]], ["$concat": ["?"]]]]
+                        ],
+                    ]
                 case .note(let word): ["op": "add", "path": "/d/notes/-", "value": JSONDocument(word)]
                 }
             })

@@ -49,14 +49,22 @@ struct ModelFlow {
         var isHarmless: Bool { link ?? (effects.isEmpty && verb != .setRoot && history != .invalidate) }
     }
 
-    /// Whether a flag is up, or down.
-    struct Condition {
-        var flag: String
-        var wanted: Bool
+    indirect enum Condition {
+        /// Whether a flag is up, or down.
+        case flag(String, wanted: Bool)
+        /// Whether the number is less than five, which it always is; undecided while it is a text.
+        case isSmall
+        /// Whether the number is five or more, which it never is; undecided while it is a text.
+        case isLarge
+        case not(Condition)
+        case all([Condition])
+        case any([Condition])
     }
 
     enum Effect {
         case set(String, Bool)
+        /// Makes the number a number if flag `a` is up, else a text.
+        case reckon
         /// Adds a word to a list, which shows what was done in which order.
         case note(String)
     }

@@ -423,7 +423,23 @@ struct ModelJourney {
 
     private func holds(_ condition: ModelFlow.Condition?) -> Bool {
         guard let condition else { return true }
-        return flags[condition.flag] == condition.wanted
+        return verdict(condition) == true
+    }
+
+    /// Nil is undecided.
+    private func verdict(_ condition: ModelFlow.Condition) -> Bool? {
+        switch condition {
+        case .flag(let name, let wanted): return flags[name] == wanted
+        case .isSmall: return flags["n"] == true ? true : nil
+        case .isLarge: return flags["n"] == true ? false : nil
+        case .not(let part): return verdict(part).map { !$0 }
+        case .all(let parts):
+            let verdicts = parts.map(verdict)
+            return verdicts.contains(false) ? false : verdicts.contains(nil) ? nil : true
+        case .any(let parts):
+            let verdicts = parts.map(verdict)
+            return verdicts.contains(true) ? true : verdicts.contains(nil) ? nil : false
+        }
     }
 
     private mutating func apply(_ effects: [ModelFlow.Effect]) {
@@ -431,6 +447,9 @@ struct ModelJourney {
             switch effect {
             case .set(let flag, let value):
                 flags[flag] = value
+                hasWritten = true
+            case .reckon:
+                flags["n"] = flags["a"]
                 hasWritten = true
             case .note(let word): notes.append(word)
             }

@@ -8,8 +8,12 @@ struct RandomFlows {
     static let events = ["e0", "e1", "e2", "e3", "back"]
 
     var chance: SeededGenerator
+    private var logic: SeededGenerator
 
-    init(seed: UInt64) { chance = SeededGenerator(seed: seed) }
+    init(seed: UInt64) {
+        chance = SeededGenerator(seed: seed)
+        logic = SeededGenerator(seed: ~seed)
+    }
 
     mutating func make() -> [ModelFlow] {
         let count = number(1...4)
@@ -63,7 +67,7 @@ struct RandomFlows {
                 screen.events[event] =
                     happens(1, in: 3) ? [move(kinds, conditional: true), move(kinds)] : [move(kinds)]
             }
-            if happens(1, in: 4) { screen.requires = [condition()] }
+            if happens(1, in: 4) { screen.requires = [flag()] }
             if !screen.requires.isEmpty, happens(1, in: 2) {
                 screen.otherwise = move(to: number(0...(kinds.count - 1)), kinds)
             }
@@ -130,11 +134,24 @@ struct RandomFlows {
         var effects: [ModelFlow.Effect] = []
         if happens(1, in: 2) { effects.append(.note(tag)) }
         if happens(1, in: 5) { effects.append(.set(pick(Self.flags), happens(1, in: 2))) }
+        if Int.random(in: 1...8, using: &logic) == 1 { effects.append(.reckon) }
         return effects
     }
 
-    private mutating func condition() -> ModelFlow.Condition {
-        ModelFlow.Condition(flag: pick(Self.flags), wanted: happens(1, in: 2))
+    private mutating func flag() -> ModelFlow.Condition {
+        .flag(pick(Self.flags), wanted: happens(1, in: 2))
+    }
+
+    private mutating func condition() -> ModelFlow.Condition { combined(flag(), depth: 0) }
+
+    /// A condition as it is, or as a part of others. Has chances of its own, so that flows keep their shapes.
+    private mutating func combined(_ condition: ModelFlow.Condition, depth: Int) -> ModelFlow.Condition {
+        func happens(_ times: Int, in all: Int) -> Bool { Int.random(in: 1...all, using: &logic) <= times }
+        if depth == 2 || happens(1, in: 2) { return condition }
+        let other: ModelFlow.Condition = happens(1, in: 2) ? .isSmall : .isLarge
+        let parts = [combined(happens(1, in: 2) ? condition : other, depth: depth + 1), other]
+        if happens(1, in: 3) { return .not(parts[0]) }
+        return happens(1, in: 2) ? .all(parts) : .any(parts.reversed())
     }
 
     // MARK: - Chance

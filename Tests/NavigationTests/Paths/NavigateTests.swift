@@ -45,6 +45,33 @@ struct NavigateTests {
         #expect(try navigate(try Traveller(flow), to: "there").path == ["there"])
     }
 
+    @Test("a child's end that leaves nothing on the stack ends its parent, and the way goes on from there")
+    func ends() throws {
+        let outer = Flows.make([
+            "a": ["on": ["go": ["target": "m"]]],
+            "m": [
+                "type": "flow", "flow": "middle", "on": ["done": .emptyObject, "done.abandoned": ["target": "far"]],
+            ],
+            "far": ["on": ["home": ["target": "a", "nav": "set_root"]]],
+        ])
+        let middle = Flows.make(
+            [
+                "a": ["type": "flow", "flow": "inner", "on": ["done": .emptyObject]],
+                "z": ["type": "final"],
+            ], id: "middle", adding: ["on": ["quit": ["target": "z"]]])
+        let inner = Flows.make(
+            [
+                "a": ["on": ["next": ["target": "b", "nav": "set_root"]]], "b": ["on": ["end": ["target": "z"]]],
+                "z": ["type": "final"],
+            ], id: "inner")
+        var traveller = try Traveller(outer, middle, inner)
+        try traveller.send("go")
+        try traveller.send("next")
+        #expect(try navigate(traveller, to: "far").events == ["end"])
+        try traveller.send("end")
+        #expect(traveller.stack == ["far"])
+    }
+
     @Test("the way over pages that may be seen is gone as one step")
     func steps() throws {
         let traveller = try wizard(name: "Ada")
