@@ -23,7 +23,12 @@ extension Session {
         }
         return try await transact { [self] pending in
             var work = try JourneyWork(on: pending, environment)
-            for entry in work.kept.entries { try work.advance(entry) }
+            // A step may write a service that another journey looks at. Two that contend for one are shown as they are.
+            for _ in 0...work.kept.entries.count {
+                var hasMoved = false
+                for entry in work.kept.entries where try work.advance(entry) { hasMoved = true }
+                guard hasMoved else { break }
+            }
             let shown = try work.kept.entries.map { try work.shown($0, isSettled: true) }
             pending = work.pending
             return shown
