@@ -2,6 +2,9 @@ import JSONDocument
 
 /// Ends flows: a coordinator lives exactly as long as it, or a child of it, has a frame or is entering one.
 extension StepRun {
+    /// The outcome of flows that lose their last frame.
+    private var leaving: String { isClosing ? ChildFlow.closed : ChildFlow.abandoned }
+
     /// Releases the coordinators that lost their last frame, children first, and tells their parents.
     ///
     /// - Parameter isDirected: whether a target has been reached. A parent that is told then only runs its actions.
@@ -97,7 +100,8 @@ extension StepRun {
         self.output = output
         let definition = isLenient ? try? flow(of: parent) : try flow(of: parent)
         guard let state = child.startedBy, let childFlow = definition?.state(state)?.childFlow else { return nil }
-        return try choose(childFlow.transitions(after: outcome, byFinal: byFinal), of: parent)
+        let transitions = childFlow.transitions(after: outcome, byFinal: byFinal)
+        return try choose(isResuming ? transitions.leadingOn : transitions, of: parent)
     }
 
     /// Ends a flow that has reached a `final`.

@@ -59,6 +59,14 @@ extension EventRule {
     }
 }
 
+extension [Transition] {
+    /// Those that do not resume, which say what follows; all when there are no others.
+    var leadingOn: [Transition] {
+        let others = filter { $0.nav != .resume }
+        return others.isEmpty ? self : others
+    }
+}
+
 extension DataScope {
     /// The transition by which an answered screen may be passed: the first whose guard holds, if its actions give the
     /// answers. Nil when there is none, or when it depends on the data of the event.

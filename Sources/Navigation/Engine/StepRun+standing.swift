@@ -107,12 +107,8 @@ extension StepRun {
     /// Uncovers the nearest frame that can be gone back to and whose `requires` hold. A flow without one ends. Actions that
     /// fail are skipped.
     private mutating func closeScreen() throws(JourneyRefusal) {
-        isLenient = true
-        leaving = ChildFlow.closed
-        defer {
-            isLenient = false
-            leaving = ChildFlow.abandoned
-        }
+        (isLenient, isClosing) = (true, true)
+        defer { (isLenient, isClosing) = (false, false) }
         try leaveScreen()
         // A parent that is told may lead to a screen that is closed, too.
         for _ in 0..<Self.maximumHops {

@@ -33,8 +33,8 @@ struct StepRun {
     var isLink = false
     /// Whether the journey goes forward to a screen: see ``resume(to:of:)``.
     var isResuming = false
-    /// The outcome of flows that lose their last frame.
-    var leaving = ChildFlow.abandoned
+    /// Whether frames leave because their `requires` do not hold.
+    var isClosing = false
     /// How often standing rules have moved the journey.
     var automaticMoves = 0
 

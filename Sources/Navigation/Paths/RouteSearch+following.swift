@@ -109,7 +109,8 @@ extension RouteSearch {
             let arrival = uncovered(rest)
             arrivals.append(Arrival(top: arrival.top, obstacle: obstacle ?? arrival.obstacle))
         }
-        let told = child.transitions(after: ending.outcome, byFinal: true)
+        var told = child.transitions(after: ending.outcome, byFinal: true)
+        if forward != nil { told = told.leadingOn }
         for (transition, first) in alternatives(told, of: parent) {
             let first = obstacle ?? first ?? self.obstacle(to: transition)
             if transition.moves {

@@ -121,8 +121,8 @@ struct JourneyWork {
     }
 
     /// The same for a journey that may be stuck.
-    mutating func advanceIfPossible(_ entry: KeptJourney) throws {
-        do { try advance(entry) } catch is JourneyRefusal {}
+    mutating func advanceIfPossible(_ entry: KeptJourney) throws -> Bool {
+        do { return try advance(entry) } catch is JourneyRefusal { return false }
     }
 
     @discardableResult

@@ -23,8 +23,13 @@ extension Session {
         }
         return try await transact { [self] pending in
             var work = try JourneyWork(on: pending, environment)
-            // One that cannot go on is shown as stuck, and hides no other.
-            for entry in work.kept.entries { try work.advanceIfPossible(entry) }
+            // A step may write a service that another journey looks at. Two that contend for one are shown as they are, and
+            // one that cannot go on is shown as stuck and hides no other.
+            for _ in 0...work.kept.entries.count {
+                var hasMoved = false
+                for entry in work.kept.entries where try work.advanceIfPossible(entry) { hasMoved = true }
+                guard hasMoved else { break }
+            }
             let shown = try work.kept.entries.map { try work.shown($0, isSettled: true) }
             pending = work.pending
             return shown

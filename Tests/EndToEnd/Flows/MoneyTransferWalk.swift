@@ -39,6 +39,8 @@ struct MoneyTransferWalk {
             try await walk.refused("authorise", Self.pin, code: "event_not_accepted")
             let link = try await client.send("POST", "\(walk.path)/navigation", json: #"{"to":"authorise"}"#)
             #expect(link.code == "unreachable")
+            let input = try await client.send("POST", "\(walk.path)/navigation", json: #"{"to":"input"}"#)
+            #expect(input.code == "unreachable", "only another transfer leads there, which wipes this one")
             for _ in 0..<3 {
                 let reloaded = try await walk.look()
                 #expect(reloaded.text == confirm.text)

@@ -183,6 +183,36 @@ struct AnswerTests {
         #expect(traveller.stack == ["a"])
     }
 
+    @Test("resume goes through child flows, past what is answered in them", arguments: [false, true])
+    func children(isAnswered: Bool) throws {
+        func ask(_ name: String, then next: String) -> JSONDocument {
+            let giving: JSONDocument = [["op": "add", "path": JSONDocument("/limits/\(name)"), "value": 1]]
+            return [
+                "answers": [JSONDocument("/limits/\(name)")],
+                "on": ["submit": ["target": JSONDocument(next), "actions": giving]],
+            ]
+        }
+        let flow = Flows.make([
+            "a": ask("name", then: "address").merging(["on": ["again": ["target": "end", "nav": "resume"]]]),
+            "address": [
+                "type": "flow", "flow": "address",
+                "on": ["done": [["target": "end", "nav": "resume"], ["target": "phone"]]],
+            ],
+            "phone": ask("phone", then: "end"), "end": ["on": ["change": ["target": "a"]]],
+        ])
+        let address = Flows.make(["a": ask("street", then: "z"), "z": ["type": "final"]], id: "address")
+        var traveller = try Traveller(flow, address)
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "a"] && traveller.flows == ["test", "address"])
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "phone"] && traveller.flows == ["test"])
+        try traveller.send("submit")
+        try traveller.send("change")
+        if !isAnswered { traveller.services["limits"] = ["name": 1, "phone": 1] }
+        try traveller.send("again")
+        #expect(traveller.stack == (isAnswered ? ["a", "phone", "end"] : ["a", "a"]))
+    }
+
     @Test(
         "resume takes the other transitions of its own event as the way, without their actions where there are answers")
     func listed() throws {
