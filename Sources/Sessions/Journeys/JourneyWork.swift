@@ -183,8 +183,8 @@ struct JourneyWork {
         guards = step.memory
         prepared = nil
         for change in step.changes { try make(change) }
-        let former = kept[step.journey.id]?.journey
-        let wasRunning = former?.isActive ?? false
+        let former = kept[step.journey.id]
+        let wasRunning = former?.journey.isActive ?? false
         var entry = kept.keep(KeptJourney(step.journey))
         // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
         // was asked for. So a step is never above twice the revision.
@@ -193,7 +193,9 @@ struct JourneyWork {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
-        if former?.task != nil || entry.journey.task != nil { note(former?.task, of: entry.journey, isKept: true) }
+        if former?.journey.task != nil || entry.journey.task != nil {
+            note(former?.journey.task, of: entry.journey, isKept: true)
+        }
         tell(of: entry.journey)
         try keep()
         return entry

@@ -52,6 +52,7 @@ struct JourneyTrial {
             return chance.happens(1, in: 3)
                 ? ("start in the middle", try startInTheMiddle()) : ("restart", try restart())
         }
+        if journey.task != nil, chance.happens(1, in: 2) { return ("task", try endTask()) }
         if chance.happens(1, in: 12) { return ("navigate", try navigate()) }
         return try send()
     }
@@ -82,6 +83,25 @@ struct JourneyTrial {
             }
             try compare(story)
             return (kind, false)
+        }
+    }
+
+    private mutating func endTask() throws -> Bool {
+        let outcome = chance.pick(["o0", "o1", "failed"])
+        let story = "end of the task with \(outcome)"
+        do {
+            let step = try engine.endTask(
+                journey.task?.number ?? 0, of: journey, outcome: outcome, services: services, now: 0)
+            guard (try? model.endTask(outcome)) != nil else {
+                throw Difference(description: "engine took, model refused \(story)")
+            }
+            return try take(step, story)
+        } catch let refusal as JourneyRefusal {
+            guard (try? model.endTask(outcome)) == nil else {
+                throw Difference(description: "model took, engine refused \(story): \(refusal)")
+            }
+            try compare(story)
+            return false
         }
     }
 
@@ -132,9 +152,10 @@ struct JourneyTrial {
     private func eventLeading(to screen: String) -> String? {
         (eventsHere() + RandomFlows.events).first { event in
             var other = model
-            guard (try? other.send(event)) != nil, other.flags == model.flags, let top = other.frames.last else {
-                return false
-            }
+            // Navigation starts no task.
+            guard (try? other.send(event)) != nil, other.flags == model.flags, !other.isBusy,
+                let top = other.frames.last
+            else { return false }
             return ModelFlow.name(top.state) == screen
         }
     }
@@ -207,6 +228,7 @@ struct JourneyTrial {
         }
         if let flaw = engine.flaw(of: journey) { throw fail("\(flaw)") }
         guard journey.isActive == !model.coordinators.isEmpty else { throw fail("status") }
+        guard (journey.task != nil) == model.isBusy else { throw fail("task") }
         guard journey.isActive || journey.outcome == model.outcome else { throw fail("outcome") }
         guard journey.frames.count == model.frames.count else { throw fail("frames") }
         guard journey.coordinators.count == model.coordinators.count else { throw fail("coordinators") }

@@ -38,6 +38,9 @@ extension ModelFlow {
                 "type": "flow", "flow": JSONDocument(flows[child].id),
                 "on": Self.json(Dictionary(uniqueKeysWithValues: rules)),
             ]
+        case .task(let done):
+            let rules = done.map { ($0.key.isEmpty ? "done" : "done.\($0.key)", $0.value) }
+            return ["type": "task", "task": "work", "on": Self.json(Dictionary(uniqueKeysWithValues: rules))]
         case .final(let outcome):
             return ["type": "final", "outcome": JSONDocument(outcome)]
         }

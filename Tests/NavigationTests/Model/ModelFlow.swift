@@ -15,6 +15,8 @@ struct ModelFlow {
         case choice([Move])
         /// `done` is under the empty name.
         case flow(Int, done: [String: [Move]])
+        /// `done` is under the empty name.
+        case task(done: [String: [Move]])
         case final(outcome: String)
     }
 

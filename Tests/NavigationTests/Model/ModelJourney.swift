@@ -57,8 +57,13 @@ struct ModelJourney {
 
     mutating func send(_ event: String) throws {
         try whole { journey in
-            guard let top = journey.frames.last, case .screen(let screen) = journey.state(of: top) else {
-                throw Refused()
+            guard let top = journey.frames.last else { throw Refused() }
+            var screen = ModelFlow.Screen()
+            switch journey.state(of: top) {
+            case .screen(let shown): screen = shown
+            // It has no events of its own.
+            case .task: screen.back = .forbidden
+            case .choice, .flow, .final: throw Refused()
             }
             if event == "back" { return try journey.back(from: screen) }
             var owner = journey.coordinator(top.coordinator)
@@ -75,6 +80,29 @@ struct ModelJourney {
             let isLed = try journey.follow(move, of: owner.id)
             try journey.settle(isLed: isLed)
         }
+    }
+
+    /// The work that the journey waits for is over.
+    mutating func endTask(_ outcome: String) throws {
+        try whole { journey in
+            guard let top = journey.frames.last, case .task(let done) = journey.state(of: top),
+                let move = (done[outcome] ?? done[""])?.first(where: { journey.holds($0.condition) })
+            else { throw Refused() }
+            journey.apply(move.effects)
+            guard move.target != nil || move.verb != nil else {
+                journey.cut(to: journey.frames.count - 2)
+                return try journey.settle(isLed: false)
+            }
+            journey.mark(move.history)
+            let isLed = try journey.follow(move, of: top.coordinator)
+            try journey.settle(isLed: isLed)
+        }
+    }
+
+    /// Whether the journey waits for work: then its frame is on top, and leaves with whatever comes next.
+    var isBusy: Bool {
+        guard let top = frames.last, case .task = state(of: top) else { return false }
+        return true
     }
 
     // MARK: - Moving
@@ -152,6 +180,7 @@ struct ModelJourney {
             cut(to: place)
         case .popToRoot:
             guard let root = frames.lastIndex(where: { $0.presentation != .push }) else { throw Refused() }
+            if isBusy, root == frames.count - 1 { return cut(to: root - 1) }
             let isBelow = root < frames.count - 1
             guard !isBelow || !frames[root].isSkipped && !frames[root].isSealed && mayBeOn(frames[root]) else {
                 throw Refused()
@@ -164,7 +193,7 @@ struct ModelJourney {
     private mutating func go(to target: Int, of coordinator: Int, verb: NavigationVerb) throws -> Bool {
         let flow = self.coordinator(coordinator).flow
         switch flows[flow].states[target] {
-        case .screen:
+        case .screen, .task:
             try show(target, of: coordinator, verb: verb)
             return true
         case .choice(let branches):
@@ -181,6 +210,11 @@ struct ModelJourney {
 
     private mutating func show(_ state: Int, of coordinator: Int, verb: NavigationVerb) throws {
         var frame = Frame(coordinator: coordinator, state: state, presentation: .push)
+        var verb = verb
+        if isBusy, let top = frames.last {
+            if verb == .push || verb == .popToRoot && top.presentation != .push { verb = .replace }
+            if verb == .present { frames.removeLast() }
+        }
         switch verb {
         case .push: break
         case .present: frame.presentation = .modal

@@ -22,7 +22,8 @@ struct RandomFlows {
         let finals = number(1...2)
         let children = count > 1 ? number(0...2) : 0
         let choices = number(0...2)
-        let kinds = Places(screens: screens, finals: finals, children: children, choices: choices)
+        let tasks = happens(1, in: 2) ? number(0...2) : 0
+        let kinds = Places(screens: screens, finals: finals, children: children, choices: choices, tasks: tasks)
         var flow = ModelFlow(
             id: "f\(place)", initial: 0, states: [], events: [:], entry: effects("f\(place)+"),
             exit: effects("f\(place)-"))
@@ -46,6 +47,11 @@ struct RandomFlows {
             flow.events[event] = [move(kinds)]
         }
         if happens(1, in: 4), let choice = kinds.choices.first { flow.initial = choice }
+        if happens(1, in: 6), let task = kinds.tasks.first, case .task(var done) = flow.states[task] {
+            flow.initial = task
+            done[""] = [ModelFlow.Move(target: 0, effects: effects("task"))]
+            flow.states[task] = .task(done: done)
+        }
         return flow
     }
 
@@ -67,6 +73,11 @@ struct RandomFlows {
             if happens(1, in: 2) { done["o0"] = [end(kinds)] }
             if happens(1, in: 2) { done["abandoned"] = [end(kinds)] }
             return .flow(number(0...(flows - 1)), done: done)
+        }
+        if kinds.tasks.contains(state) {
+            var done: [String: [ModelFlow.Move]] = ["": [end(kinds)]]
+            if happens(1, in: 2) { done["o0"] = [move(kinds, conditional: true), end(kinds)] }
+            return .task(done: done)
         }
         // A choice leads to screens only, so that a flow may begin with one.
         var branches = [ModelFlow.Move(target: number(kinds.screens), effects: effects(tag))]
@@ -133,14 +144,16 @@ struct RandomFlows {
         let finals: Range<Int>
         let children: Range<Int>
         let choices: Range<Int>
+        let tasks: Range<Int>
 
-        init(screens: Int, finals: Int, children: Int, choices: Int) {
+        init(screens: Int, finals: Int, children: Int, choices: Int, tasks: Int) {
             self.screens = 0..<screens
             self.finals = screens..<(screens + finals)
             self.children = (screens + finals)..<(screens + finals + children)
             self.choices = (screens + finals + children)..<(screens + finals + children + choices)
+            self.tasks = self.choices.upperBound..<(self.choices.upperBound + tasks)
         }
 
-        var count: Int { choices.upperBound }
+        var count: Int { tasks.upperBound }
     }
 }
