@@ -117,7 +117,7 @@ extension StepRun {
     mutating func move(
         by verb: NavigationVerb, to target: Frame?
     ) throws(JourneyRefusal) -> Result<StackMove<Int>, StackObstacle> {
-        if let move = moveFromTask(by: verb) { return .success(move) }
+        if let move = moveFromTask(by: verb, to: target) { return .success(move) }
         let frames = journey.frames
         return try frames.move(
             by: verb, to: target, isUncovered: isUncovered,

@@ -98,12 +98,15 @@ extension StepRun {
 
     /// How a verb moves the stack away from the frame of a task, which does not stay below another one; nil for a verb
     /// that moves it as any other.
-    func moveFromTask(by verb: NavigationVerb) -> StackMove<Int>? {
+    func moveFromTask(by verb: NavigationVerb, to target: Frame?) -> StackMove<Int>? {
         guard journey.task != nil, let top = journey.frames.top else { return nil }
-        let below = journey.frames.below(top)
+        let (below, presentation) = (journey.frames.below(top), journey.frames[top].presentation)
         switch verb {
-        case .push: return .put(on: below, as: journey.frames[top].presentation)
+        case .push: return .put(on: below, as: presentation)
         case .present: return .put(on: below, as: .modal)
+        // The root of the context is the frame that goes.
+        case .popToRoot where presentation.beginsContext:
+            return target == nil ? .uncover(below) : .put(on: below, as: presentation)
         default: return nil
         }
     }

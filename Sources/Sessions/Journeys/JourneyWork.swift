@@ -223,8 +223,8 @@ struct JourneyWork {
         for change in step.changes { try make(change) }
         for patch in step.patches { kept.note(patch) }
         documents.patched = kept.patched
-        let former = kept[step.journey.id]?.journey
-        let wasRunning = former?.isActive ?? false
+        let former = kept[step.journey.id]
+        let wasRunning = former?.journey.isActive ?? false
         var journey = step.journey
         if !journey.owned.isEmpty { journey.stampOwned(revision: pending.revision, at: pending.now) }
         if !isByTime { journey.isOfUser = pending.hasUser }
@@ -236,7 +236,9 @@ struct JourneyWork {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))
         }
         pending.journeysBegun += (entry.journey.isActive ? 1 : 0) - (wasRunning ? 1 : 0)
-        if former?.task != nil || entry.journey.task != nil { note(former?.task, of: entry.journey, isKept: true) }
+        if former?.journey.task != nil || entry.journey.task != nil {
+            note(former?.journey.task, of: entry.journey, isKept: true)
+        }
         tell(of: entry.journey)
         try keep()
         return entry

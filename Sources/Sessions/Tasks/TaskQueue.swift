@@ -115,8 +115,12 @@ final class TaskQueue: Sendable {
 
     private func release(_ number: Int, of name: String) {
         let waiter = state.withLock { state -> Waiter? in
-            guard let place = state.lines[name]?.waiters.firstIndex(where: { $0.number == number }) else { return nil }
-            return state.lines[name]?.waiters.remove(at: place)
+            guard var line = state.lines[name], let place = line.waiters.firstIndex(where: { $0.number == number })
+            else { return nil }
+            let waiter = line.waiters.remove(at: place)
+            // A name that nothing ever came of is forgotten.
+            state.lines[name] = line.waiters.isEmpty && line.mark == 0 && line.alarm == nil ? nil : line
+            return waiter
         }
         waiter?.continuation.resume()
     }

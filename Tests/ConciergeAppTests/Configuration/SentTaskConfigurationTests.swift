@@ -43,7 +43,10 @@ struct SentTaskConfigurationTests {
         arguments: [
             (#"{"secret_file": "secret"}"#, "/tasks/check-password/url", "missing_key"),
             (#"{"url": "https://a.example"}"#, "/tasks/check-password/secret_file", "missing_key"),
-            (#"{"url": "https://a.example", "secret_file": "none"}"#, "/tasks/check-password/secret_file", "missing_file"),
+            (
+                #"{"url": "https://a.example", "secret_file": "none"}"#, "/tasks/check-password/secret_file",
+                "missing_file"
+            ),
             (
                 #"{"url": "https://a.example", "secret_file": "c.json"}"#, "/tasks/check-password/secret_file",
                 "bad_value"

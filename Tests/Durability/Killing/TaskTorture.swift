@@ -241,7 +241,9 @@ struct TaskTorture {
 
     private mutating func look(_ server: Server, _ sessions: [Worker], mayBeBusy: Bool) async throws {
         let (port, adminPort) = (server.port, server.adminPort)
-        let listed = try await blocking { try Connection(port: adminPort).send("GET", "/v1/tasks?limit=100").items }
+        let list = try await blocking { try Connection(port: adminPort).send("GET", "/v1/tasks?limit=100") }
+        guard list.status == 200 else { throw Connection.Unexpected(description: "\(list.status) \(list.text)") }
+        let listed = list.items
         (begun, ended) = (0, 0)
         var shown: [Int: Int] = [:]
         for session in sessions {

@@ -100,6 +100,16 @@ struct TaskTests {
         #expect(traveller.stack == ["a", "^home"])
     }
 
+    @Test("pop_to_root from a task that is the first of its context leaves it, too", arguments: [true, false])
+    func popToRoot(hasTarget: Bool) throws {
+        let end: JSONDocument =
+            hasTarget ? ["target": "home", "nav": "pop_to_root"] : ["target": nil, "nav": "pop_to_root"]
+        var traveller = try Traveller(Self.flow(["on": ["done.ok": end, "done.home": ["target": "home"]]]))
+        try traveller.send("show", ["name": "Ada"])
+        try traveller.endTask("ok", ["name": "Grace"])
+        #expect(traveller.stack == (hasTarget ? ["a", "^home"] : ["a"]) && traveller.journey.task == nil)
+    }
+
     @Test("a task may be the first state of a flow, and lead to another task")
     func first() throws {
         var traveller = try Traveller(
