@@ -134,7 +134,7 @@ extension RouteSearch {
         guard let taken = alternatives(told, of: parent).first(where: { $0.1 == nil })?.0, taken.moves else {
             return abandon(parent, obstacle, hops: hops + 1, into: &arrivals)
         }
-        follow(taken, of: parent, on: nil, obstacle ?? missingData(for: taken), hops: hops + 1, into: &arrivals)
+        follow(taken, of: parent, on: nil, obstacle ?? self.obstacle(to: taken), hops: hops + 1, into: &arrivals)
     }
 
     /// The state of the parent's flow that started a coordinator.

@@ -121,6 +121,7 @@ struct JourneyWork {
     }
 
     /// The same for a journey that may be stuck.
+    @discardableResult
     mutating func advanceIfPossible(_ entry: KeptJourney) throws -> Bool {
         do { return try advance(entry) } catch is JourneyRefusal { return false }
     }
