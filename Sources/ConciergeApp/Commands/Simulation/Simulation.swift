@@ -52,7 +52,7 @@ struct Simulation {
     /// after that.
     private func start(_ input: JSONDocument?) async throws -> (shown: ShownJourney, path: [String]) {
         let owned = given.services.filter { flow.ownership.services.contains($0.name) }
-        let (shown, _) = try await session.startJourney(
+        let shown = try await session.startJourney(
             flow: flow.id, version: flow.version, input: input, at: owned.isEmpty ? given.at : nil)
         guard !owned.isEmpty else { return (shown, []) }
         let id = shown.view.id
