@@ -34,7 +34,7 @@ struct AuthorMistake: Sendable, CustomTestStringConvertible {
 
     static let flow = """
         {
-          "id": "shop", "version": 1, "initial": "choose",
+          "id": "shop", "version": 1, "initial": "choose", "owns": ["order"],
           "timeout": {"idle": "30m"},
           "guards": {
             "chosen": {"service": "order", "schema": {"properties": {"sku": {"minLength": 1}}}},
