@@ -116,7 +116,7 @@ extension Program {
                     output.result(try SimulationText.refusal(error))
                     if expected?.refused == nil { isComplete = false }
                 }
-                for difference in try simulation.differences(result, from: expected) {
+                for difference in try await simulation.differences(result, from: expected) {
                     output.result("  differs: \(difference)\n")
                     isComplete = false
                 }

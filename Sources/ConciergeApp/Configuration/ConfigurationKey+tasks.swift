@@ -31,8 +31,8 @@ extension ConfigurationKey {
         return nil
     }
 
-    /// The key of a task that a variable names. A variable has no hyphens and no small letters: it means the known task that
-    /// is written like that, or else the name in small letters with hyphens.
+    /// The key of a task that a variable names. A variable has no hyphens and no small letters: it means the known task
+    /// that is written like that, or else the name in small letters with hyphens.
     static func ofTask(variable: String, known: [String]) -> ConfigurationKey? {
         let prefix = "\(EnvironmentLayer.prefix)TASKS_"
         guard variable.hasPrefix(prefix) else { return nil }

@@ -27,8 +27,8 @@ struct AcceptedLanguages {
         self.ranges = ranges.sorted { $0.quality > $1.quality }.map(\.range)
     }
 
-    /// The language by lookup (RFC 4647, section 3.4): a range loses parts from its end until a language matches it. The
-    /// first language when none does; nil when there is none.
+    /// The language by lookup (RFC 4647, section 3.4): a range loses parts from its end until a language matches it.
+    /// The first language when none does; nil when there is none.
     func best(of languages: [String]) -> String? {
         for range in ranges {
             var parts = range.split(separator: "-")

@@ -49,7 +49,8 @@ final class WebClient: Sendable {
 
 /// A request that is under way.
 ///
-/// `@unchecked Sendable`: it is made by the caller, handed over under a lock, and then touched by the loop's thread alone.
+/// `@unchecked Sendable`: it is made by the caller, handed over under a lock, and then touched by the loop's thread
+/// alone.
 private final class Transfer: @unchecked Sendable {
     let request: WebClient.Request
     private let done: @Sendable (Result<WebClient.Response, WebClient.Failure>) -> Void

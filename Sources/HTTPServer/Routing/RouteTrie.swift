@@ -1,7 +1,7 @@
 /// Routes by their segments. A tree is frozen into flat tables, and looking up a path counts no references.
 struct RouteTrie: Sendable {
-    /// What a node has, as ranges of the other tables. Its literals come before its parameter: ``RouteTree`` has seen to it
-    /// that no path fits both.
+    /// What a node has, as ranges of the other tables. Its literals come before its parameter: ``RouteTree`` has seen
+    /// to it that no path fits both.
     private struct Node: Sendable {
         var literals: Range<Int>
         /// The node behind a parameter, and what the parameter takes; negative where there is none.

@@ -43,8 +43,8 @@ package struct Decimal: Sendable, Equatable {
         self.init(mantissa.hasPrefix("-"), digits, power - fraction)
     }
 
-    /// The number as JSON; nil when JSON documents here cannot keep all of its digits: integers have at most 64 bits, and
-    /// others some 17 digits.
+    /// The number as JSON; nil when JSON documents here cannot keep all of its digits: integers have at most 64 bits,
+    /// and others some 17 digits.
     package var document: JSONDocument? {
         let sign = isNegative ? "-" : ""
         let length = String(digits).count + exponent
@@ -77,8 +77,8 @@ package struct Decimal: Sendable, Equatable {
     /// The product; nil when it has more than ``maximumDigits`` digits.
     package func multiplied(by other: Decimal) -> Decimal? {
         var (one, two, exponent) = (digits, other.digits, exponent + other.exponent)
-        // Twos of one number and fives of the other are zeros at the end of the product. Without them, a product that does
-        // not fit 128 bits has more than 34 digits.
+        // Twos of one number and fives of the other are zeros at the end of the product. Without them, a product that
+        // does not fit 128 bits has more than 34 digits.
         while one != 0, one % 2 == 0, two % 5 == 0 { (one, two, exponent) = (one / 2, two / 5, exponent + 1) }
         while two != 0, two % 2 == 0, one % 5 == 0 { (one, two, exponent) = (one / 5, two / 2, exponent + 1) }
         let (product, overflow) = one.multipliedReportingOverflow(by: two)

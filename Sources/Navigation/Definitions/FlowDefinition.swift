@@ -37,8 +37,8 @@ public final class FlowDefinition: Sendable {
     public let migrations: [Migration]
     /// The services that each run of the flow has for itself, and to whom a journey belongs.
     public let ownership: FlowOwnership
-    /// The transitions that are taken without an event on every screen of the flow and of its children, as soon as their
-    /// guards hold.
+    /// The transitions that are taken without an event on every screen of the flow and of its children, as soon as
+    /// their guards hold.
     public let always: [Transition]
     /// Which values are set back when another changes.
     public let invalidates: [Invalidation]

@@ -90,8 +90,8 @@ public final class ChildFlow: Sendable {
 
     /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`.
     ///
-    /// `done` covers only the outcomes that the child reached by a `final`. A child that was abandoned, was closed or ran
-    /// out of time did not do its work, so only `done.abandoned`, `done.closed` and `done.expired` cover these.
+    /// `done` covers only the outcomes that the child reached by a `final`. A child that was abandoned, was closed or
+    /// ran out of time did not do its work, so only `done.abandoned`, `done.closed` and `done.expired` cover these.
     public func transitions(after outcome: String, byFinal: Bool) -> [Transition] {
         if let own = ends.first(where: { $0.outcome == outcome }) { return own.transitions }
         if byFinal { return ends.first { $0.outcome == nil }?.transitions ?? [] }

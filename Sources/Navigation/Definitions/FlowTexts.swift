@@ -1,7 +1,7 @@
 /// The texts of a flow that are written in several languages.
 ///
-/// Everything else in a definition has them in their first language. A text is translated on its way to the client, so a
-/// flow without languages pays nothing.
+/// Everything else in a definition has them in their first language. A text is translated on its way to the client, so
+/// a flow without languages pays nothing.
 public struct FlowTexts: Sendable, Equatable {
     /// The languages of the flow's texts (BCP 47), in the order in which the file has them.
     public private(set) var languages: [String] = []

@@ -24,8 +24,9 @@ public final class TaskState: Sendable {
         self.ends = ends
     }
 
-    /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`; nil when there
-    /// are none. Unlike the end of a child flow, a failure is covered by `done`, too: the journey must be able to go on.
+    /// The transitions for an outcome: those of `done.<outcome>` if the file has them, else those of `done`; nil when
+    /// there are none. Unlike the end of a child flow, a failure is covered by `done`, too: the journey must be able to
+    /// go on.
     public func transitions(after outcome: String) -> [Transition]? {
         (ends.first { $0.outcome == outcome } ?? ends.first { $0.outcome == nil })?.transitions
     }

@@ -86,8 +86,8 @@ extension FlowEngine {
     }
 
     /// Whether ``advance(_:services:now:beforeEvent:)`` has something to do because of the time or of a version that is
-    /// gone. Cheap enough to ask before each read. What services bring about shows when the journey is looked at: the view
-    /// and the events throw ``JourneyRefusal/due``.
+    /// gone. Cheap enough to ask before each read. What services bring about shows when the journey is looked at: the
+    /// view and the events throw ``JourneyRefusal/due``.
     public func isDue(_ journey: Journey, now: Int64) -> Bool {
         guard journey.isActive else { return false }
         if let dueAt = journey.dueAt, now >= dueAt { return true }
@@ -98,8 +98,8 @@ extension FlowEngine {
         }
     }
 
-    /// Applies timeouts of the journey, of its children and of its screen, the policy for a version that is gone, and the
-    /// standing rules: `requires` that do not hold any more, and `always`.
+    /// Applies timeouts of the journey, of its children and of its screen, the policy for a version that is gone, and
+    /// the standing rules: `requires` that do not hold any more, and `always`.
     ///
     /// A timeout whose transition is refused expires the journey, which could not go on otherwise. An `otherwise` or
     /// `always` that is refused is not taken.

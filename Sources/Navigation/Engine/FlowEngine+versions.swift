@@ -86,7 +86,8 @@ extension FlowEngine {
         return try run.finish()
     }
 
-    /// A version that is loaded and does not have a screen of the journey, wherever on the stack; nil when there is none.
+    /// A version that is loaded and does not have a screen of the journey, wherever on the stack; nil when there is
+    /// none.
     package func changedVersion(under journey: Journey) -> (flow: String, version: Int)? {
         for frame in journey.frames {
             guard let place = journey.place(of: frame.coordinator) else { continue }

@@ -21,8 +21,8 @@ extension StepRun {
         try move(by: passage, of: reaction.coordinator)
     }
 
-    /// Goes forward to a screen, past every screen that is answered, to the first that is not. The stack becomes the one of
-    /// a person who walked there: a screen on the way that is on the stack is gone back to, any other is pushed.
+    /// Goes forward to a screen, past every screen that is answered, to the first that is not. The stack becomes the
+    /// one of a person who walked there: a screen on the way that is on the stack is gone back to, any other is pushed.
     mutating func resume(to target: Frame) throws(JourneyRefusal) {
         guard let top = journey.frames.last else { return try place(target, by: .push) }
         let (event, isLink) = (event, isLink)

@@ -104,8 +104,8 @@ extension StepRun {
         return true
     }
 
-    /// Uncovers the nearest frame that can be gone back to and whose `requires` hold. A flow without one ends. Actions that
-    /// fail are skipped.
+    /// Uncovers the nearest frame that can be gone back to and whose `requires` hold. A flow without one ends. Actions
+    /// that fail are skipped.
     private mutating func closeScreen() throws(JourneyRefusal) {
         (isLenient, isClosing) = (true, true)
         defer { (isLenient, isClosing) = (false, false) }

@@ -1,7 +1,7 @@
 import JSONDocument
 
-// A task's frame is the top frame from when the task begins until it ends or the journey leaves it, by whatever way. So a
-// journey waits for one task at most, and going back never finds the frame.
+// A task's frame is the top frame from when the task begins until it ends or the journey leaves it, by whatever way. So
+// a journey waits for one task at most, and going back never finds the frame.
 extension FlowEngine {
     /// The definition of the task that a journey waits for; nil when it waits for none.
     public func taskState(of journey: Journey) -> TaskState? { journey.task == nil ? nil : topTask(of: journey) }
@@ -35,8 +35,8 @@ extension FlowEngine {
         return try run.finish()
     }
 
-    /// Ends a task whose last attempt has failed. A journey whose flow refuses that could not go on, so it expires, as after
-    /// a timeout.
+    /// Ends a task whose last attempt has failed. A journey whose flow refuses that could not go on, so it expires, as
+    /// after a timeout.
     public func failTask(
         _ number: UInt64, of journey: Journey, output: JSONDocument, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {

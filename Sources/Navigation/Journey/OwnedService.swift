@@ -1,6 +1,7 @@
 import JSONDocument
 
-/// The document of a service that a coordinator owns. It lives in its journey, so it is stored, moved and removed with it.
+/// The document of a service that a coordinator owns. It lives in its journey, so it is stored, moved and removed with
+/// it.
 public struct OwnedService: Sendable, Equatable {
     /// The coordinator that owns it.
     public let coordinator: Int
@@ -16,8 +17,8 @@ public struct OwnedService: Sendable, Equatable {
     public internal(set) var document: JSONDocument
 }
 
-/// The services that a coordinator sees. A name means the service that the coordinator owns, else the one that the nearest
-/// coordinator above it owns, else the session's.
+/// The services that a coordinator sees. A name means the service that the coordinator owns, else the one that the
+/// nearest coordinator above it owns, else the session's.
 package struct ServiceOwners {
     package struct Level: Sendable {
         package let coordinator: Int

@@ -2,8 +2,8 @@ import JSONDocument
 
 /// The way of a `resume`: forward to a screen, as far as the screens on it are answered.
 ///
-/// The way is searched as if every screen were answered, so that the first that is not is on it. Behind that one nothing
-/// is certain, because the answers decide.
+/// The way is searched as if every screen were answered, so that the first that is not is on it. Behind that one
+/// nothing is certain, because the answers decide.
 extension RouteSearch {
     /// A `resume` leads straight to its screen only where nothing else leads there, not even a way with obstacles.
     private static let detour = 1_000

@@ -3,8 +3,8 @@ import JSONDocument
 extension FlowEngine {
     /// The view of a journey.
     ///
-    /// - Parameter memory: of the ``Step`` that made the journey, while the documents of the services are the same: then no
-    ///   guard is tested again.
+    /// - Parameter memory: of the ``Step`` that made the journey, while the documents of the services are the same:
+    ///   then no guard is tested again.
     /// - Throws: ``JourneyRefusal/orphaned(flow:version:)`` when the journey's version is not loaded,
     ///   ``JourneyRefusal/due`` when the journey may not stay on its screen.
     public func view(

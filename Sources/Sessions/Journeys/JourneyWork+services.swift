@@ -123,8 +123,8 @@ extension Session {
         return (outcome.bytes, outcome.etag)
     }
 
-    /// Every registered service as a journey's topmost coordinator sees it, with its owner: `session`, or the flow of the
-    /// coordinator. Creates none.
+    /// Every registered service as a journey's topmost coordinator sees it, with its owner: `session`, or the flow of
+    /// the coordinator. Creates none.
     ///
     /// - Throws: ``SessionError/noJourney(_:)``.
     nonisolated(nonsending) package func services(

@@ -230,8 +230,8 @@ struct JourneyWork {
         if !journey.owned.isEmpty { journey.stampOwned(revision: pending.revision, at: pending.now) }
         if !isByTime { journey.isOfUser = pending.hasUser }
         var entry = kept.keep(KeptJourney(journey))
-        // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and what
-        // was asked for. So a step is never above twice the revision.
+        // Clients have seen steps that the store does not know: of a commit no more than two, what time has done and
+        // what was asked for. So a step is never above twice the revision.
         let floor = 2 * pending.base.details.revisionFloor
         if entry.journey.step <= floor {
             entry = kept.keep(KeptJourney(entry.journey.continuing(after: floor + 1 - entry.journey.step)))

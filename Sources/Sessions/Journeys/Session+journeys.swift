@@ -5,9 +5,10 @@ import Navigation
 /// are committed together, or nothing is.
 ///
 /// Before anything is done to a journey, what time has done to it is: it has expired, a screen's time is over, its
-/// version is gone. So is what services have done that were written from outside: a screen may not be shown any more, an
-/// `always` leads on. The engine says that it is due when it looks at the journey. All this is committed also when what was asked for is refused then. The first access to `main` starts
-/// it in the same way, when a flow is configured for it.
+/// version is gone. So is what services have done that were written from outside: a screen may not be shown any more,
+/// an `always` leads on. The engine says that it is due when it looks at the journey. All this is committed also when
+/// what was asked for is refused then. The first access to `main` starts it in the same way, when a flow is configured
+/// for it.
 ///
 /// They throw `JourneyRefusal` for what the flow does not allow, ``JourneyError``, and ``SessionError``.
 extension Session {
@@ -23,8 +24,8 @@ extension Session {
         }
         return try await transact { [self] pending in
             var work = try JourneyWork(on: pending, environment)
-            // A step may write a service that another journey looks at. Two that contend for one are shown as they are, and
-            // one that cannot go on is shown as stuck and hides no other.
+            // A step may write a service that another journey looks at. Two that contend for one are shown as they are,
+            // and one that cannot go on is shown as stuck and hides no other.
             for _ in 0...work.kept.entries.count {
                 var hasMoved = false
                 for entry in work.kept.entries where try work.advanceIfPossible(entry) { hasMoved = true }

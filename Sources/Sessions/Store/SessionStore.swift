@@ -64,8 +64,8 @@ package protocol SessionStore: AnyObject, Sendable {
     /// that repeated calls look at every session.
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions
 
-    /// Hands out tasks: those of that name whose time has come, the earliest first. Durable when it returns: no attempt is
-    /// forgotten. Of two callers at once, each task goes to one.
+    /// Hands out tasks: those of that name whose time has come, the earliest first. Durable when it returns: no attempt
+    /// is forgotten. Of two callers at once, each task goes to one.
     ///
     /// Tasks come and go with commits (``SessionCommit/tasks``), and go with their session, however that ends.
     func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims

@@ -32,7 +32,8 @@ extension Session {
 
     /// Ends a task: a step of its journey.
     ///
-    /// - Parameter isFailure: whether its last attempt has failed. Then a flow that refuses the step has its journey expire.
+    /// - Parameter isFailure: whether its last attempt has failed. Then a flow that refuses the step has its journey
+    ///   expire.
     nonisolated(nonsending) func endTask(
         _ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false
     ) async throws {

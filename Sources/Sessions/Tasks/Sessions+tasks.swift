@@ -1,8 +1,8 @@
 import JSONDocument
 import Navigation
 
-/// Tasks of journeys, for those who do the work: ``claimTasks(named:max:lease:wait:)`` hands them out, at least once each,
-/// and ``endTask(_:outcome:output:)`` takes one result of each.
+/// Tasks of journeys, for those who do the work: ``claimTasks(named:max:lease:wait:)`` hands them out, at least once
+/// each, and ``endTask(_:outcome:output:)`` takes one result of each.
 extension Sessions {
     /// Hands out tasks of a name, those that have waited longest first. Waits for one if there is none.
     ///
@@ -39,7 +39,8 @@ extension Sessions {
 
     /// Takes the result of a task: a step of its journey like any other.
     ///
-    /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it, ``SessionError``.
+    /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it,
+    ///   ``SessionError``.
     package func endTask(_ id: TaskID, outcome: String, output: JSONDocument = .null) async throws {
         try await end(id, outcome: outcome, output: output)
     }

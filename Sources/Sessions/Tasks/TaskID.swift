@@ -1,8 +1,8 @@
-/// The name of a task: the session, the journey and the step that began it. So it leads to its session without an index,
-/// stays the same over all attempts, and never comes back.
+/// The name of a task: the session, the journey and the step that began it. So it leads to its session without an
+/// index, stays the same over all attempts, and never comes back.
 ///
-/// Its text is `tsk-`, the digits of the session's id, the journey's id without its prefix, and the number, with hyphens
-/// between: it has no dot, so that it can be signed as a message id of Standard Webhooks.
+/// Its text is `tsk-`, the digits of the session's id, the journey's id without its prefix, and the number, with
+/// hyphens between: it has no dot, so that it can be signed as a message id of Standard Webhooks.
 package struct TaskID: Sendable, Hashable {
     package let session: SessionID
     package let journey: String

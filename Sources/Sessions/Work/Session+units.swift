@@ -15,8 +15,8 @@ extension Session {
     /// nothing but services. The locator and its instances have no effect afterwards.
     ///
     /// - Parameters:
-    ///   - journey: the locator is that of the journey's topmost coordinator: it holds what the coordinator owns, and its
-    ///     parent is that of the coordinator above, at last the session's. Nil for the session's.
+    ///   - journey: the locator is that of the journey's topmost coordinator: it holds what the coordinator owns, and
+    ///     its parent is that of the coordinator above, at last the session's. Nil for the session's.
     ///   - conditions: are looked at before `body` runs, each time it does.
     /// - Throws: ``SessionError``, and what `body` throws.
     nonisolated(nonsending) package func update<Result: Sendable>(

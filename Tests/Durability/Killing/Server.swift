@@ -15,7 +15,7 @@ struct Server: Sendable {
         "services/trail.json": #"{"name":"trail","default":{"n":0},"schema":{"type":"object"}}"#,
         // Each step writes the number of its event.
         "flows/walk.json": """
-        {"id": "walk", "version": 1, "initial": "here", "states": {
+        {"id": "walk", "version": 1, "initial": "here", "bound_to": "session", "states": {
            "here": {"on": {"move": {"target": "there", "actions": [
              {"op": "add", "path": "/trail/n", "value": {"$from": "/event/n"}}]}}},
            "there": {"on": {"move": {"target": "here", "actions": [

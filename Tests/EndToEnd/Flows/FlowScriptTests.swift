@@ -10,11 +10,7 @@ struct FlowScriptTests {
         let (text, status) = await output(of: ["test"], files: ShippedFiles.repository)
         #expect(status == 0, "\(text)")
         #expect(text.contains("all hold"))
-        // What needs a user who signs in or out meanwhile.
-        let missing = text.split(separator: "\n").filter { $0.contains(": nothing took ") }
-        #expect(
-            missing == ["home: nothing took /on/signed_out", "main: nothing took /states/at_the_door/on/done"],
-            "\(text)")
+        #expect(!text.contains(": nothing took "), "\(text)")
     }
 
     private static let flow = """

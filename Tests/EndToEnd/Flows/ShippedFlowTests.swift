@@ -6,7 +6,8 @@ import Testing
 @Suite("Flows that ship")
 struct ShippedFlowTests {
     static let flows = [
-        "checkout", "edit-quote", "home", "main", "money-transfer", "sign-in", "verification", "wizard",
+        "application", "checkout", "edit-quote", "home", "login", "main", "money-transfer", "sign-in", "verification",
+        "wizard",
     ]
 
     @Test("they have neither errors nor warnings")

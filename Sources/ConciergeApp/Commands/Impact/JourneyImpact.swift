@@ -3,8 +3,8 @@ import Sessions
 
 /// What a set of flows means for existing journeys.
 ///
-/// Used by `concierge check --against`: where the states of journeys lead. Which journeys would be lost is tried on each of
-/// them: ``JourneyTrial``.
+/// Used by `concierge check --against`: where the states of journeys lead. Which journeys would be lost is tried on
+/// each of them: ``JourneyTrial``.
 struct JourneyImpact {
     /// What happens to the journeys of a row of the census.
     enum Fate: Equatable {

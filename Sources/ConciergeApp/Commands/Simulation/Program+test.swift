@@ -54,7 +54,7 @@ private struct ScriptRun {
         let new = try await simulation.play(script, input: script.input) { step, result in
             let expected = step.flatMap { script.expectations[$0] }
             let place = step.map { "step \($0 + 1), \(script.steps[$0])" } ?? "start"
-            for difference in try simulation.differences(result, from: expected, needsSuccess: true) {
+            for difference in try await simulation.differences(result, from: expected, needsSuccess: true) {
                 differences.append("  \(place): \(difference)\n")
             }
         }
@@ -98,9 +98,15 @@ extension Simulation {
     /// - Parameter needsSuccess: whether a step that nothing is expected of must be taken.
     func differences(
         _ result: Result, from expected: SimulationScript.Expectation?, needsSuccess: Bool = false
-    ) throws -> [String] {
+    ) async throws -> [String] {
         switch result {
-        case .shown(let shown, _): return try expected?.differences(from: shown.view, service: document) ?? []
+        case .shown(let shown, _):
+            guard let expected else { return [] }
+            var documents: [String: JSONDocument] = [:]
+            for (name, _) in expected.data {
+                documents[name] = try await document(of: name, inJourney: shown.view.id)
+            }
+            return expected.differences(from: shown.view, documents)
         case .refused(let error):
             let problem = try SimulationText.problem(of: error)
             let places = problem.errors.map { " \($0.pointer) \($0.detail)" }.joined(separator: ";")

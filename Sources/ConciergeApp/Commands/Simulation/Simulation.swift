@@ -98,10 +98,10 @@ struct Simulation {
         return recording.kept
     }
 
-    /// The document of a service; nil when there is no such service.
-    func document(of name: String) throws -> JSONDocument? {
+    /// The document of a service as the journey sees it; nil when there is no such service.
+    func document(of name: String, inJourney id: String) async throws -> JSONDocument? {
         guard let service = catalog[name] else { return nil }
-        return try JSONDocument(parsing: try session.document(of: service).bytes)
+        return try JSONDocument(parsing: try await session.document(of: service, inJourney: id).bytes)
     }
 
     private func take(
@@ -117,6 +117,13 @@ struct Simulation {
             return (try await session.journey(id), [])
         case .back: return (try await session.send("back", toJourney: id), [])
         case .navigate(let screen): return try await session.navigate(journey: id, to: screen)
+        case .user(let user):
+            if let user {
+                _ = try await sessions.attachUser(user, to: session)
+            } else {
+                try await sessions.detachUser(from: session)
+            }
+            return (try await session.journey(id), [])
         case .wait(let duration):
             clock.advance(duration)
             return (try await session.journey(id), [])

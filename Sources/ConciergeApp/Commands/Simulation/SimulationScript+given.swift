@@ -79,10 +79,8 @@ extension SimulationScript {
 
         /// What is otherwise after a step that was taken.
         ///
-        /// - Parameter service: the document of a service.
-        func differences(
-            from journey: JourneyView, service: (String) throws -> JSONDocument?
-        ) rethrows -> [String] {
+        /// - Parameter documents: of the services that are in ``data``.
+        func differences(from journey: JourneyView, _ documents: [String: JSONDocument]) -> [String] {
             var differences: [String] = []
             func compare(_ what: String, _ found: String?, _ expected: String?) {
                 guard let expected, found != expected else { return }
@@ -100,7 +98,7 @@ extension SimulationScript {
                         + stack.joined(separator: ", "))
             }
             for (name, expected) in data {
-                let found = try service(name)
+                let found = documents[name]
                 if let found, found.contains(expected) { continue }
                 differences.append("\(name) is \(found?.description ?? "not a service"), and does not have \(expected)")
             }

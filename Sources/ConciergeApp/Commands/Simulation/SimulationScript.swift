@@ -9,6 +9,8 @@ struct SimulationScript {
         case task(String, outcome: String, output: JSONDocument?)
         case navigate(to: String)
         case back
+        /// A user is signed in, or out: nil.
+        case user(String?)
         /// Time passes.
         case wait(Duration)
     }
@@ -129,12 +131,16 @@ struct SimulationScript {
         }
         if let screen = document[member: "navigate"]?.string, has(["navigate"]) { return .navigate(to: screen) }
         if document[member: "back"]?.bool == true, has(["back"]) { return .back }
+        if let user = document[member: "user"], has(["user"]), user.isNull || user.string != nil {
+            return .user(user.string)
+        }
         if let text = document[member: "wait"]?.string, has(["wait"]), let duration = DurationText.parse(text) {
             return .wait(duration)
         }
         throw Failure(
             description: "\(place): this is not a step; allowed is {\"event\": …, \"data\": …}, {\"navigate\": …}, "
-                + "{\"back\": true}, {\"task\": …, \"outcome\": …, \"output\": …} or {\"wait\": \"31m\"}")
+                + "{\"back\": true}, {\"task\": …, \"outcome\": …, \"output\": …}, {\"user\": \"ada\"} or {\"wait\": \"31m\"}"
+        )
     }
 }
 
@@ -148,6 +154,7 @@ extension SimulationScript.Step: CustomStringConvertible {
             "task \(name): \(outcome)" + (output.map { " \($0)" } ?? "")
         case .navigate(let screen): "navigate to \(screen)"
         case .back: "back"
+        case .user(let user): user.map { "\($0) is signed in" } ?? "the user is signed out"
         case .wait(let duration): "wait \(DurationText.format(duration))"
         }
     }

@@ -1,7 +1,7 @@
 import Sessions
 
-/// The columns of the table `tasks`, and the statements that read it. `ready_at` and `over_at` follow from the others, for
-/// the indexes.
+/// The columns of the table `tasks`, and the statements that read it. `ready_at` and `over_at` follow from the others,
+/// for the indexes.
 enum TaskRow {
     static let columns = "session, journey, number, low, name, attempts, created_at, ends_at, attempt, due, claimed"
 
