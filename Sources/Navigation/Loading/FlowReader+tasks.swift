@@ -16,7 +16,8 @@ extension FlowReader {
         }
         let ends = readTaskEnds(document, at: place, hasTimeout: document[member: "timeout"] != nil)
         let screen = Screen(
-            name: id, title: localText("title", in: document, at: place), data: [], events: [], accepts: [], requires: [],
+            name: id, title: localText("title", in: document, at: place), data: [], events: [], accepts: [],
+            requires: [],
             entry: [], exit: [], back: readTaskBack(document, at: place),
             timeout: timeout.map { ScreenTimeout(after: $0, transition: nil) })
         let retry = readRetry(document, at: place)
