@@ -236,7 +236,7 @@ package actor Application {
                 TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75).add(to: &routes)
             }
             StoreEndpoints(sessions: sessions).add(to: &routes)
-            InsightEndpoints(
+            StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration), file: (store as? any FileStore)?.file,
                 startedAt: .now,
                 metrics: { [sessions, log] in

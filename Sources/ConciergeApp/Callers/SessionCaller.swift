@@ -59,7 +59,7 @@ struct SessionCaller: Sendable {
 
     private func checkPath(of request: HTTPRequest, names session: Session) throws(Problem) {
         var isSame = false
-        request.lendParameter(0) { name in
+        request.withParameter(0) { name in
             isSame = name.isExactly("current") || name.elementsEqual(session.id.description.utf8)
         }
         guard isSame else { throw Problem(.sessionNotFound) }

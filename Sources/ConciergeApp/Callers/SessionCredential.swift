@@ -19,7 +19,7 @@ struct SessionCredential {
         default: throw Problem(.ambiguousCredentials)
         }
         var token: PresentedToken?
-        request.fields.lend(.authorization) { token = presentedBearer($0) }
+        request.fields.withValue(of: .authorization) { token = presentedBearer($0) }
         return SessionCredential(token: token, isCookie: false)
     }
 

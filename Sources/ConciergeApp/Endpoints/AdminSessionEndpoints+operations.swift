@@ -3,29 +3,29 @@ extension AdminSessionEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions", id: "listSessions", summary: "Sessions, oldest first",
             parameters: [.userID, .active, .limit, .cursor],
-            answers: [.json("A page of sessions.", .sessionList)], problems: [.invalidInput]),
+            responses: [.json("A page of sessions.", .sessionList)], problems: [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
-            answers: [.json("The session.", .session)]),
+            responses: [.json("The session.", .session)]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession", summary: "Ends the session",
-            answers: [.done("Ended.")], problems: [.storageFull]),
+            responses: [.done("Ended.")], problems: [.storageFull]),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/user", id: "signIn",
             summary: "Attaches a user and gives the session a new token; the old one ends at once",
-            body: .json(.signIn), answers: [.json("The session and its new token.", .signedIn)],
+            body: .json(.signIn), responses: [.json("The session and its new token.", .signedIn)],
             problems: [.invalidState, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/user", id: "signOut",
             summary: "Detaches the user and removes the services that are bound to a user",
-            answers: [.done("Signed out, or no user was signed in.")], problems: [.contention, .storageFull]),
+            responses: [.done("Signed out, or no user was signed in.")], problems: [.contention, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/users/{user}/sessions", id: "listUserSessions", summary: "The sessions of a user",
-            parameters: [.limit, .cursor], answers: [.json("A page of sessions.", .sessionList)],
+            parameters: [.limit, .cursor], responses: [.json("A page of sessions.", .sessionList)],
             problems: [.invalidInput]),
         APIOperation(
             method: .delete, path: "/v1/users/{user}/sessions", id: "endUserSessions",
-            summary: "Ends the sessions of a user", answers: [.json("How many were ended.", .count)],
+            summary: "Ends the sessions of a user", responses: [.json("How many were ended.", .count)],
             problems: [.storageFull]),
     ]
 }

@@ -4,11 +4,11 @@ extension ProgramEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
-            access: .anyone, answers: [.json("It does.", .alive)]),
+            access: .anyone, responses: [.json("It does.", .alive)]),
         APIOperation(
             method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server is ready for traffic",
             access: .anyone,
-            answers: [
+            responses: [
                 .json("It does.", .readiness),
                 .json(
                     "Not ready; the failing check says why.", .readiness, status: .serviceUnavailable,
@@ -17,9 +17,9 @@ extension ProgramEndpoints {
         APIOperation(
             method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
             access: .anyone,
-            answers: [.json("Name and version.", .version)]),
+            responses: [.json("Name and version.", .version)]),
         APIOperation(
             method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
-            access: .anyone, answers: [.json("The explanation.", .problemExplanation)], problems: [.notFound]),
+            access: .anyone, responses: [.json("The explanation.", .problemExplanation)], problems: [.notFound]),
     ]
 }

@@ -3,25 +3,25 @@ extension ServiceEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services", id: "listServices",
             summary: "The registered services and their instances; creates none",
-            parameters: [.limit, .cursor], answers: [.json("The services that are registered.", .serviceList)],
+            parameters: [.limit, .cursor], responses: [.json("The services that are registered.", .serviceList)],
             problems: [.invalidInput]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services", id: "removeServices",
             summary: "Removes every instance of the session, newest first",
-            answers: [.done("Removed.")], problems: writing),
+            responses: [.done("Removed.")], problems: writing),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services/{name}", id: "getService",
             summary: "The service's state; creates the instance if there is none",
             parameters: [.ifNoneMatch, .ifMatch],
-            answers: [
+            responses: [
                 .json("The state.", .serviceState, headers: [.etag]),
-                APIAnswer(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+                APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
             ],
             problems: [.serviceNotFound, .invalidCondition, .preconditionFailed]),
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/services/{name}", id: "replaceService",
             summary: "Replaces the state", parameters: [.ifMatch, .ifNoneMatch, .prefer], body: .json(.serviceState),
-            answers: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
+            responses: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [.invalidState, .stateTooLarge, .preconditionRequired]),
         APIOperation(
             method: .patch, path: "/v1/sessions/{session}/services/{name}", id: "patchService",
@@ -31,7 +31,7 @@ extension ServiceEndpoints {
                 (RequestBody.mergePatch, .mergePatch), (RequestBody.jsonPatch, nil),
                 (RequestBody.json, .mergePatch),
             ]),
-            answers: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
+            responses: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [
                 .invalidState, .invalidPatch, .patchConflict, .stateTooLarge, .preconditionRequired,
             ]),
@@ -39,11 +39,11 @@ extension ServiceEndpoints {
             method: .delete, path: "/v1/sessions/{session}/services/{name}", id: "removeService",
             summary: "Removes the instance: the next access creates a new one",
             parameters: [.ifMatch, .ifNoneMatch],
-            answers: [.done("Removed, or there was none.", headers: [.etag])], problems: writingOne),
+            responses: [.done("Removed, or there was none.", headers: [.etag])], problems: writingOne),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/services/{name}/state", id: "clearService",
             summary: "Resets the instance to its default", parameters: [.ifMatch, .ifNoneMatch],
-            answers: [.done("Cleared.", headers: [.etag])], problems: writingOne),
+            responses: [.done("Cleared.", headers: [.etag])], problems: writingOne),
     ]
 
     static let ofJourney = "/v1/sessions/{session}/journeys/{id}/services"
@@ -55,7 +55,7 @@ extension ServiceEndpoints {
         return APIOperation(
             method: operation.method, path: ofJourney + path, id: operation.id + "OfJourney",
             summary: operation.summary + "; of the services that the journey's topmost coordinator sees",
-            parameters: operation.parameters, body: operation.body, answers: operation.answers,
+            parameters: operation.parameters, body: operation.body, responses: operation.responses,
             problems: operation.problems + [.journeyNotFound])
     }
 
@@ -63,6 +63,6 @@ extension ServiceEndpoints {
     private static let writingOne: [ProblemKind] =
         writing + [.serviceNotFound, .methodNotAllowed, .invalidCondition, .preconditionFailed]
 
-    private static let minimalWrite = APIAnswer.done(
-        APIAnswer.minimal.meaning, headers: [.etag, .preferenceApplied])
+    private static let minimalWrite = APIResponse.done(
+        APIResponse.minimal.meaning, headers: [.etag, .preferenceApplied])
 }

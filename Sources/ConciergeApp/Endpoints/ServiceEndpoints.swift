@@ -147,7 +147,7 @@ struct ServiceEndpoints: Sendable {
     private func service(of request: HTTPRequest) throws -> RegisteredService {
         // An escaped name is rare and takes the slow path.
         var service: RegisteredService?
-        request.lendParameter(nameParameter) { service = catalog.service(named: $0) }
+        request.withParameter(nameParameter) { service = catalog.service(named: $0) }
         if let service { return service }
         return try catalog.service(named: request.parameter("name"))
     }

@@ -4,7 +4,7 @@ extension SessionEndpoints {
             method: .post, path: "/v1/sessions", id: "createSession",
             summary: "Creates a session with its own empty service locator", access: .anyone,
             parameters: [.idempotencyKey], body: .json(.newSession, isRequired: false),
-            answers: [
+            responses: [
                 .json(
                     "The session, and in bearer mode its token.", .createdSession, status: .created,
                     headers: [.location, .setCookie, .idempotencyReplayed])
@@ -12,15 +12,15 @@ extension SessionEndpoints {
             problems: [.invalidState, .tooManySessions, .storeUnavailable, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions", id: "listOwnSessions", summary: "The sessions of the caller's user",
-            parameters: [.limit, .cursor], answers: [.json("A page of sessions.", .sessionList)],
+            parameters: [.limit, .cursor], responses: [.json("A page of sessions.", .sessionList)],
             problems: [.invalidInput, .noUser]),
         APIOperation(
             method: .delete, path: "/v1/sessions", id: "endOtherSessions",
             summary: "Ends all other sessions of the caller's user",
-            answers: [.json("How many were ended.", .count)], problems: [.noUser, .storageFull]),
+            responses: [.json("How many were ended.", .count)], problems: [.noUser, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
-            answers: [.json("The session.", .session)]),
+            responses: [.json("The session.", .session)]),
         APIOperation(
             method: .patch, path: "/v1/sessions/{session}", id: "updateSession",
             summary: "Changes the session's labels",
@@ -28,17 +28,17 @@ extension SessionEndpoints {
             body: APIBody(contents: [
                 (RequestBody.mergePatch, .sessionPatch), (RequestBody.json, .sessionPatch),
             ]),
-            answers: [.json("The session.", .session), .minimal],
+            responses: [.json("The session.", .session), .minimal],
             problems: [.invalidState, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession",
             summary: "Ends the session: its services are removed, and its token ends",
-            answers: [.done("Ended.", headers: [.setCookie])], problems: [.storageFull]),
+            responses: [.done("Ended.", headers: [.setCookie])], problems: [.storageFull]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
             summary: "A new token. The old one works for a short grace time; using it later ends the session",
             parameters: [.idempotencyKey],
-            answers: [
+            responses: [
                 .json(
                     "The token; in cookie mode it is in Set-Cookie only.", .newToken, status: .created,
                     headers: [.setCookie, .idempotencyReplayed])

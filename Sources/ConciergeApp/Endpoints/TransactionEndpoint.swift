@@ -114,7 +114,7 @@ extension TransactionEndpoint {
             method: .post, path: "/v1/sessions/{session}/transactions", id: "commitTransaction",
             summary: "Several writes, all or nothing", parameters: [.idempotencyKey, .prefer],
             body: .json(.transaction),
-            answers: [
+            responses: [
                 .json("The new versions.", .transactionResults, headers: [.idempotencyReplayed]), .minimal,
             ],
             problems: [

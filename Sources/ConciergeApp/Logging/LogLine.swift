@@ -105,7 +105,7 @@ extension LogLine {
     mutating func add(_ name: StaticString, _ id: RequestID) {
         beginMember(name)
         if form == .json { append("\"") }
-        id.lend { append(UnsafeRawBufferPointer($0)) }
+        id.withBytes { append(UnsafeRawBufferPointer($0)) }
         if form == .json { append("\"") }
     }
 

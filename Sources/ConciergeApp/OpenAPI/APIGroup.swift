@@ -49,7 +49,7 @@ struct APIGroup: Sendable {
                     operations: StoreEndpoints.operations),
                 APIGroup(
                     name: "Status", meaning: "Numbers and metrics of the server.",
-                    operations: InsightEndpoints.operations),
+                    operations: StatusEndpoints.operations),
                 program,
             ]
         }
@@ -77,6 +77,6 @@ struct OpenAPIEndpoint: Sendable {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/openapi.json", id: "getDescription", summary: "This description", access: .anyone,
-            answers: [.json("An OpenAPI 3.1 document.", .anyObject)])
+            responses: [.json("An OpenAPI 3.1 document.", .anyObject)])
     ]
 }

@@ -22,7 +22,7 @@ struct APIOperation: Sendable {
     /// In addition to those of the path, which the pattern names.
     var parameters: [APIParameter] = []
     var body: APIBody?
-    let answers: [APIAnswer]
+    let responses: [APIResponse]
     /// The problems that are specific to this operation.
     var problems: [ProblemKind] = []
 
@@ -87,7 +87,7 @@ struct APIBody: Sendable {
 }
 
 /// A successful response of an operation. `Request-Id` and the fields against caching are on every response.
-struct APIAnswer: Sendable {
+struct APIResponse: Sendable {
     let status: HTTPStatus
     let meaning: String
     /// By media type; none for a response without a body.
@@ -96,13 +96,13 @@ struct APIAnswer: Sendable {
 
     static func json(
         _ meaning: String, _ schema: APISchema, status: HTTPStatus = .ok, headers: [APIHeader] = []
-    ) -> APIAnswer {
-        APIAnswer(status: status, meaning: meaning, contents: [(RequestBody.json, schema)], headers: headers)
+    ) -> APIResponse {
+        APIResponse(status: status, meaning: meaning, contents: [(RequestBody.json, schema)], headers: headers)
     }
 
     /// 204.
-    static func done(_ meaning: String, headers: [APIHeader] = []) -> APIAnswer {
-        APIAnswer(status: .noContent, meaning: meaning, headers: headers)
+    static func done(_ meaning: String, headers: [APIHeader] = []) -> APIResponse {
+        APIResponse(status: .noContent, meaning: meaning, headers: headers)
     }
 
     /// 204 for a client that prefers no body.

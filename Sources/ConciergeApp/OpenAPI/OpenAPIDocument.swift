@@ -78,11 +78,11 @@ struct OpenAPIDocument {
         }
         let problems = operation.problems(on: listener)
         json.object("responses") { json in
-            for answer in operation.answers {
-                write(answer, problems.filter { $0.status == answer.status }, to: &json)
+            for response in operation.responses {
+                write(response, problems.filter { $0.status == response.status }, to: &json)
             }
-            let answered = operation.answers.map(\.status)
-            for status in statuses(of: problems) where !answered.contains(status) {
+            let described = operation.responses.map(\.status)
+            for status in statuses(of: problems) where !described.contains(status) {
                 let kinds = problems.filter { $0.status == status }
                 json.name(String(status.code))
                 if kinds.allSatisfy(APIOperation.canHappenAnywhere) {
@@ -99,7 +99,7 @@ struct OpenAPIDocument {
     }
 
     /// - Parameter problems: problems with the same status, such as 503 while the server is not ready.
-    private func write(_ answer: APIAnswer, _ problems: [ProblemKind], to json: inout JSONWriter) {
+    private func write(_ answer: APIResponse, _ problems: [ProblemKind], to json: inout JSONWriter) {
         json.object(String(answer.status.code)) { json in
             json.member("description", ([answer.meaning] + problems.map(explanation(of:))).joined(separator: "\n\n"))
             json.headers([.requestID] + answer.headers)

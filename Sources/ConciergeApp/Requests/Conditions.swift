@@ -18,7 +18,7 @@ enum Conditions {
         if count == 0 { return false }
         // The usual case: one tag, as the server sent it.
         var isCurrent = false
-        request.fields.lend(.ifNoneMatch) { isCurrent = current.isWritten($0) }
+        request.fields.withValue(of: .ifNoneMatch) { isCurrent = current.isWritten($0) }
         if count == 1, isCurrent { return true }
         return try isNotModified(request) { ServiceETag(opaque: $0) == current }
     }

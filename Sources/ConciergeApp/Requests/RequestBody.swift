@@ -89,7 +89,7 @@ enum RequestBody {
         // The usual case.
         if request.fields.count(of: .contentType) == 1 {
             var exact: String?
-            request.fields.lend(.contentType) { value in exact = types.first { value.isSame(as: $0) } }
+            request.fields.withValue(of: .contentType) { value in exact = types.first { value.isSame(as: $0) } }
             if let exact { return exact }
         }
         guard case .one(let value) = request.fields.only(.contentType) else {

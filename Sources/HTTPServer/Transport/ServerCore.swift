@@ -180,7 +180,7 @@ final class ServerCore: Sendable {
             answer.has_entity_tag = true
             answer.entity_tag = tag
         }
-        request.id.lend { id in
+        request.id.withBytes { id in
             answer.last_value = id.baseAddress
             answer.last_value_length = id.count
             response.fields.text.withUnsafeBytes { fields in

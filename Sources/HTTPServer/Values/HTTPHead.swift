@@ -92,7 +92,7 @@ struct HTTPHead: Sendable {
     }
 
     /// Calls `body` with the value of a field.
-    func lendValue(_ index: Int, to body: (UnsafeRawBufferPointer) -> Void) {
+    func withValue(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
         block.withUnsafeBytes { block in
             let entry = entry(index, in: block)
             let start = text + Int(entry.value)
@@ -101,7 +101,7 @@ struct HTTPHead: Sendable {
     }
 
     /// Calls `body` with a part of the text.
-    func lend(_ range: Range<Int>, to body: (UnsafeRawBufferPointer) -> Void) {
+    func withBytes(_ range: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
         block.withUnsafeBytes { block in
             body(UnsafeRawBufferPointer(rebasing: block[range.lowerBound + text..<range.upperBound + text]))
         }

@@ -99,7 +99,7 @@ public final class HTTPRequest: Sendable {
             preconditionFailure("route \(match.route?.pattern.text ?? "-") has no parameter \(name)")
         }
         var text = ""
-        lendParameter(index) { raw in
+        withParameter(index) { raw in
             // The router has refused parameters that cannot be decoded.
             let escaped = raw.offset(of: UInt8(ascii: "%")).flatMap { _ in PercentEncoding.decode(ArraySlice(raw)) }
             text = escaped.map { String(decoding: $0, as: UTF8.self) } ?? String(decoding: raw, as: UTF8.self)
@@ -114,8 +114,8 @@ public final class HTTPRequest: Sendable {
     }
 
     /// Calls `body` with those bytes, without counting a reference.
-    public func lendParameter(_ index: Int, to body: (UnsafeRawBufferPointer) -> Void) {
+    public func withParameter(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
         let span = match.parameters[index]
-        fields.head.lend(Int(span.lower)..<Int(span.upper), to: body)
+        fields.head.withBytes(Int(span.lower)..<Int(span.upper), body)
     }
 }

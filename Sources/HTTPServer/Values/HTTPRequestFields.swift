@@ -18,9 +18,9 @@ public struct HTTPRequestFields: Sendable {
 
     /// Calls `body` with the value of the first field of the name as it was sent, if there is one. It counts and copies
     /// nothing, so it suits fields that every request is asked for.
-    public func lend(_ name: HTTPFieldName, to body: (UnsafeRawBufferPointer) -> Void) {
+    public func withValue(of name: HTTPFieldName, _ body: (UnsafeRawBufferPointer) -> Void) {
         let place = head.place(of: name)
-        if place.count > 0 { head.lendValue(Int(place.first), to: body) }
+        if place.count > 0 { head.withValue(Int(place.first), body) }
     }
 
     /// The value of the only field of the name, as it was sent.

@@ -51,7 +51,7 @@ public struct RequestID: Sendable, Hashable {
     /// The characters as a string.
     public var text: String {
         var text = ""
-        lend { text = String(decoding: $0, as: UTF8.self) }
+        withBytes { text = String(decoding: $0, as: UTF8.self) }
         return text
     }
 
@@ -65,7 +65,7 @@ public struct RequestID: Sendable, Hashable {
 
     /// Calls `body` with the characters.
     @inline(__always)
-    public func lend(to body: (UnsafeRawBufferPointer) -> Void) {
+    public func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
         switch form {
         case .made(let characters):
             characters.span.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[..<Self.madeLength])) }

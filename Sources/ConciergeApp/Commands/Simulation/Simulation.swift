@@ -77,9 +77,10 @@ struct Simulation {
     ) async throws -> Set<TakenTransition> {
         let id: String
         do {
-            let (shown, _) = try await start(input)
+            let started = try await start(input).shown
+            id = started.view.id
+            let shown = try await endingTasks(started)
             recording.keep()
-            id = shown.view.id
             try await tell(nil, .shown(shown))
         } catch let error where error is JourneyRefusal || error is JourneyError {
             try await tell(nil, .refused(error))
@@ -88,8 +89,9 @@ struct Simulation {
         for (place, step) in script.steps.enumerated() {
             do {
                 let (shown, path) = try await take(step, in: id)
+                let settled = try await endingTasks(shown)
                 recording.keep()
-                try await tell(place, .shown(shown, path: path))
+                try await tell(place, .shown(settled, path: path))
             } catch let error where error is JourneyRefusal || error is JourneyError || error is TaskError {
                 recording.drop()
                 try await tell(place, .refused(error))
@@ -97,6 +99,28 @@ struct Simulation {
         }
         return recording.kept
     }
+
+    /// Ends the tasks that are given, one after the other, until the journey waits for none of them.
+    private func endingTasks(_ shown: ShownJourney) async throws -> ShownJourney {
+        var shown = shown
+        var left = Self.mostTasks
+        while !given.tasks.isEmpty, shown.view.screen?.isBusy == true, left > 0 {
+            left -= 1
+            var ended = false
+            for (name, end) in given.tasks {
+                for task in try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0) {
+                    try await sessions.endTask(task.task.id, outcome: end.outcome, output: end.output)
+                    ended = true
+                }
+            }
+            guard ended else { break }
+            shown = try await session.journey(shown.view.id)
+        }
+        return shown
+    }
+
+    /// A flow may begin a task again whenever it ends.
+    private static let mostTasks = 100
 
     /// The document of a service as the journey sees it; nil when there is no such service.
     func document(of name: String, inJourney id: String) async throws -> JSONDocument? {

@@ -18,19 +18,28 @@ extension SimulationScript.Given {
                 }
                 now = time.millisecondsSince1970
             case "at": at = value.string
-            case "children":
-                for (flow, end) in value.members ?? [] {
-                    guard let outcome = end[member: "outcome"]?.string else {
-                        throw SimulationScript.Failure(
-                            description: "\(place)/\(flow): a child is {\"outcome\": …, \"output\": …}")
-                    }
-                    children[flow] = (outcome, end[member: "output"] ?? .null)
-                }
+            case "children": children = try Self.ends(value, at: place)
+            case "tasks": tasks = try Self.ends(value, at: place)
             default:
                 throw SimulationScript.Failure(
-                    description: "\(place): given has no \"\(name)\"; it has services, user, now, at and children")
+                    description:
+                        "\(place): given has no \"\(name)\"; it has services, user, now, at, children and tasks")
             }
         }
+    }
+
+    private static func ends(
+        _ value: JSONDocument, at place: String
+    ) throws(SimulationScript.Failure) -> [String: (outcome: String, output: JSONDocument)] {
+        var ends: [String: (outcome: String, output: JSONDocument)] = [:]
+        for (name, end) in value.members ?? [] {
+            guard let outcome = end[member: "outcome"]?.string else {
+                throw SimulationScript.Failure(
+                    description: "\(place)/\(name): this is {\"outcome\": …, \"output\": …}")
+            }
+            ends[name] = (outcome, end[member: "output"] ?? .null)
+        }
+        return ends
     }
 
     private static func user(

@@ -31,6 +31,8 @@ struct SimulationScript {
         var at: String?
         /// Child flows that end at once, with this outcome and output.
         var children: [String: (outcome: String, output: JSONDocument)] = [:]
+        /// Tasks that end at once, with this outcome and output.
+        var tasks: [String: (outcome: String, output: JSONDocument)] = [:]
     }
 
     /// The flow, where the script says so.

@@ -4,18 +4,18 @@ extension FlowEndpoints {
             method: .get, path: "/v1/flows", id: "listFlows",
             summary: "The flows that can be started", access: .anyone,
             parameters: [.limit, .cursor, .acceptLanguage, .ifNoneMatch],
-            answers: [.json("Each flow once, with its versions.", .flowList, headers: [.etag, .vary]), unchanged],
+            responses: [.json("Each flow once, with its versions.", .flowList, headers: [.etag, .vary]), unchanged],
             problems: reading + [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}", id: "getFlow",
             summary: "A flow, in the version that new journeys get", access: .anyone,
             parameters: [.acceptLanguage, .ifNoneMatch],
-            answers: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
+            responses: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
             problems: reading + [.flowNotFound]),
         APIOperation(
             method: .get, path: "/v1/flows/{flow}/versions/{n}", id: "getFlowVersion",
             summary: "A flow in one of its versions", access: .anyone, parameters: [.acceptLanguage, .ifNoneMatch],
-            answers: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
+            responses: [.json("The flow.", .flow, headers: [.etag, .contentLanguage, .vary]), unchanged],
             problems: reading + [.flowNotFound]),
         graph(path: "/v1/flows/{flow}/graph", id: "drawFlow", summary: "The flow as a picture"),
         graph(
@@ -27,8 +27,8 @@ extension FlowEndpoints {
         APIOperation(
             method: .get, path: path, id: id, summary: summary, access: .anyone,
             parameters: [.ifNoneMatch],
-            answers: [
-                APIAnswer(
+            responses: [
+                APIResponse(
                     status: .ok, meaning: "The graph, in the form that `Accept` likes best.",
                     contents: GraphForm.allCases.map { ($0.mediaType, .text) }, headers: [.etag, .vary]),
                 unchanged,
@@ -39,6 +39,6 @@ extension FlowEndpoints {
     /// 401 with `flows_public` false in the configuration.
     private static let reading: [ProblemKind] = [.invalidCondition, .unauthenticated]
 
-    private static let unchanged = APIAnswer(
+    private static let unchanged = APIResponse(
         status: .notModified, meaning: "The client has it already.", headers: [.etag])
 }

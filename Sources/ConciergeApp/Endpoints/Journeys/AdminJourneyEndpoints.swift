@@ -79,14 +79,14 @@ extension AdminJourneyEndpoints {
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of a session, as their clients see them",
             parameters: [.limit, .cursor],
-            answers: [.json("Those that are kept, the oldest first.", .journeyList)], problems: [.invalidInput]),
+            responses: [.json("Those that are kept, the oldest first.", .journeyList)], problems: [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/journeys/census", id: "countJourneys",
             summary: "How many running journeys stand where: by flow, version and state",
-            answers: [.json("A row for each state that is stood on.", .journeyCensus)]),
+            responses: [.json("A row for each state that is stood on.", .journeyCensus)]),
         APIOperation(
             method: .post, path: "/v1/journeys/trial", id: "tryFlows",
             summary: "What would become of running journeys under other flows: each is tried with its data",
-            body: .json(.flowTrial), answers: [.json("Counts of journeys.", .journeyTrial)]),
+            body: .json(.flowTrial), responses: [.json("Counts of journeys.", .journeyTrial)]),
     ]
 }

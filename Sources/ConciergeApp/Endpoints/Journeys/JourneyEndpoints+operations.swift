@@ -4,12 +4,12 @@ extension JourneyEndpoints {
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of the session; starts none",
             parameters: [.limit, .cursor, .acceptLanguage],
-            answers: [.json("Those that are kept, the oldest first.", .journeyList, headers: [.vary])],
+            responses: [.json("Those that are kept, the oldest first.", .journeyList, headers: [.vary])],
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
             parameters: [.acceptLanguage, .idempotencyKey], body: .json(.newJourney),
-            answers: [
+            responses: [
                 .json(
                     "The journey, at its first screen.", .journey, status: .created,
                     headers: [.location, .etag, .idempotencyReplayed, .contentLanguage, .vary]),
@@ -22,9 +22,9 @@ extension JourneyEndpoints {
             method: .get, path: "/v1/sessions/{session}/journeys/{id}", id: "getJourney",
             summary: "Where the journey stands; `main` is started at the first look, when a flow is configured for it",
             parameters: [.include, .acceptLanguage, .ifNoneMatch, .ifMatch],
-            answers: [
+            responses: [
                 .json("The journey.", .journey, headers: [.etag, .contentLanguage, .vary]),
-                APIAnswer(
+                APIResponse(
                     status: .notModified, meaning: "It shows what the client has already.", headers: [.etag]),
             ],
             problems: moving + [.journeyNotFound, .invalidCondition, .preconditionFailed]),
@@ -33,7 +33,7 @@ extension JourneyEndpoints {
             summary: "Starts the journey over: its stack and all its coordinators are released first",
             parameters: [.acceptLanguage, .ifMatch, .ifNoneMatch, .prefer],
             body: .json(.journeyRestart, isRequired: false),
-            answers: [
+            responses: [
                 .json("The journey, at its first screen.", .journey, headers: [.etag, .contentLanguage, .vary]),
                 .json(
                     "The same, of a journey that was not there before.", .journey, status: .created,
@@ -44,14 +44,14 @@ extension JourneyEndpoints {
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/journeys/{id}", id: "abandonJourney",
             summary: "Gives the journey up: child coordinators first, then the stack; then it is forgotten",
-            parameters: [.ifMatch, .ifNoneMatch], answers: [.done("Given up.")],
+            parameters: [.ifMatch, .ifNoneMatch], responses: [.done("Given up.")],
             problems: changing + [.contention, .storageFull]),
         operationOfEvents,
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
             parameters: [.acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyNavigation),
-            answers: [
+            responses: [
                 .json(
                     "The journey, and the way that it took.", .navigatedJourney,
                     headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
@@ -64,7 +64,7 @@ extension JourneyEndpoints {
         method: .post, path: "/v1/sessions/{session}/journeys/{id}/events", id: "sendEvent",
         summary: "Something happened on the screen: the journey moves on. `back` goes back where that is allowed",
         parameters: [.include, .acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyEvent),
-        answers: [
+        responses: [
             .json(
                 "The journey, where it stands now.", .journey,
                 headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
@@ -79,5 +79,5 @@ extension JourneyEndpoints {
     private static let changing: [ProblemKind] = [.journeyNotFound, .invalidCondition, .preconditionFailed]
     private static let over: [ProblemKind] = [.journeyFinished, .journeyExpired]
 
-    private static let minimal = APIAnswer.done(APIAnswer.minimal.meaning, headers: [.etag, .preferenceApplied])
+    private static let minimal = APIResponse.done(APIResponse.minimal.meaning, headers: [.etag, .preferenceApplied])
 }

@@ -59,7 +59,7 @@ struct JourneyEndpoints: Sendable {
             }
         }
         var shown: JourneyText?
-        request.lendParameter(Self.idParameter) { shown = session.shownJourney($0) }
+        request.withParameter(Self.idParameter) { shown = session.shownJourney($0) }
         if let shown = try shown ?? session.residentText(of: id(of: request)) {
             return .response(try answer(request, shown))
         }

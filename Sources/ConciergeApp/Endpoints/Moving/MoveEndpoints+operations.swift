@@ -4,8 +4,8 @@ extension MoveEndpoints {
             method: .post, path: "/v1/exports", id: "exportSessions",
             summary: "Every session with its services, journeys and user, as lines of JSON",
             parameters: [.after], body: .json(.exportStart, isRequired: false),
-            answers: [
-                APIAnswer(
+            responses: [
+                APIResponse(
                     status: .ok,
                     meaning:
                         "A header, a line for each session, and an end. If the end is missing, so are sessions. It has no "
@@ -18,7 +18,7 @@ extension MoveEndpoints {
             summary: "Imports an export, session by session",
             parameters: [.onConflict, .dryRun, .idempotencyKey],
             body: APIBody(contents: mediaTypes.map { ($0, .text) }),
-            answers: [.json("The result.", .importReport, headers: [.idempotencyReplayed])],
+            responses: [.json("The result.", .importReport, headers: [.idempotencyReplayed])],
             problems: [
                 .invalidInput, .notAnExport, .tooManySessions, .contention, .storageFull,
             ]),

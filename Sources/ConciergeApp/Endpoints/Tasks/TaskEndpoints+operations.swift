@@ -4,29 +4,29 @@ extension TaskEndpoints {
             method: .post, path: "/v1/tasks/claims", id: "claimTasks",
             summary: "Hands out tasks to be done, the oldest first; waits for one if there is none",
             parameters: [.idempotencyKey], body: .json(.taskClaim),
-            answers: [
+            responses: [
                 .json("The tasks; none if the wait was in vain.", .claimedTasks, headers: [.idempotencyReplayed])
             ],
             problems: [.contention, .storageFull]),
         APIOperation(
             method: .get, path: "/v1/tasks", id: "listTasks", summary: "The tasks that journeys wait for",
-            parameters: [.task, .status, .limit, .cursor], answers: [.json("A page of tasks.", .taskList)],
+            parameters: [.task, .status, .limit, .cursor], responses: [.json("A page of tasks.", .taskList)],
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/result", id: "finishTask",
             summary: "The result of a task: its journey moves on", parameters: [.idempotencyKey],
-            body: .json(.taskResult), answers: [.done("The journey has moved on.", headers: [.idempotencyReplayed])],
+            body: .json(.taskResult), responses: [.done("The journey has moved on.", headers: [.idempotencyReplayed])],
             problems: ending),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/failure", id: "failTask",
             summary: "An attempt has failed: the task is handed out again, or its journey moves on by `done.failed`",
             parameters: [.idempotencyKey], body: .json(.taskFailure),
-            answers: [.done("Noted.", headers: [.idempotencyReplayed])], problems: ending),
+            responses: [.done("Noted.", headers: [.idempotencyReplayed])], problems: ending),
         APIOperation(
             method: .post, path: "/v1/tasks/{id}/lease", id: "extendTask",
             summary: "The attempt takes longer: extends its lease, from now on", parameters: [.idempotencyKey],
             body: .json(.taskLease),
-            answers: [.json("When the lease ends.", .taskLeaseEnd, headers: [.idempotencyReplayed])],
+            responses: [.json("When the lease ends.", .taskLeaseEnd, headers: [.idempotencyReplayed])],
             problems: [.taskNotFound, .taskOver, .taskNotClaimed, .storageFull]),
     ]
 

@@ -79,7 +79,7 @@ extension HTTPRequest {
         guard fields.contains(.prefer) else { return false }
         // The usual case.
         var isPlain = false
-        fields.lend(.prefer) { isPlain = $0.isExactly("return=minimal") }
+        fields.withValue(of: .prefer) { isPlain = $0.isExactly("return=minimal") }
         if isPlain { return true }
         return fields.values(of: .prefer).contains { value in
             value.utf8.split(separator: UInt8(ascii: ",")).contains { preference in

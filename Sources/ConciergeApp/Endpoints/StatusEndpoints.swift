@@ -3,7 +3,7 @@ import JSONDocument
 import Sessions
 
 /// The status of the server, for operators.
-struct InsightEndpoints: Sendable {
+struct StatusEndpoints: Sendable {
     let sessions: Sessions
     let store: StoreDescription
     /// See `FileStore.file`.

@@ -1,17 +1,17 @@
-extension InsightEndpoints {
+extension StatusEndpoints {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/v1/service-kinds", id: "listServiceKinds",
             summary: "Every service, and how many instances live",
-            parameters: [.limit, .cursor], answers: [.json("The services.", .serviceKinds)],
+            parameters: [.limit, .cursor], responses: [.json("The services.", .serviceKinds)],
             problems: [.invalidInput]),
         APIOperation(
             method: .get, path: "/v1/stats", id: "getStatistics", summary: "Counts of sessions, journeys and services",
-            answers: [.json("The numbers.", .statistics)]),
+            responses: [.json("The numbers.", .statistics)]),
         APIOperation(
             method: .get, path: "/metrics", id: "getMetrics", summary: "Metrics, for a scraper",
-            answers: [
-                APIAnswer(
+            responses: [
+                APIResponse(
                     status: .ok, meaning: "OpenMetrics 1.0 text.",
                     contents: [("application/openmetrics-text; version=1.0.0; charset=utf-8", .text)])
             ]),
