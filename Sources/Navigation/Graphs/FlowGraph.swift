@@ -67,7 +67,7 @@ enum GraphMark: String, Sendable, CaseIterable {
     case modal = "⧉"
     case invalidate = "⊘"
     case back = "↩"
-    case time = "⏱"
+    case time = "◷"
     case task = "⚙"
 
     /// For the legend.

@@ -273,7 +273,7 @@ struct TaskTests {
     func drawing() throws {
         let catalog = try Traveller.catalog([Self.flow()])
         let graph = FlowGraph(try #require(catalog.flow("test")))
-        #expect(graph.graphviz.contains("⚙ check<BR/>⏱ 20 s"))
+        #expect(graph.graphviz.contains("⚙ check<BR/>◷ 20 s"))
         #expect(graph.mermaid.contains("taskNode"))
     }
 }
