@@ -310,12 +310,16 @@ struct SessionWriter {
                     services.append(stored.document(service: last, bytes))
                 }
             }
-            return SessionCommit(
+            var planted = SessionCommit(
                 record: SessionRecord(
                     id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
                     revision: record.revision, services: services, details: record.details),
                 replacedRevision: replaced, changedServices: commit.changedServices,
                 changesServicesOnly: commit.changesServicesOnly)
+            planted.newFlows = commit.newFlows
+            planted.tasks = commit.tasks
+            planted.usedAt = commit.usedAt
+            return planted
         }
     #endif
 }
