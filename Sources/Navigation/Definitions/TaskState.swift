@@ -56,7 +56,7 @@ public struct TaskRetry: Sendable, Equatable {
 
     /// How long to wait after a failure, in milliseconds: a day at most.
     ///
-    /// - Parameter attempt: the attempt that failed, from 1 on.
+    /// - Parameter attempt: the number of the attempt that failed. The first is 1.
     public func delay(afterAttempt attempt: Int) -> Int64 {
         var delay = Double(after)
         for _ in 1..<max(1, attempt) where delay < Self.longestDelay { delay *= factor }

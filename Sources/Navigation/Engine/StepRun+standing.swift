@@ -12,7 +12,7 @@ extension StepRun {
 
     /// Moves the journey until it may stay where it is.
     ///
-    /// - Throws: ``JourneyRefusal/endless(flow:state:)`` when it does not come to rest.
+    /// - Throws: ``JourneyRefusal/endless(flow:state:)`` when moves still follow after the most that a step may have.
     mutating func stand() throws(JourneyRefusal) {
         while let urge = try urge() {
             event = .none

@@ -125,12 +125,8 @@ extension Session {
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
         isFromBackend: Bool = false
     ) async throws -> ShownJourney {
-        try await drive(id) { work in
-            // In two statements: what is called on the value first would not see what the second does to it.
-            let standing = try work.journey(id, if: condition)
-            let moved = try work.send(
-                event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)
-            return try work.shown(moved)
+        try await withUnsafeThrowingContinuation { waiting in
+            send(event, data, id, condition, isFromBackend, { try $0.shown($1) }) { waiting.resume(with: $0) }
         }
     }
 
@@ -161,6 +157,7 @@ extension Session {
     ) {
         transact { [self] pending in
             try work(on: id, &pending) { work in
+                // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)
                 let moved = try work.send(
                     event, data: data, to: standing, if: condition, isFromBackend: isFromBackend)

@@ -46,13 +46,13 @@ struct TaskIndex {
     var isEmpty: Bool { tasks.isEmpty }
 
     mutating func claim(_ claim: TaskClaim) -> TaskClaims {
-        let waiting = ready[claim.name]?.upTo(claim.now) ?? []
-        var claimed: [StoredTask] = []
-        for id in waiting where claimed.count < claim.limit {
-            guard var task = tasks[id], task.isReady(at: claim.now) else { continue }
-            task.claim(until: claim.end)
-            put(task)
-            claimed.append(task)
+        guard let line = ready[claim.name] else { return TaskClaims(tasks: [], nextDue: nil) }
+        var claimed = Array(
+            line.upTo(claim.now).compactMap { [tasks] in tasks[$0] }.filter { $0.isReady(at: claim.now) }
+                .prefix(claim.limit))
+        for place in claimed.indices {
+            claimed[place].claim(until: claim.end)
+            put(claimed[place])
         }
         return TaskClaims(tasks: claimed, nextDue: ready[claim.name]?.first(after: claim.now))
     }
@@ -69,7 +69,7 @@ struct TaskIndex {
 
 /// Ids in the order of times. Nearly always the newest time is the latest, so most inserts are at the end.
 private struct SortedTimes {
-    private struct Entry {
+    struct Entry {
         let time: Int64
         let id: TaskID
     }
@@ -93,7 +93,9 @@ private struct SortedTimes {
         }
     }
 
-    func upTo(_ time: Int64) -> [TaskID] { entries[..<place(after: time)].map(\.id) }
+    func upTo(_ time: Int64) -> LazyMapSequence<ArraySlice<Entry>, TaskID> {
+        entries[..<place(after: time)].lazy.map(\.id)
+    }
 
     func first(after time: Int64) -> Int64? {
         let place = place(after: time)

@@ -2,11 +2,11 @@ import JSONDocument
 import Navigation
 
 extension Session {
-    /// What the `user` service says and whose session it is are one thing: after a write of the service, which only an
-    /// admin can do, the session belongs to the user that it names. What was another one's is removed. The token
-    /// stays: whoever signs somebody in wants ``Sessions/attachUser(_:claims:to:)``, which replaces it.
+    /// Keeps the session's user and the state of the `user` service the same: after a write of the service, which only
+    /// an admin can do, the session belongs to the user that it names. What was bound to another user is removed. The
+    /// token stays; ``Sessions/attachUser(_:claims:to:)``, which signs a user in, replaces it.
     ///
-    /// - Throws: ``SessionError/invalid(_:)`` when no session can be of such a user.
+    /// - Throws: ``SessionError/invalid(_:)`` when no session can belong to such a user.
     func followUser(_ service: RegisteredService, on pending: inout PendingState) throws(SessionError) {
         guard service.name == UserService.key.name else { return }
         let state = try pending.document(of: service).map { document throws(SessionError) in

@@ -147,6 +147,9 @@ struct TaskTorture {
         }
     }
 
+    /// Longer than the leases of tasks whose results never come.
+    private static let longestWait = Duration.seconds(15)
+
     /// Begins one task after another until the server is gone.
     private static func begin(_ session: Worker, _ port: UInt16, _ moments: Moments, _ numbers: Numbers) -> Set<Int> {
         var begun: Set<Int> = []
@@ -154,7 +157,13 @@ struct TaskTorture {
         let path = "\(Connection.Session.path)/journeys/main/events"
         while true {
             let number = numbers.take()
+            let end = ContinuousClock.now + longestWait
             while true {
+                // Without its task a journey waits forever: the check after the kill says which one.
+                guard ContinuousClock.now < end else {
+                    moments.isTime.happen()
+                    return begun
+                }
                 guard let response = try? connection.send("POST", path, #"{"event":"begin","data":{"n":\#(number)}}"#)
                 else {
                     return begun

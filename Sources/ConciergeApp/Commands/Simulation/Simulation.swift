@@ -14,7 +14,7 @@ struct Simulation {
     private let given: SimulationScript.Given
     private let recording: Recording
 
-    /// - Parameter given: what there is before the first step.
+    /// - Parameter given: the services, the user and the time before the first step.
     init(of flow: FlowDefinition, _ loaded: LoadedConfiguration, given: SimulationScript.Given) async throws {
         clock = SimulationClock(startingAt: given.now ?? SystemClock().now())
         let recording = Recording()
