@@ -67,7 +67,7 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "Sessions", "Storage", "CCrypto",
-                "CCurl", "Threads",
+                "CCurl", "CThreads", "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON

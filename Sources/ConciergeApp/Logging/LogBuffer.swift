@@ -1,3 +1,5 @@
+import CThreads
+
 /// Two halves: lines are added to one while the writer writes the other. The lock of `LogSink` guards it.
 struct LogBuffer {
     enum Writer {
@@ -27,6 +29,8 @@ struct LogBuffer {
 
     /// Enough to write at once: about four hundred requests. Waking the writer costs as much as ten lines.
     private static let muchToWrite = 128 << 10
+    /// Bytes of most requests' lines.
+    private static let usualLine = 384
     /// Kept free for the line that reports dropped ones.
     private static let reserve = 256
 
@@ -106,5 +110,10 @@ struct LogBuffer {
         self.time.append(time, to: &filling)
         filling.append(contentsOf: line.bytes)
         added += filling.count - start
+        // The next line goes to memory that the writer's processor has read. Otherwise releasing the lock would wait for
+        // it: 0.1 to 0.3 µs of a request's 5.
+        filling.withUnsafeBufferPointer { bytes in
+            cthreads_prefetch_for_writing(bytes.baseAddress.map { $0 + bytes.count }, Self.usualLine)
+        }
     }
 }
