@@ -105,18 +105,23 @@ extension SessionStoreContract {
         try await add([task(attempts: 3)], to: store)
         #expect(try await store.updateTask(task(9).id, .remove) == nil)
         // Nobody has it.
-        #expect(try await store.updateTask(task().id, .extend(until: 700))?.due == 100)
+        #expect(try await store.updateTask(task().id, .extend(attempt: nil, until: 700))?.due == 100)
         _ = try await store.claimTasks(Self.claim(now: 100, end: 200))
-        #expect(try await store.updateTask(task().id, .extend(until: 700))?.due == 700)
+        #expect(try await store.updateTask(task().id, .extend(attempt: 1, until: 700))?.due == 700)
         #expect(try await store.claimTasks(Self.claim(now: 300, end: 500)).tasks.isEmpty)
         let retry = TaskRetry(attempts: 3, after: 50, factor: 2)
-        let failed = try await store.updateTask(task().id, .fail(now: 300, retry: retry, after: nil))
+        let failed = try await store.updateTask(task().id, .fail(attempt: 1, now: 300, retry: retry, after: nil))
         #expect(failed?.due == 350 && failed?.isClaimed == false)
         #expect(try await store.claimTasks(Self.claim(now: 350, end: 400)).tasks.map(\.attempt) == [2])
-        #expect(try await store.updateTask(task().id, .fail(now: 360, retry: retry, after: 5))?.due == 365)
+        // The first worker is late: the second one has the task.
+        let late = TaskUpdate.fail(attempt: 1, now: 355, retry: retry, after: nil)
+        #expect(try await store.updateTask(task().id, late)?.isClaimed == true)
+        #expect(try await store.updateTask(task().id, .extend(attempt: 1, until: 900))?.due == 400)
+        let second = TaskUpdate.fail(attempt: nil, now: 360, retry: retry, after: 5)
+        #expect(try await store.updateTask(task().id, second)?.due == 365)
         _ = try await store.updateTask(task().id, .remove)
         #expect(try await store.tasks(TaskQuery(now: 100, limit: 10)).isEmpty)
-        #expect(try await store.updateTask(task().id, .extend(until: 1)) == nil)
+        #expect(try await store.updateTask(task().id, .extend(attempt: nil, until: 1)) == nil)
     }
 
     @Test("tasks go with their session, and only those, however it ends", arguments: stores)

@@ -130,8 +130,14 @@ package actor Application {
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
         // An export may be in progress there.
         await running.adminServer.stop(timeout: max(min(.seconds(1), timeout), timeout - (.now - begin)))
-        running.sender?.tasks.close()
-        for task in running.sender?.running ?? [] { await task.value }
+        if let (sender, running) = running.sender {
+            let limit = Task {
+                try? await Task.sleep(for: timeout - (.now - begin))
+                sender.close()
+            }
+            for task in running { await task.value }
+            limit.cancel()
+        }
         for sweeper in running.sweepers {
             sweeper.cancel()
             await sweeper.value

@@ -1,6 +1,13 @@
 import HTTPServer
 import Sessions
 
+extension Session {
+    fileprivate var idempotencyScope: IdempotencyScope {
+        let (id, userID) = identity
+        return .session(id, userID: userID)
+    }
+}
+
 extension HTTPFieldName {
     fileprivate static let secFetchSite = HTTPFieldName("Sec-Fetch-Site")
 }
@@ -67,13 +74,13 @@ struct SessionCaller: Sendable {
 
     /// The owner of an `Idempotency-Key`: the session, or the peer while a session is being created.
     @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
-        Self.namesSession(request) ? .session(try await session(of: request).id) : .peer(Self.trace(of: request))
+        Self.namesSession(request) ? try await session(of: request).idempotencyScope : .peer(Self.trace(of: request))
     }
 
     /// The same without waiting; `nil` when the store has to be asked.
     @Sendable func residentIdempotencyScope(of request: HTTPRequest) throws -> IdempotencyScope? {
         Self.namesSession(request)
-            ? try residentSession(of: request).map { .session($0.id) } : .peer(Self.trace(of: request))
+            ? try residentSession(of: request).map(\.idempotencyScope) : .peer(Self.trace(of: request))
     }
 
     private static func namesSession(_ request: HTTPRequest) -> Bool {

@@ -165,6 +165,29 @@ package struct ConfigurationLoader: Sendable {
             loaded.problems += found.problems
         }
         checkMainFlow(&loaded)
+        checkTasks(&loaded)
+    }
+
+    private func checkTasks(_ loaded: inout LoadedConfiguration) {
+        if loaded.hasErrors { return }
+        let known = loaded.flows.flows.flatMap(\.taskNames)
+        for target in loaded.configuration.taskTargets {
+            func warn(_ message: String) {
+                loaded.problems.append(
+                    ConfigurationProblem(
+                        .warning, at: loaded.origin(of: "tasks.\(target.task).url"),
+                        pointer: "/tasks/\(JSONPointer.escape(target.task))", code: "without_effect", message))
+            }
+            if !known.contains(target.task) {
+                let guess = NearestName.of(target.task, among: known).map { "; did you mean \($0)?" } ?? ""
+                warn("no flow has a task \(WrittenValue.quoted(target.task))\(guess)")
+            }
+            if target.isReadable {
+                warn(
+                    "the tasks \(WrittenValue.quoted(target.task)) go over the network unencrypted: an address with "
+                        + "https:// keeps their input secret, and their results genuine")
+            }
+        }
     }
 
     private func checkMainFlow(_ loaded: inout LoadedConfiguration) {

@@ -59,8 +59,8 @@ package struct IdempotencyFingerprint: Sendable, Equatable {
 
 /// The owner of an idempotency key. The same key of two callers is two keys: no caller gets another's response.
 package enum IdempotencyScope: Sendable, Equatable {
-    /// A caller with a valid token.
-    case session(SessionID)
+    /// A caller with a valid token, and the user who is signed in: the next user of a session is another caller.
+    case session(SessionID, userID: String?)
     /// A caller without a token, identified by its address and by what it says of itself: see
     /// ``SessionCaller/idempotencyScope(of:)``.
     case peer(String)
@@ -69,9 +69,10 @@ package enum IdempotencyScope: Sendable, Equatable {
 
     func add(to hasher: inout PartsHasher) {
         switch self {
-        case .session(let id):
+        case .session(let id, let userID):
             hasher.add("session")
             withUnsafeBytes(of: (id.high, id.low)) { hasher.add($0) }
+            if let userID { hasher.add(userID) }
         case .peer(let trace):
             hasher.add("peer")
             hasher.add(trace)

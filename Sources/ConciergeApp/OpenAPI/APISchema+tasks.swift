@@ -6,6 +6,10 @@ extension APISchema {
     private static let taskID: JSONDocument = [
         "type": "string", "pattern": "^tsk-[0-9a-f]{32}-(main|[0-9a-f]{32})-[0-9]+$",
     ]
+    private static let attempt: JSONDocument = [
+        "type": "integer", "minimum": 1,
+        "description": "The `attempt` of the claimed task: if a later one has begun, the response is 409.",
+    ]
     private static let nullableTime: JSONDocument = ["type": ["string", "null"], "format": "date-time"]
 
     static let taskClaimDocument = closedObject(
@@ -52,9 +56,11 @@ extension APISchema {
             "retry_after": [
                 "type": "string", "description": "In place of the time that the flow's `retry` says.",
             ],
+            "attempt": attempt,
         ], required: ["reason"])
 
-    static let taskLeaseDocument = closedObject(["lease": duration])
+    static let taskLeaseDocument = closedObject(
+        ["lease": duration, "attempt": attempt], required: ["lease"])
 
     static let taskLeaseEndDocument = object(["lease_expires_at": time])
 

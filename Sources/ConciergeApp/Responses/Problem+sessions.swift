@@ -9,6 +9,7 @@ extension Problem {
         case .tooManySessions: self.init(.tooManySessions, fields: [.retryAfter: "60"])
         case .notRegistered: self.init(.serviceNotFound, error.description)
         case .noJourney: self.init(.journeyNotFound, error.description)
+        case .journeyRefused(let refusal): self.init(refusal, ofJourneyAt: nil)
         case .readOnly:
             // The path exists, but not for this method.
             self.init(.methodNotAllowed, error.description, fields: [.allow: "GET, HEAD, OPTIONS"])

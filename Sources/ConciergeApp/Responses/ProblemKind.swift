@@ -99,8 +99,8 @@ extension ProblemKind {
         .conflict, "action_failed", "Action could not be done",
         "An action of the flow on the session's data failed: errors says where. Nothing was changed.")
     static let taskNotClaimed = ProblemKind(
-        .conflict, "task_not_claimed", "Nobody has the task",
-        "The attempt has failed, or none has begun, so there is no lease: claim the task first.")
+        .conflict, "task_not_claimed", "Task not claimed",
+        "This worker holds no lease on the task: no attempt is in progress, or a later one is. Claim the task first.")
     static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
         "The session has reached its limit of journeys: delete one that is no longer needed.")
@@ -137,7 +137,8 @@ extension ProblemKind {
         "This Idempotency-Key was used for another request before: use a new one.")
     static let preconditionRequired = ProblemKind(
         .preconditionRequired, "precondition_required", "Condition required",
-        "A write of this service requires If-Match, so that no caller overwrites a state that it has not seen.")
+        "A write of this service, or an event of this flow, requires If-Match (or an event a step), so that no caller "
+            + "changes a state that it has not seen.")
     static let headTooLarge = ProblemKind(
         .requestHeaderFieldsTooLarge, "head_too_large", "Header too large", "The header fields are too large.")
     static let tooManyFields = ProblemKind(

@@ -21,6 +21,14 @@ final class TaskSender: Sendable {
         let secret: WebhookSecret
         let timeout: Duration
         let concurrency: Int
+
+        /// Whether the requests cross a network unencrypted.
+        var isReadable: Bool {
+            let scheme = "http://"
+            guard url.hasPrefix(scheme) else { return false }
+            let host = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != ":" }
+            return host != "localhost" && !host.hasPrefix("127.") && !url.hasPrefix("http://[::1]")
+        }
     }
 
     private let sessions: Sessions
@@ -39,7 +47,7 @@ final class TaskSender: Sendable {
     /// No further task is sent.
     func beginStopping() { isStopping.store(true, ordering: .relaxed) }
 
-    /// Requests under way fail. Their tasks are sent again after the next start.
+    /// Requests in progress fail. After the next start, their tasks are sent again if attempts are left.
     func close() { client.close() }
 
     /// Sends the tasks of one name. Returns when the server stops and nothing is under way.
@@ -80,14 +88,28 @@ final class TaskSender: Sendable {
 
     private func send(_ claimed: ClaimedTask, to target: Target) async {
         do {
-            try await take(try await client.post(request(for: claimed, to: target)), for: claimed)
+            let response = try await client.post(request(for: claimed, to: target))
+            try await whileStoreRefuses(until: claimed.task.due) { try await take(response, for: claimed) }
         } catch let failure as WebClient.Failure {
             if isStopping.load(ordering: .relaxed) { return }
             await fail(claimed, "The back end could not be reached.", failure.description)
-        } catch TaskError.over {
-            // The journey has moved on meanwhile.
+        } catch is TaskError {
+            // The journey has moved on meanwhile, or another attempt has begun.
+        } catch let error as SessionError where error.isTemporary {
+            note(claimed, "The result could not be stored. \(String(reflecting: error))")
         } catch {
             await fail(claimed, "The result does not fit the flow.", "\(error)")
+        }
+    }
+
+    /// Tries again each second. What the store refuses is not the back end's failure.
+    private func whileStoreRefuses(until end: Int64, _ body: () async throws -> Void) async throws {
+        while true {
+            do {
+                return try await body()
+            } catch let error as SessionError where error.isTemporary && sessions.now + 1_000 < end {
+                try await Task.sleep(for: .seconds(1))
+            }
         }
     }
 
@@ -119,7 +141,7 @@ final class TaskSender: Sendable {
                     claimed, "The back end gave no result.", "200 without a JSON object that has an outcome")
             }
             try await sessions.endTask(id, outcome: outcome, output: document[member: "output"] ?? .null)
-        case 202: _ = try await sessions.extendTask(id, lease: nil)
+        case 202: _ = try await sessions.extendTask(id, attempt: claimed.task.attempt, lease: nil)
         case 400..<500:
             let reason = "The back end responded with status \(response.status)."
             note(claimed, reason)
@@ -132,7 +154,7 @@ final class TaskSender: Sendable {
     private func fail(_ claimed: ClaimedTask, _ reason: String, _ detail: String? = nil) async {
         note(claimed, detail ?? reason)
         // What cannot be noted now is tried again when the lease ends.
-        try? await sessions.failTask(claimed.task.id, reason: reason)
+        try? await sessions.failTask(claimed.task.id, attempt: claimed.task.attempt, reason: reason)
     }
 
     private func note(_ claimed: ClaimedTask, _ detail: String) {
@@ -145,7 +167,7 @@ final class TaskSender: Sendable {
     }
 }
 
-/// Tasks are to be sent, and there is no thread for that.
+/// The thread that sends tasks cannot be started.
 struct TaskSenderError: Error, CustomStringConvertible {
     var description: String { "no thread can be started to send tasks" }
 }

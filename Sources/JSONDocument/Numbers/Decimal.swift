@@ -2,7 +2,7 @@
 ///
 /// A JSON number counts as the decimal that it is written as. Integers of up to 64 bits are kept as they are; a double
 /// stands for the shortest decimal that reads as it, as in schemas.
-package struct Decimal: Sendable, Equatable {
+package struct Decimal: Sendable, Comparable {
     /// Whether it is less than 0.
     private let isNegative: Bool
     /// Without zeros at its end, unless it is 0.
@@ -84,6 +84,21 @@ package struct Decimal: Sendable, Equatable {
         let (product, overflow) = one.multipliedReportingOverflow(by: two)
         return overflow ? nil : Decimal(isNegative != other.isNegative, product, exponent)
     }
+
+    package static func < (one: Decimal, other: Decimal) -> Bool {
+        guard one.sign == other.sign else { return one.sign < other.sign }
+        guard one.sign != 0 else { return false }
+        let (less, more) = one.isNegative ? (other, one) : (one, other)
+        guard less.magnitude == more.magnitude else { return less.magnitude < more.magnitude }
+        // Numbers of the same magnitude have at most 34 digits at the smaller exponent, too.
+        let least = min(less.exponent, more.exponent)
+        return less.digits(at: least) ?? .max < more.digits(at: least) ?? .max
+    }
+
+    private var sign: Int { digits == 0 ? 0 : isNegative ? -1 : 1 }
+
+    /// The power of ten above the first digit.
+    private var magnitude: Int { String(digits).count + exponent }
 
     /// The digits as a multiple of a smaller power of ten; nil when that has more than 128 bits.
     private func digits(at least: Int) -> UInt128? {

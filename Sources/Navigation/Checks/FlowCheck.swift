@@ -117,11 +117,15 @@ extension FlowCheck {
             }
             for state in old.states where state.screen != nil || state.childFlow != nil {
                 let name = migration.state(for: state.id)
-                if flow.state(name)?.typeName == state.typeName { continue }
+                let new = flow.state(name)
+                if new?.typeName == state.typeName { continue }
+                let old = "the \(state.typeName) \"\(state.id)\" of version \(old.version)"
                 report(
                     place + ["states"], .migrationGap,
-                    "the \(state.typeName) \"\(state.id)\" of version \(old.version) has no counterpart in this "
-                        + "version; say which it is")
+                    new.map {
+                        "\(old) would become the \($0.typeName) \"\(name)\"; it can only become another \(state.typeName)"
+                    }
+                        ?? "\(old) has no counterpart in this version; say which it is")
             }
         }
     }

@@ -15,6 +15,9 @@ public final class FlowDefinition: Sendable {
     public let document: JSONDocument
     /// The states, sorted by id.
     public let states: [FlowState]
+    /// The names of its tasks.
+    package var taskNames: [String] { states.compactMap(\.task?.task) }
+
     /// The index of the state that a new run begins with.
     public let initial: Int
     /// The named guards; a ``Guard/named(_:)`` is an index in this list.

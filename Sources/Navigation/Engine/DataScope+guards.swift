@@ -6,7 +6,7 @@ enum Verdict {
     case fails
     /// It depends on the data of an event that has not come.
     case unknown
-    /// It compares what cannot be compared. A step takes it as not holding, and so does its opposite.
+    /// It compares what cannot be compared. A step is refused for it, and so for its opposite.
     case undecided
 }
 
@@ -87,8 +87,18 @@ extension DataScope {
     }
 
     /// The first transition whose guard holds.
-    func first(of transitions: [Transition]) -> Transition? {
-        transitions.first { $0.guard.map { test($0) == .holds } ?? true }
+    ///
+    /// - Throws: ``JourneyRefusal/guardNotMet(_:)`` when a guard before it is undecided: that does not mean no.
+    func first(of transitions: [Transition]) throws(JourneyRefusal) -> Transition? {
+        for transition in transitions {
+            guard let guardian = transition.guard else { return transition }
+            switch test(guardian) {
+            case .holds: return transition
+            case .fails, .unknown: continue
+            case .undecided: throw .guardNotMet(reasons(against: guardian))
+            }
+        }
+        return nil
     }
 
     /// Why a requirement does not hold; empty when it does.
@@ -143,7 +153,7 @@ extension Comparison {
     /// Nil for two values that have no order.
     private static func order(_ left: JSONDocument, _ right: JSONDocument) -> Int? {
         if let left = left.int, let right = right.int { return left < right ? -1 : left == right ? 0 : 1 }
-        if let left = left.double, let right = right.double { return left < right ? -1 : left == right ? 0 : 1 }
+        if let left = Decimal(left), let right = Decimal(right) { return left < right ? -1 : left == right ? 0 : 1 }
         guard let left = left.string, let right = right.string else { return nil }
         if left.utf8.elementsEqual(right.utf8) { return 0 }
         return left.utf8.lexicographicallyPrecedes(right.utf8) ? -1 : 1

@@ -166,7 +166,9 @@ extension StepRun {
         }
         guard journey.dueAt.map({ now < $0 }) ?? true else { throw .due }
         journey.movedAt = now
-        return try renew(renewal)
+        if try renew(renewal) { return true }
+        if try hasToMove() { throw .due }
+        return false
     }
 
     /// Moves the journey to a newer version, where that is due.
@@ -182,7 +184,6 @@ extension StepRun {
             try startOver(definition)
             return true
         }
-        if try hasToMove() { throw .due }
         return false
     }
 

@@ -98,6 +98,11 @@ extension FlowEngine {
         return nil
     }
 
+    /// A version that the journey runs on and that is not loaded.
+    package func missingVersion(under journey: Journey) -> (flow: String, version: Int)? {
+        journey.coordinators.first { catalog.flow($0.flow, version: $0.version) == nil }.map { ($0.flow, $0.version) }
+    }
+
     /// Whether an event must say what its sender saw.
     package func isFirstWrite(_ journey: Journey) -> Bool {
         for place in journey.coordinators.indices
@@ -153,13 +158,12 @@ extension FlowEngine {
         let isSame = flow.version == journey.coordinators[place].version
         let frames = isSame ? journey.frames.indices.suffix(1) : journey.frames.indices
         for place in frames where journey.frames[place].coordinator == id {
-            let isScreen =
-                if let renaming {
-                    flow.state(renaming(journey.frames[place].state))?.screen != nil
-                } else {
-                    flow.screen(of: journey.frames[place]) != nil
-                }
-            guard isScreen else { return false }
+            let frame = journey.frames[place]
+            let state = renaming.map { flow.state($0(frame.state)) } ?? flow.place(of: frame).map { flow.states[$0] }
+            guard let state, state.screen != nil else { return false }
+            // A task begins and ends only by steps.
+            let isBusy = journey.task != nil && place == journey.frames.count - 1
+            if renaming != nil, (state.task != nil) != isBusy { return false }
         }
         for place in journey.coordinators.indices where journey.coordinators[place].parent == id {
             guard let state = journey.coordinators[place].startedBy else { continue }

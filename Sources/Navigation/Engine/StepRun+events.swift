@@ -145,6 +145,7 @@ extension StepRun {
                 verdict = scope.test(guardian)
                 if verdict == .fails || verdict == .undecided {
                     obstacles += scope.reasons(against: guardian)
+                    if verdict == .undecided { break }
                     continue
                 }
             }

@@ -2,7 +2,7 @@ import JSONDocument
 
 /// Moves the stack: transitions, choices, child flows that start, and going back. ``StackMove`` has the rules.
 extension StepRun {
-    /// The first transition whose guard holds.
+    /// The first transition whose guard holds. See ``DataScope/first(of:)``.
     mutating func choose(_ transitions: [Transition], of coordinator: Int) throws(JourneyRefusal) -> Transition? {
         guard transitions.contains(where: { $0.guard != nil }) else { return transitions.first }
         return try scope(of: coordinator).first(of: transitions)

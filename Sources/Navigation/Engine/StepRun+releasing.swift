@@ -101,7 +101,9 @@ extension StepRun {
         let definition = isLenient ? try? flow(of: parent) : try flow(of: parent)
         guard let state = child.startedBy, let childFlow = definition?.state(state)?.childFlow else { return nil }
         let transitions = childFlow.transitions(after: outcome, byFinal: byFinal)
-        return try choose(isResuming ? transitions.leadingOn : transitions, of: parent)
+        let told = isResuming ? transitions.leadingOn : transitions
+        // What is undecided must not keep a child that has to end.
+        return isLenient ? try? choose(told, of: parent) : try choose(told, of: parent)
     }
 
     /// Ends a flow that has reached a `final`.

@@ -74,8 +74,8 @@ extension DataScope {
         for transition in transitions {
             switch transition.guard.map({ test($0) }) ?? .holds {
             case .holds: return transition.gives(answers) ? transition : nil
-            case .fails, .undecided: continue
-            case .unknown: return nil
+            case .fails: continue
+            case .unknown, .undecided: return nil
             }
         }
         return nil

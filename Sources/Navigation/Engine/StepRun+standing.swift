@@ -44,7 +44,8 @@ extension StepRun {
         guard journey.isActive, let top = journey.frames.last else { return nil }
         let screen = try screen(of: top)
         var urge = Urge(isClosed: try !isOpen(screen, of: top.coordinator, with: top.params))
-        if urge.isClosed, let otherwise = try choose(screen.screen.otherwise, of: top.coordinator) {
+        // What is undecided must not keep the journey on a screen that is closed.
+        if urge.isClosed, let otherwise = try? choose(screen.screen.otherwise, of: top.coordinator) {
             urge.transitions.append((otherwise, top.coordinator))
         }
         var own = screen.screen.always

@@ -28,29 +28,35 @@ extension FlowEngine {
         _ number: UInt64, of journey: Journey, outcome: String, output: JSONDocument = .null,
         services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
-        guard journey.task?.number == number else { throw .taskOver }
-        let renewal = renewal(of: journey)
-        var run = StepRun(self, journey, services, now: now)
-        if try !run.open(renewal) { try run.endTask(outcome: outcome, output: output) }
+        var (run, isComplete) = try open(journey, atTask: number, services: services, now: now)
+        if !isComplete { try run.endTask(outcome: outcome, output: output) }
         return try run.finish()
     }
 
+    private func open(
+        _ journey: Journey, atTask number: UInt64, services: any ServiceDocuments, now: Int64
+    ) throws(JourneyRefusal) -> (run: StepRun, isComplete: Bool) {
+        guard journey.task?.number == number else { throw .taskOver }
+        let renewal = renewal(of: journey)
+        var run = StepRun(self, journey, services, now: now)
+        let isComplete = try run.open(renewal)
+        return (run, isComplete)
+    }
+
     /// Ends a task whose last attempt has failed. A journey whose flow refuses that could not go on, so it expires, as
-    /// after a timeout.
+    /// after a timeout. One that cannot move to a newer version stays.
     public func failTask(
         _ number: UInt64, of journey: Journey, output: JSONDocument, services: any ServiceDocuments, now: Int64
     ) throws(JourneyRefusal) -> Step {
+        var (run, isComplete) = try open(journey, atTask: number, services: services, now: now)
         do throws(JourneyRefusal) {
-            return try endTask(
-                number, of: journey, outcome: TaskState.failed, output: output, services: services, now: now)
+            if !isComplete { try run.endTask(outcome: TaskState.failed, output: output) }
+            return try run.finish()
         } catch {
-            switch error {
-            case .taskOver, .finished, .expired, .due, .orphaned: throw error
-            default:
-                var run = StepRun(self, journey, services, now: now)
-                try run.expireJourney()
-                return try run.finish()
-            }
+            if case .taskOver = error { throw error }
+            var run = StepRun(self, journey, services, now: now)
+            try run.expireJourney()
+            return try run.finish()
         }
     }
 }

@@ -77,8 +77,9 @@ extension StepRun {
         guard let transition = timeout.transition else { return try expireJourney() }
         // When the guard does not hold now, it is tested again after the same time.
         journey.enteredAt = now
-        guard let taken = try choose([transition], of: top.coordinator) else { return }
-        try take(taken, of: top.coordinator)
+        let scope = try scope(of: top.coordinator)
+        guard transition.guard.map({ scope.test($0) == .holds }) ?? true else { return }
+        try take(transition, of: top.coordinator)
         try arrive()
     }
 }

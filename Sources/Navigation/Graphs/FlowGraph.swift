@@ -20,9 +20,9 @@ public struct FlowGraph: Sendable {
 
     /// Collects the nodes and edges of the drawing.
     ///
-    /// - Parameter showsGuards: whether the conditions are in it.
-    public init(_ definition: FlowDefinition, showsGuards: Bool = true) {
-        var collector = GraphCollector(definition, showsGuards: showsGuards)
+    /// - Parameter isOutline: whether guards, services, actions and tasks are left out.
+    public init(_ definition: FlowDefinition, isOutline: Bool = false) {
+        var collector = GraphCollector(definition, isOutline: isOutline)
         collector.collect()
         title = "\(definition.id) \(definition.version)"
         nodes = collector.nodes
@@ -76,7 +76,7 @@ enum GraphMark: String, Sendable, CaseIterable {
         case .data: "shows data"
         case .actions: "changes data"
         case .modal: "opens a modal context"
-        case .invalidate: "nothing up to here can be gone back to"
+        case .invalidate: "no way back past this point"
         case .back: "what going back does"
         case .time: "after a time"
         case .task: "work of a back end"
@@ -91,16 +91,16 @@ struct GraphCollector {
     private(set) var marks: Set<GraphMark> = []
     private let definition: FlowDefinition
     private let text: GraphText
-    private let showsGuards: Bool
+    private let isOutline: Bool
 
-    init(_ definition: FlowDefinition, showsGuards: Bool = true) {
+    init(_ definition: FlowDefinition, isOutline: Bool = false) {
         self.definition = definition
-        self.showsGuards = showsGuards
+        self.isOutline = isOutline
         text = GraphText(definition)
     }
 
     /// `[guard]`; nil where there is none to be shown.
-    private func condition(_ guardian: Guard?) -> String? { showsGuards ? guardian.map { "[\(text.of($0))]" } : nil }
+    private func condition(_ guardian: Guard?) -> String? { isOutline ? nil : guardian.map { "[\(text.of($0))]" } }
 
     mutating func collect() {
         nodes.append(GraphNode(key: "start", shape: .start, title: nil, id: ""))
@@ -121,7 +121,7 @@ struct GraphCollector {
         case .choice(let branches):
             nodes.append(GraphNode(key: key, shape: .choice, title: nil, id: state.id))
             for branch in branches {
-                let label = condition(branch.guard) ?? (branches.count > 1 && showsGuards ? "else" : "")
+                let label = condition(branch.guard) ?? (branches.count > 1 && !isOutline ? "else" : "")
                 draw(branch, label, from: key)
             }
         case .flow(let child):
@@ -134,7 +134,7 @@ struct GraphCollector {
                 }
             }
         case .task(let task):
-            var lines = ["\(mark(.task)) \(task.task)"]
+            var lines = isOutline ? [] : ["\(mark(.task)) \(task.task)"]
             if let timeout = task.screen.timeout {
                 lines.append("\(mark(.time)) \(GraphText.duration(timeout.after))")
             }
@@ -152,10 +152,12 @@ struct GraphCollector {
 
     private mutating func collect(_ screen: Screen, of state: FlowState, _ key: String) {
         var lines: [String] = []
-        if !screen.data.isEmpty { lines.append("\(mark(.data)) \(screen.data.joined(separator: ", "))") }
-        if !screen.requires.isEmpty, showsGuards { lines.append("needs " + text.list(screen.requires)) }
-        if !screen.entry.isEmpty { lines.append("\(mark(.actions)) on entry") }
-        if !screen.exit.isEmpty { lines.append("\(mark(.actions)) on exit") }
+        if !isOutline {
+            if !screen.data.isEmpty { lines.append("\(mark(.data)) \(screen.data.joined(separator: ", "))") }
+            if !screen.requires.isEmpty { lines.append("needs " + text.list(screen.requires)) }
+            if !screen.entry.isEmpty { lines.append("\(mark(.actions)) on entry") }
+            if !screen.exit.isEmpty { lines.append("\(mark(.actions)) on exit") }
+        }
         if screen.back == .forbidden { lines.append("\(mark(.back)) no way back") }
         nodes.append(GraphNode(key: key, shape: .screen, title: screen.title, id: state.id, lines: lines))
         collect(screen.events, from: key)
@@ -188,7 +190,7 @@ struct GraphCollector {
     /// Adds an arrow from the last node, or a line to it. Where one that resumes leads depends on the answers.
     private mutating func draw(_ transition: Transition, _ label: String, from key: String, isQuiet: Bool = false) {
         var words = label.isEmpty ? [] : [label]
-        if !transition.actions.isEmpty { words.append(mark(.actions)) }
+        if !transition.actions.isEmpty, !isOutline { words.append(mark(.actions)) }
         switch transition.nav {
         case .push, nil: break
         case .present: words.append(mark(.modal))

@@ -1,8 +1,8 @@
 import JSONDocument
 
-/// What tests of flows need of a catalog.
+/// Catalogs for tests of flows.
 extension FlowCatalog {
-    /// The catalog with flows that end at once, and with somebody who is told of every step.
+    /// The catalog with flows that end at once and a recorder of every step.
     ///
     /// - Parameter ends: the outcome and the output of each flow that is replaced.
     package func trial(
@@ -17,7 +17,7 @@ extension FlowCatalog {
 extension FlowDefinition {
     /// The places of all its transitions, as JSON Pointers into the file, in the order of the file's states.
     package var transitionPlaces: [String] {
-        (states.flatMap(\.causedTransitions) + events.flatMap(\.causedTransitions)).map(\.transition.place)
+        (states.flatMap(\.causedTransitions) + causedTransitions).map(\.transition.place)
     }
 
     /// A flow of that name and version that ends at once.

@@ -61,8 +61,12 @@ extension RouteSearch {
                 hops: hops + 1, into: &arrivals)
         case .final(let ending):
             end(coordinator, ending, on: top, obstacle, hops: hops, into: &arrivals)
-        // A link starts no work outside.
-        case .task: return
+        case .task(let task):
+            // A link starts no work outside. A `resume` stops before it.
+            guard forward != nil else { return }
+            for transition in task.ends.flatMap(\.transitions) {
+                follow(transition, of: coordinator, on: top, obstacle ?? .unanswered, hops: hops + 1, into: &arrivals)
+            }
         }
     }
 

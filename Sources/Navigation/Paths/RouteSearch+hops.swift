@@ -15,10 +15,10 @@ extension RouteSearch {
         guard let screen = coordinators[frame.coordinator].flow.screen(of: frame)?.screen else { return }
         if forward == nil { for arrival in back(from: top, screen) { insert(arrival, from: place, event: "back") } }
         let isAnswered = scope(of: frame.coordinator, with: frame.params).isAnswered(screen.answers)
-        for reaction in screen.reactions(in: flows(from: frame.coordinator)) where !reaction.rule.isBackend {
+        for reaction in screen.reactions(in: flows(from: frame.coordinator)) {
             if isAnswered, !screen.answers.isEmpty { pass(screen, by: reaction, from: place) }
             if forward != nil { resume(screen, reaction, isAnswered: isAnswered, from: place) }
-            send(reaction, from: place)
+            if !reaction.rule.isBackend || forward != nil { send(reaction, from: place) }
         }
     }
 
@@ -50,7 +50,10 @@ extension RouteSearch {
     }
 
     private mutating func send(_ reaction: Reaction, from origin: Int) {
-        let obstacle = reaction.shape.flatMap { $0.accepts(.emptyObject) ? nil : RouteObstacle.data($0) }
+        // A `resume` stops where only a back end leads on.
+        let obstacle =
+            reaction.rule.isBackend
+            ? .unanswered : reaction.shape.flatMap { $0.accepts(.emptyObject) ? nil : RouteObstacle.data($0) }
         let transitions = reaction.rule.transitions(forward: forward != nil)
         for (transition, first) in alternatives(transitions, of: reaction.coordinator) where transition.moves {
             let obstacle = first ?? obstacle ?? self.obstacle(to: transition)
@@ -158,7 +161,9 @@ extension RouteSearch {
             case .holds:
                 isTaken = true
                 return (transition, nil)
-            case .fails, .undecided: break
+            case .fails: break
+            // The step would be refused.
+            case .undecided: isTaken = true
             case .unknown:
                 // The hop sends the event without data. If that takes this transition, it cannot take a later one.
                 isTaken = scope(of: coordinator, event: .data(.emptyObject)).test(guardian) == .holds

@@ -1,3 +1,4 @@
+import Navigation
 import ServiceLocator
 
 /// Why an operation on a session or its services failed. Each case has everything that a response needs; the endpoints
@@ -12,6 +13,8 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     case notRegistered(service: String)
     /// The session has no journey of that id.
     case noJourney(String)
+    /// A journey that is over or stuck has no services.
+    case journeyRefused(JourneyRefusal)
     /// Public clients cannot write it.
     case readOnly(service: String)
     /// The service is not, or no longer, in the state that the caller expects.
@@ -57,6 +60,8 @@ extension SessionError: CustomStringConvertible {
         case .tooManySessions: "The limit of sessions is reached."
         case .notRegistered(let service): "There is no service '\(service)'."
         case .noJourney(let id): "There is no journey '\(id)'."
+        case .journeyRefused(.orphaned): "The journey is on a version of its flow that is no longer loaded."
+        case .journeyRefused: "The journey is over."
         case .readOnly(let service): "Service '\(service)' can only be read."
         case .preconditionFailed(let service, let current):
             "Service '\(service)' is in another state than expected: its entity tag is \(current)."
@@ -88,6 +93,14 @@ extension SessionError: CustomDebugStringConvertible {
 }
 
 extension SessionError {
+    /// Whether the same operation may succeed later.
+    package var isTemporary: Bool {
+        switch self {
+        case .contention, .storeUnavailable, .storageFull: true
+        default: false
+        }
+    }
+
     init(_ error: StoreError) {
         switch error {
         case .conflict: self = .contention

@@ -5,10 +5,24 @@ import Navigation
 extension JourneyWork {
     /// The coordinator that owns what a journey's topmost coordinator knows by a name; nil when that is the session's.
     ///
-    /// - Throws: ``SessionError/noJourney(_:)``.
+    /// - Throws: ``SessionError/noJourney(_:)``, ``SessionError/journeyRefused(_:)``.
     func owner(of service: RegisteredService, in id: String) throws(SessionError) -> Int? {
+        try checkRunning(id)
         guard let entry = kept[id] else { throw .noJourney(id) }
         return engine.owners(in: entry.journey).level(of: service.name)?.coordinator
+    }
+
+    /// A journey that is over owns nothing any more. For one that is stuck it is not known who owns what.
+    func checkRunning(_ id: String) throws(SessionError) {
+        guard let journey = kept[id]?.journey else { throw .noJourney(id) }
+        switch journey.status {
+        case .finished: throw .journeyRefused(.finished(outcome: journey.outcome))
+        case .expired: throw .journeyRefused(.expired)
+        case .active: break
+        }
+        if let missing = engine.missingVersion(under: journey) {
+            throw .journeyRefused(.orphaned(flow: missing.flow, version: missing.version))
+        }
     }
 
     /// The coordinators that own something, as a journey's topmost coordinator sees them, the nearest first.
@@ -88,13 +102,14 @@ extension JourneyWork {
             }
             state = service.fit(document).state
         }
-        // What has reached the end of its lifetime is another instance than the one that is written.
+        // An expired instance is removed, so that the write makes a new one.
         journey.removeOwned { old in
             old.coordinator == coordinator && old.name == service.name
                 && service.isOver(createdAt: old.createdAt, now: pending.now)
         }
         journey.setOwned(service.name, of: coordinator, to: state)
         journey.stampOwned(revision: pending.revision, at: pending.now)
+        journey.isOfUser = pending.hasUser
         _ = kept.keep(KeptJourney(journey))
         prepared = nil
         try keep()
@@ -144,11 +159,11 @@ extension Session {
         }
     }
 
-    /// A look at the journeys, after what time has done to one of them.
+    /// The journeys, after what time and standing rules do to one of them.
     nonisolated(nonsending) private func settledWork(on id: String) async throws -> JourneyWork {
-        let work = try JourneyWork(on: try pendingState(), environment)
-        guard work.isUnsettled(id) else { return work }
         _ = try await journey(id)
-        return try JourneyWork(on: try pendingState(), environment)
+        let work = try JourneyWork(on: try pendingState(), environment)
+        try work.checkRunning(id)
+        return work
     }
 }

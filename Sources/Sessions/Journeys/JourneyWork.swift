@@ -11,7 +11,7 @@ struct JourneyWork {
     let environment: SessionEnvironment
     /// What guards said of documents, before and in this unit of work.
     var guards: GuardMemory
-    /// Whether an event was sent, or a link followed: then the journey goes to a newer version before anything else.
+    /// Whether an event was sent, a link followed or a task ended. The journey moves to a newer version before that.
     private(set) var hasActed = false
     /// What the last step came with to be shown, if nothing was done since that is seen in it.
     var prepared: ViewText?
@@ -23,7 +23,7 @@ struct JourneyWork {
         let documents = SessionDocuments(
             pending.documents, of: pending.catalog, knowing: pending.memory?.documents ?? [])
         let guards = pending.memory?.guards ?? GuardMemory()
-        // At last, so that it is handed on and not copied.
+        // This is the last use, so the value is moved, not copied.
         self.init(
             pending: pending, kept: kept, documents: documents, coordinator: coordinator, environment: environment,
             guards: guards)
@@ -181,6 +181,7 @@ struct JourneyWork {
     mutating func endTask(
         _ number: UInt64, of entry: KeptJourney, outcome: String, output: JSONDocument, isFailure: Bool
     ) throws -> KeptJourney {
+        hasActed = true
         let step =
             isFailure
             ? try engine.failTask(number, of: entry.journey, output: output, services: documents, now: pending.now)
@@ -214,7 +215,7 @@ struct JourneyWork {
 
     /// Does a step: what it does to services, and to the journey.
     ///
-    /// - Parameter isByTime: whether nobody has moved the journey, so that it belongs to whom it belonged.
+    /// - Parameter isByTime: whether time alone moves the journey. Then its owner stays.
     /// - Returns: the journey as it is kept.
     @discardableResult
     private mutating func take(_ step: Step, isByTime: Bool = false) throws -> KeptJourney {

@@ -208,8 +208,8 @@ extension Session {
 
     /// - Parameters:
     ///   - id: the journey that has to catch up with the time before; nil for none.
-    ///   - begins: whether this may be what starts `main`, and whether it is of no use to go on when the journey cannot
-    ///     catch up: who gives it up or starts it over is not kept from it by a version that is gone.
+    ///   - begins: whether this may start `main`. If not, a journey that cannot catch up is no obstacle: callers may
+    ///     abandon or restart a journey whose version is not loaded.
     ///   - isLook: whether a journey that cannot catch up is only to be shown, as stuck.
     private func work<Done>(
         on id: String?, begins: Bool = true, isLook: Bool = false, _ pending: inout PendingState,

@@ -43,6 +43,9 @@ package final class Session: Sendable {
         if !stored.record.services.isEmpty { environment.countJourneys(of: stored.record, 1) }
     }
 
+    /// The session's id, and the user who is attached to it.
+    package var identity: (id: SessionID, userID: String?) { state.withLock { ($0.record.id, $0.record.userID) } }
+
     package var id: SessionID { state.withLock { $0.record.id } }
 
     /// Like ``SessionView/summary``, but also for an ended session.

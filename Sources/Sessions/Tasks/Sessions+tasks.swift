@@ -1,7 +1,7 @@
 import JSONDocument
 import Navigation
 
-/// Tasks of journeys, for those who do the work: ``claimTasks(named:max:lease:wait:)`` hands them out, at least once
+/// Tasks of journeys, for workers: ``claimTasks(named:max:lease:wait:)`` hands them out, at least once
 /// each, and ``endTask(_:outcome:output:)`` takes one result of each.
 extension Sessions {
     /// Hands out tasks of a name, those that have waited longest first. Waits for one if there is none.
@@ -29,7 +29,8 @@ extension Sessions {
             if let next = claims.nextDue { queue.expect(name, at: next) }
             var claimed: [ClaimedTask] = []
             for task in claims.tasks {
-                if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
+                // If the session cannot be loaded, only its own task waits until the lease ends.
+                if let awaited = try? await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
             }
             if !claimed.isEmpty || clock.now() >= deadline || queue.isClosed { return claimed }
             // Tasks of sessions that have expired were handed out to nobody: there may be others behind them.
@@ -42,46 +43,44 @@ extension Sessions {
     /// - Throws: ``TaskError/over`` when it is over, `JourneyRefusal` when the flow does not allow it,
     ///   ``SessionError``.
     package func endTask(_ id: TaskID, outcome: String, output: JSONDocument = .null) async throws {
-        try await end(id, outcome: outcome, output: output)
-    }
-
-    private func end(_ id: TaskID, outcome: String, output: JSONDocument, isFailure: Bool = false) async throws {
-        try await ofTask(id) { session in
-            try await session.endTask(id, outcome: outcome, output: output, isFailure: isFailure)
-        }
+        try await ofTask(id) { try await $0.endTask(id, outcome: outcome, output: output) }
     }
 
     /// The attempt has failed: the task is tried again, or it ends.
     ///
-    /// - Parameter retryAfter: milliseconds, in place of what the flow says.
-    package func failTask(_ id: TaskID, reason: String, retryAfter: Int64? = nil) async throws {
+    /// - Parameters:
+    ///   - attempt: the attempt of the caller; nil for any.
+    ///   - retryAfter: milliseconds, in place of what the flow says.
+    /// - Throws: ``TaskError/notClaimed`` if a later attempt has begun.
+    package func failTask(_ id: TaskID, attempt: Int?, reason: String, retryAfter: Int64? = nil) async throws {
         let retry = try await ofTask(id) { try $0.retry(of: id) }
-        guard
-            let task = try await update(
-                id, .fail(now: environment.clock.now(), retry: retry, after: retryAfter))
-        else { throw TaskError.over }
+        let failure = TaskUpdate.fail(
+            attempt: attempt, now: environment.clock.now(), retry: retry, after: retryAfter)
+        guard let task = try await update(id, failure) else { throw TaskError.over }
+        guard task.isOn(attempt) else { throw TaskError.notClaimed }
         guard task.isExhausted else { return environment.tasks.expect(task.name, at: task.due) }
-        try await fail(task, reason: reason)
+        try await giveUpTask(task, reason: reason)
     }
 
     /// Ends a task at once, whatever attempts are left.
-    package func giveUpTask(_ task: StoredTask, reason: String) async throws { try await fail(task, reason: reason) }
-
-    private func fail(_ task: StoredTask, reason: String) async throws {
-        try await end(
-            task.id, outcome: TaskState.failed,
-            output: ["reason": JSONDocument(reason), "attempts": JSONDocument(task.attempt)], isFailure: true)
+    package func giveUpTask(_ task: StoredTask, reason: String) async throws {
+        let output: JSONDocument = ["reason": JSONDocument(reason), "attempts": JSONDocument(task.attempt)]
+        try await ofTask(task.id) {
+            try await $0.endTask(task.id, outcome: TaskState.failed, output: output, isFailure: true)
+        }
     }
 
     /// Extends the lease of a task.
     ///
-    /// - Parameter lease: milliseconds from now on; nil for as long as the task is not over.
-    /// - Throws: ``TaskError/notClaimed``.
-    package func extendTask(_ id: TaskID, lease: Int64?) async throws -> StoredTask {
+    /// - Parameters:
+    ///   - attempt: the attempt of the caller; nil for any.
+    ///   - lease: milliseconds from now on; nil for as long as the task is not over.
+    /// - Throws: ``TaskError/notClaimed``, also if a later attempt has begun.
+    package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
         _ = try await ofTask(id) { try $0.retry(of: id) }
         let end = lease.map { Self.time(environment.clock.now(), plus: $0) } ?? .max
-        guard let task = try await update(id, .extend(until: end)) else { throw TaskError.over }
-        guard task.isClaimed else { throw TaskError.notClaimed }
+        guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
+        guard task.isClaimed, task.isOn(attempt) else { throw TaskError.notClaimed }
         environment.tasks.expect(task.name, at: task.readyAt)
         return task
     }
@@ -101,7 +100,7 @@ extension Sessions {
     /// In steady time.
     package var now: Int64 { environment.clock.now() }
 
-    /// What a steady time is called by the clock on the wall.
+    /// Converts steady time to wall-clock time.
     package func timestamp(_ steady: Int64) -> Timestamp { environment.timestamp(steady) }
 
     /// Callers that wait for tasks wait no longer.
@@ -111,16 +110,17 @@ extension Sessions {
 
     /// Looks at tasks whose time is over, or whose last lease has ended.
     ///
-    /// - Returns: how many it looked at.
+    /// - Returns: how many are not overdue any more.
     @discardableResult
     package func sweepTasks(limit: Int = 1_000) async -> Int {
         let now = environment.clock.now()
         guard let overdue = try? await environment.store.overdueTasks(now: now, limit: limit) else { return 0 }
-        for task in overdue { await settle(task, now: now) }
-        return overdue.count
+        var count = 0
+        for task in overdue where await settle(task, now: now) { count += 1 }
+        return count
     }
 
-    private func settle(_ task: StoredTask, now: Int64) async {
+    private func settle(_ task: StoredTask, now: Int64) async -> Bool {
         // What cannot be done now must not keep others from being looked at.
         let later = now + Self.secondLook
         var update = TaskUpdate.move(due: max(task.due, later), endsAt: max(task.endsAt, later))
@@ -128,14 +128,22 @@ extension Sessions {
             if let session = try await session(task.id.session) {
                 let (isAwaited, next) = try await session.settleTask(task.id)
                 if isAwaited, task.isExhausted, task.due <= now {
-                    return try await fail(task, reason: Self.leaseEnded)
+                    try await giveUpTask(task, reason: Self.leaseEnded)
+                    return true
                 }
-                update = isAwaited ? .move(due: task.due, endsAt: next ?? .max) : .remove
+                // A journey that is stuck stays overdue.
+                let end = next.map { $0 > now ? $0 : later } ?? .max
+                update = isAwaited ? .move(due: task.due, endsAt: end) : .remove
             }
         } catch TaskError.over {
-            return
+            update = .remove
         } catch {}
-        _ = try? await self.update(task.id, update)
+        do {
+            _ = try await self.update(task.id, update)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is.

@@ -44,6 +44,9 @@ package struct StoredTask: Sendable, Equatable {
     /// Whether it may be handed out.
     package func isReady(at now: Int64) -> Bool { readyAt <= now && endsAt > now }
 
+    /// Whether a worker with that attempt has the task; nil when the worker does not say.
+    package func isOn(_ attempt: Int?) -> Bool { attempt == nil || attempt == self.attempt }
+
     /// Hands it out.
     package mutating func claim(until end: Int64) {
         attempt += 1
@@ -51,12 +54,13 @@ package struct StoredTask: Sendable, Equatable {
         isClaimed = true
     }
 
-    /// Changes it; what ``TaskUpdate/remove`` says is for the store.
+    /// Changes it, unless the update is about another attempt. The store does what ``TaskUpdate/remove`` says.
     package mutating func apply(_ update: TaskUpdate) {
         switch update {
-        case .extend(let end): if isClaimed { due = end }
-        case .fail(let now, let retry, let after):
-            let (time, isNever) = now.addingReportingOverflow(after ?? retry.delay(afterAttempt: attempt))
+        case .extend(let attempt, let end): if isClaimed, isOn(attempt) { due = end }
+        case .fail(let attempt, let now, let retry, let after):
+            guard isOn(attempt) else { return }
+            let (time, isNever) = now.addingReportingOverflow(after ?? retry.delay(afterAttempt: self.attempt))
             due = isNever ? .max : time
             isClaimed = false
         case .move(let due, let endsAt):
@@ -69,10 +73,12 @@ package struct StoredTask: Sendable, Equatable {
 
 /// A change of a task that does not concern its journey.
 package enum TaskUpdate: Sendable {
-    /// The lease of an attempt that is under way ends then.
-    case extend(until: Int64)
+    /// The lease of an attempt in progress ends at that time.
+    ///
+    /// - Parameter attempt: nil for any.
+    case extend(attempt: Int?, until: Int64)
     /// The attempt has failed. The next one may begin after the time that `retry` says, or `after`, in milliseconds.
-    case fail(now: Int64, retry: TaskRetry, after: Int64?)
+    case fail(attempt: Int?, now: Int64, retry: TaskRetry, after: Int64?)
     /// Sets both times: the journey has other deadlines now, or cannot be asked at the moment.
     case move(due: Int64, endsAt: Int64)
     /// The journey does not wait for it.

@@ -4,7 +4,7 @@ package enum TaskError: Error, Sendable, Equatable {
     case notFound
     /// It has ended: by a result, by its time, or because the journey has left it.
     case over
-    /// Nobody has a lease that could be extended.
+    /// The caller has no lease: no attempt is in progress, or a later one is.
     case notClaimed
 }
 
@@ -14,7 +14,7 @@ extension TaskError: CustomStringConvertible {
         switch self {
         case .notFound: "There is no such task."
         case .over: "The task is over. Nothing was changed."
-        case .notClaimed: "Nobody has claimed the task, or its attempt has failed: claim it first."
+        case .notClaimed: "This worker holds no lease on the task. Claim it first."
         }
     }
 }

@@ -73,8 +73,15 @@ extension Session {
     private func outcome(
         of operation: ServiceOperation, on pending: PendingState
     ) throws(SessionError) -> ServiceOperation.Outcome {
+        var journeys = WrittenJourneys()
+        return try outcome(of: operation, on: pending, &journeys)
+    }
+
+    private func outcome(
+        of operation: ServiceOperation, on pending: PendingState, _ journeys: inout WrittenJourneys
+    ) throws(SessionError) -> ServiceOperation.Outcome {
         if let id = operation.journey {
-            let work = try JourneyWork(on: pending, environment)
+            let work = try journeys.read(in: pending, environment)
             if let owner = try work.owner(of: operation.service, in: id) {
                 return work.outcome(of: operation.service, ownedBy: owner, in: id)
             }
@@ -86,8 +93,9 @@ extension Session {
         _ operation: ServiceOperation, by caller: ServiceCaller, on pending: inout PendingState
     ) throws(SessionError) {
         let limit = settings.maxDocumentSize
-        if let owned = try owner(of: operation, on: &pending) {
-            let tree = try tree(after: operation, on: nil, owned, by: caller, &pending)
+        var journeys = WrittenJourneys()
+        if let owned = try owner(of: operation, on: &pending, &journeys) {
+            let tree = try tree(after: operation, on: nil, owned, by: caller, &pending, &journeys)
             return try write(tree, operation.service, owned, to: &pending)
         }
         if operation.service.isKeptOtherwise {
@@ -106,27 +114,65 @@ extension Session {
         let coordinator: Int
     }
 
+    /// The journeys of a unit of work on services, read once and again after each change.
+    private struct WrittenJourneys {
+        private var work: JourneyWork?
+        /// Those to which was done what time and standing rules do.
+        private var settled: Set<String> = []
+
+        mutating func read(in pending: PendingState, _ environment: SessionEnvironment) throws(SessionError)
+            -> JourneyWork
+        {
+            if let work { return work }
+            let new = try JourneyWork(on: pending, environment)
+            work = new
+            return new
+        }
+
+        /// Does what time and standing rules do to a journey, once.
+        mutating func settle(
+            _ id: String, in pending: inout PendingState, _ environment: SessionEnvironment
+        ) throws(SessionError) {
+            guard settled.insert(id).inserted else { return }
+            var work = try JourneyWork(on: pending, environment)
+            // A journey that cannot go on keeps what it has.
+            do {
+                try work.settle(id, begins: true)
+                if let entry = work.kept[id] { try work.advance(entry) }
+            } catch {
+                return forget()
+            }
+            if work.pending.isRecordChanged { pending = work.pending }
+            self.work = work
+        }
+
+        /// The unit of work has changed a journey.
+        mutating func forget() { work = nil }
+    }
+
     /// The coordinator that owns what an operation is about; nil when that is the session's.
     private func owner(
-        of operation: ServiceOperation, on pending: inout PendingState
+        of operation: ServiceOperation, on pending: inout PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> Owner? {
         guard let id = operation.journey else { return nil }
-        var work = try JourneyWork(on: pending, environment)
-        // A journey that cannot go on keeps what it has.
-        do { try work.settle(id, begins: true) } catch { work = try JourneyWork(on: pending, environment) }
-        guard let owner = try work.owner(of: operation.service, in: id) else { return nil }
-        if work.pending.isRecordChanged { pending = work.pending }
-        return Owner(journey: id, coordinator: owner)
+        try journeys.settle(id, in: &pending, environment)
+        return try journeys.read(in: pending, environment).owner(of: operation.service, in: id).map {
+            Owner(journey: id, coordinator: $0)
+        }
     }
 
     private func tree(
         after operation: ServiceOperation, on tree: JSONDocument?, _ owner: Owner, by caller: ServiceCaller,
-        _ pending: inout PendingState
+        _ pending: inout PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> JSONDocument? {
-        var work = try JourneyWork(on: pending, environment)
+        if !operation.action.isWrite { journeys.forget() }
+        var work = try journeys.read(in: pending, environment)
         let tree = try work.tree(
             after: operation, on: tree, ownedBy: owner.coordinator, in: owner.journey, by: caller)
-        if tree == nil { pending = work.pending }
+        if !operation.action.isWrite {
+            pending = work.pending
+            journeys.forget()
+        }
         return tree
     }
 
@@ -153,13 +199,17 @@ extension Session {
     ) async throws -> [ServiceOperation.Outcome] {
         try await transact { [self] pending in
             var trees: [WrittenPlace: WrittenTree] = [:]
+            var journeys = WrittenJourneys()
             for (index, operation) in operations.enumerated() {
                 let service = operation.service
                 try Self.inOperation(index) { () throws(SessionError) in
-                    if let owned = try owner(of: operation, on: &pending) {
+                    if let owned = try owner(of: operation, on: &pending, &journeys) {
                         let place = WrittenPlace(service: service.index, owner: owned)
+                        if !operation.action.isWrite {
+                            try write(&trees, to: &pending) { $0.owner == owned && $0.service === service }
+                        }
                         let tree = try tree(
-                            after: operation, on: trees[place]?.tree, owned, by: caller, &pending)
+                            after: operation, on: trees[place]?.tree, owned, by: caller, &pending, &journeys)
                         trees[place] = tree.map {
                             WrittenTree(tree: $0, service: service, owner: owned, lastWrite: index)
                         }
@@ -175,12 +225,14 @@ extension Session {
                         let decidesForOthers = service.isReadOnly || service.isKeptOtherwise
                         try write(&trees, to: &pending) { decidesForOthers || $0.service === service }
                         try perform(operation, by: caller, on: &pending)
+                        journeys.forget()
                     }
                 }
             }
             try write(&trees, to: &pending)
             let done = pending
-            return try operations.map { try outcome(of: $0, on: done) }
+            journeys.forget()
+            return try operations.map { try outcome(of: $0, on: done, &journeys) }
         }
     }
 

@@ -29,7 +29,7 @@ extension Session {
     ///
     /// - Parameter service: stays, too.
     func leaveUser(on pending: inout PendingState, except service: RegisteredService? = nil) throws(SessionError) {
-        // What cannot be read is nobody's any more.
+        // Journeys that cannot be read stay as they are.
         if var work = try? JourneyWork(on: pending, environment), !work.kept.entries.isEmpty {
             try work.abandonJourneysOfUser()
             if work.pending.isRecordChanged { pending = work.pending }
@@ -39,12 +39,12 @@ extension Session {
 }
 
 extension JourneyWork {
-    /// Gives up the journeys that a signed-in user has moved last, the newest first; what stays loses the services that
-    /// are bound to a user.
+    /// Gives up the journeys that a signed-in user has moved or written to last, the newest first. The others lose the
+    /// services that are bound to a user.
     mutating func abandonJourneysOfUser() throws(SessionError) {
         var hasChanged = false
-        for entry in kept.entries.reversed() where entry.journey.isOfUser {
-            guard engine.isBoundToSession(entry.journey) else {
+        for entry in kept.entries.reversed() {
+            if entry.journey.isOfUser, !engine.isBoundToSession(entry.journey) {
                 try abandon(entry)
                 continue
             }

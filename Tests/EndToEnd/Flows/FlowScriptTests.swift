@@ -104,11 +104,39 @@ struct FlowScriptTests {
             (#"{"given": {"usr": "x"}, "steps": []}"#, "tour.json: /given/usr: "),
             (#"{"given": {"now": "noon"}, "steps": []}"#, "tour.json: /given/now: now is a time"),
             (#"{"stpes": [], "steps": []}"#, #"a script has no "stpes""#),
+            (#"{"given": {"services": [1]}, "steps": []}"#, "tour.json: /given/services: this is not an object"),
+            (#"{"given": {"tasks": 7}, "steps": []}"#, "tour.json: /given/tasks: this is not an object"),
+            (#"{"steps": [{"event": "go", "backend": "yes"}]}"#, "tour.json: /steps/0: this is not a step"),
+            (#"{"steps": [{"event": "go", "expect": {"stack": [1]}}]}"#, "tour.json: /steps/0/expect/stack: "),
+            ("{\"steps\": [\n {\"event\": \"go\"},\n]}", "tour.json: line 3"),
         ])
     func invalid(script: String, complaint: String) async throws {
         let (text, status) = try await Self.run(["tour.json": script])
         #expect(status == 2)
         #expect(text.contains(complaint), "\(text)")
+    }
+
+    @Test("a script names a version that is loaded, and no script at all is no success")
+    func versions() async throws {
+        let (text, status) = try await Self.run(["tour.json": #"{"version": 7, "steps": []}"#])
+        #expect(status == 1 && text.contains("no flow has that name and version"), "\(text)")
+        #expect(try await Self.run(["other.jsn": "{}"]).status == 1)
+    }
+
+    @Test("a flow with concurrency first_write can be tested, and an always at its top counts as taken")
+    func firstWrite() async throws {
+        let flow = """
+            {"id": "careful", "version": 1, "initial": "a", "concurrency": "first_write",
+             "always": [{"guard": {"has": "/profile/email"}, "target": "c"}],
+             "states": {"a": {"on": {"next": {"target": "b"}}},
+               "b": {"on": {"give": {"actions": [{"op": "add", "path": "/profile/email", "value": "x"}]}}}, "c": {}}}
+            """
+        let files = [
+            "config/concierge.json": "{}", "config/flows/careful.json": flow,
+            "config/flows/tests/careful.json": #"[{"event": "next"}, {"event": "give", "expect": {"screen": "c"}}]"#,
+        ]
+        let (text, status) = try await withFolder(files) { folder, _ in await output(of: ["test"], files: folder) }
+        #expect(status == 0 && text.contains("3 of 3 transitions taken"), "\(text)")
     }
 
     @Test("simulate reads the same scripts, and says what differs")

@@ -65,6 +65,40 @@ struct JourneyUserTests {
         }
     }
 
+    @Test("what a user has written into a guest's journey is not the next user's")
+    func written() async throws {
+        try await Self.with { app, guest, session in
+            let journey = try await guest.start("pay")
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            #expect(try await client.patch("\(journey)/services/note", #"{"text":"ada's"}"#).status == 200)
+            try await Self.signOut(app, session)
+            let bob = app.client().with(token: try await app.signIn("bob", to: session))
+            #expect(try await bob.get(journey).code == "journey_not_found")
+        }
+    }
+
+    @Test("an Idempotency-Key of one user replays nothing for the next one, nor for a guest")
+    func replay() async throws {
+        try await Self.with { app, guest, session in
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            let journey = try await client.start("pay")
+            let fields = [("Idempotency-Key", #""k1""#)]
+            let first = try await client.event("enter", #"{"amount":3}"#, on: journey, fields: fields)
+            #expect(first.status == 200)
+            let again = try await client.event("enter", #"{"amount":3}"#, on: journey, fields: fields)
+            #expect(again["Idempotency-Replayed"] == "true")
+            try await Self.signOut(app, session)
+            func isReplayed(_ client: TestClient) async throws -> Bool {
+                let other = try await client.event("enter", #"{"amount":3}"#, on: journey, fields: fields)
+                #expect(other.code == "journey_not_found", "\(other.text)")
+                return other["Idempotency-Replayed"] != nil
+            }
+            #expect(try await !isReplayed(client))
+            let bob = app.client().with(token: try await app.signIn("bob", to: session))
+            #expect(try await !isReplayed(bob))
+        }
+    }
+
     @Test("time moves a journey for nobody: a guest's stays a guest's")
     func time() async throws {
         let slides = """

@@ -115,6 +115,24 @@ struct JourneyVersionTests {
         }
     }
 
+    @Test("a journey that a rule of the new version leads elsewhere is not stuck: it goes there with its next step")
+    func standingRule() async throws {
+        let rule = #", "in_flight": "migrate", "migrations": [{"from": 1}], "#
+            + #""always": [{"guard": {"has": "/shared/count"}, "target": "form2"}]"#
+        try await Self.with([Self.form(1), Self.form(2, more: rule)]) { client in
+            let journey = try await client.start("form")
+            try await client.event("enter", on: journey)
+            return journey
+        } then: { client, journey in
+            let shown = try await client.get(journey)
+            #expect(shown[member: "status"] == "active")
+            let listed = try await client.get(Paths.journeys).items.first
+            #expect(listed?[string: "status"] == "active")
+            let ended = try await client.event("end", on: journey)
+            #expect(ended[member: "outcome"] == "done", "\(ended.text)")
+        }
+    }
+
     @Test("frames that become equal neighbours are one")
     func neighbours() async throws {
         let joined = #"""

@@ -110,8 +110,7 @@ struct OwnedServiceTests {
             #expect(Self.amount(again) == .null)
             try await client.event("enter", #"{"amount":8}"#, on: journey)
             try await client.event("stop", on: journey)
-            // The journey is over: its name means the session's service.
-            #expect(try await client.get(Paths.service("transfer", ofJourney: journey))[member: "amount"] == .null)
+            #expect(try await client.get(Paths.service("transfer"))[member: "amount"] == .null)
         }
     }
 
@@ -226,6 +225,36 @@ struct OwnedServiceTests {
                 "POST", Paths.transactions,
                 json: #"{"operations":[{"op":"clear","service":"transfer","journey":"jrn_1"}]}"#)
             #expect(nobody.pointers == ["/operations/0/journey"])
+        }
+    }
+
+    @Test("in a transaction, what is cleared or removed had to be valid before, as a service of the session")
+    func transactionOrder() async throws {
+        try await Self.with { _, client in
+            let journey = try await client.start("pay")
+            let id = journey.split(separator: "/").last ?? ""
+            for place in ["", #""journey":"\#(id)","#] {
+                let refused = try await client.send(
+                    "POST", Paths.transactions,
+                    json: """
+                        {"operations":[{"op":"put","service":"transfer",\(place)"value":{"amount":0}},
+                                       {"op":"clear","service":"transfer"\(place.isEmpty ? "" : ",")\(place.dropLast())}]}
+                        """)
+                #expect(refused.pointers == ["/operations/0/value/amount"], "\(refused.text)")
+            }
+        }
+    }
+
+    @Test("a journey that is over has no services, and does not stand for the session's")
+    func over() async throws {
+        try await Self.with { _, client in
+            let journey = try await client.start("pay")
+            try await client.event("stop", on: journey)
+            let path = Paths.service("transfer", ofJourney: journey)
+            #expect(try await client.get(path).code == "journey_finished")
+            #expect(try await client.patch(path, #"{"amount":4242}"#).code == "journey_finished")
+            #expect(try await client.get("\(journey)/services").code == "journey_finished")
+            #expect(try await client.get(Paths.service("transfer"))[member: "amount"] == .null)
         }
     }
 

@@ -93,6 +93,45 @@ struct StandingRuleTests {
         }
     }
 
+    @Test("a journey's services are those after its standing rules")
+    func closedServices() async throws {
+        let flows = [
+            """
+            {"id": "shop", "version": 1, "initial": "open", "states": {
+               "open": {"on": {"buy": {"target": "buying"}}},
+               "buying": {"type": "flow", "flow": "card", "on": {"done": {}}}}}
+            """,
+            """
+            {"id": "card", "version": 1, "initial": "enter", "owns": ["card"],
+             "guards": {"signed_in": {"is": "/user/authenticated"}},
+             "states": {"enter": {"data": ["card"], "requires": ["signed_in"], "on": {"end": {"target": "ended"}}},
+                        "ended": {"type": "final"}}}
+            """,
+        ]
+        let services = [try ServiceFile(name: "card", default: ["number": "none"])]
+        for isWrite in [false, true] {
+            try await withApplication(services: services, flows: flows) { app in
+                let (client, session, _) = try await app.newSession()
+                try await Self.write(authenticated: true, session, app)
+                let journey = try await client.start("shop")
+                try await client.event("buy", on: journey)
+                let card = "\(journey)/services/card"
+                #expect(try await client.patch(card, #"{"number":"4929"}"#).status == 200)
+                try await Self.signOut(session, app)
+                if isWrite {
+                    let id = journey.split(separator: "/").last ?? ""
+                    let written = try await client.send(
+                        "POST", Paths.transactions,
+                        json: #"{"operations":[{"op":"patch","service":"card","journey":"\#(id)","value":{"x":1}}]}"#)
+                    #expect(!written.text.contains("4929"), "\(written.text)")
+                } else {
+                    #expect(try await !client.get(card).text.contains("4929"))
+                }
+                #expect(try await client.get(journey).stack == ["open"])
+            }
+        }
+    }
+
     @Test("a list of journeys shows none where it may not be")
     func list() async throws {
         try await Self.withBooking(Self.booking(Self.requires)) { app, client, session in

@@ -180,6 +180,38 @@ struct SentTaskTests {
         }
     }
 
+    @Test("a server that stops waits for requests in progress, for as long as for its own")
+    func draining() async throws {
+        let begun = Event()
+        let flow = TaskFlows.login.replacing(#""attempts": 3"#, with: #""attempts": 1"#)
+        try await withFolder([:]) { _, folder in
+            try await WebhookReceiver.run { _, _ in
+                begun.happen()
+                // The server begins to stop meanwhile.
+                try await Task.sleep(for: .milliseconds(300))
+                return .json(#"{"outcome":"wrong"}"#)
+            } _: { receiver in
+                let configure = { (configuration: inout Configuration) in
+                    configuration.store = .sqlite("\(folder)/sessions.db")
+                    configuration.tasks["check-password"].url = receiver.url
+                    configuration.tasks["check-password"].secret = WebhookSecret(WebhookReceiver.secret)
+                }
+                let (token, journey) = try await withApplication(flows: [flow], configure) { app in
+                    let (client, _, token) = try await app.newSession()
+                    let journey = try await client.start("login")
+                    try await client.event("submit", TaskFlows.submit, on: journey)
+                    await begun.wait()
+                    return (token, journey)
+                }
+                try await withApplication(flows: [flow], configure) { app in
+                    let shown = try await app.client().with(token: token).get(journey)
+                    #expect(shown.screen == "password")
+                    #expect(receiver.messages.count == 1)
+                }
+            }
+        }
+    }
+
     @Test("a server that stops while a request is under way sends the task again after its next start")
     func stopping() async throws {
         let begun = Event()
@@ -194,6 +226,7 @@ struct SentTaskTests {
                 let clock = SteeredClock()
                 let configure = { (configuration: inout Configuration) in
                     configuration.store = .sqlite("\(folder)/sessions.db")
+                    configuration.drainTimeout = .zero
                     configuration.tasks["check-password"].url = receiver.url
                     configuration.tasks["check-password"].secret = WebhookSecret(WebhookReceiver.secret)
                 }

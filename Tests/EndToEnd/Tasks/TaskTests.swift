@@ -145,6 +145,25 @@ struct TaskTests {
         }
     }
 
+    @Test("a worker whose lease is over neither fails nor extends the attempt of another one")
+    func lateWorker() async throws {
+        let clock = SteeredClock()
+        try await Self.withLogin(clock: clock) { _, client, admin, journey in
+            try await client.event("submit", TaskFlows.submit, on: journey)
+            let first = try #require(try await admin.claim("check-password", lease: "5s").first)
+            clock.advance(.seconds(5))
+            let second = try #require(try await admin.claim("check-password", lease: "5s").first)
+            #expect(second[member: "attempt"] == 2)
+            let failure = try await admin.post("failure", of: first, #"{"reason":"late","attempt":1}"#)
+            #expect(failure.status == 409 && failure.code == "task_not_claimed")
+            #expect(try await admin.post("lease", of: first, #"{"lease":"60s","attempt":1}"#).status == 409)
+            clock.advance(.seconds(4))
+            #expect(try await admin.claim("check-password").isEmpty, "the second lease runs as before")
+            #expect(try await admin.post("result", of: second, #"{"outcome":"wrong"}"#).status == 204)
+            #expect(try await client.get(journey).screen == "password")
+        }
+    }
+
     @Test("retry_after takes the place of the flow's time, and a lease can be extended")
     func times() async throws {
         let clock = SteeredClock()

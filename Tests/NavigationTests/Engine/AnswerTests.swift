@@ -69,6 +69,40 @@ struct AnswerTests {
         #expect(try applied(18, "mine").stack == ["begin", "age", "work", "summary"])
     }
 
+    @Test("resume stops on a screen that is not answered, even if only a back end or a task leads on from it")
+    func waiting() throws {
+        let states: JSONDocument = [
+            "a": [
+                "answers": ["/limits/age"],
+                "on": [
+                    "submit": [
+                        "target": "z", "nav": "resume",
+                        "actions": [["op": "add", "path": "/limits/age", "value": 1]],
+                    ], "next": ["target": "code"],
+                ],
+            ],
+            "code": [
+                "answers": ["/limits/code"], "backend": ["verified"],
+                "on": ["verified": ["target": "pay"]],
+            ],
+            "pay": ["answers": ["/limits/paid"], "on": ["pay": ["target": "paying"]]],
+            "paying": ["type": "task", "task": "charge", "timeout": "1m", "on": ["done": ["target": "z"]]],
+            "z": .emptyObject,
+        ]
+        let flow: JSONDocument = ["id": "buy", "version": 1, "initial": "a", "states": states]
+        var traveller = try Traveller(flow)
+        traveller.services["limits"] = .emptyObject
+        #expect(throws: JourneyRefusal.self) {
+            try traveller.engine.navigate(traveller.journey, to: "z", services: traveller.services, now: traveller.now)
+        }
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "code"])
+        traveller = try Traveller(flow)
+        traveller.services["limits"] = ["code": 1]
+        try traveller.send("submit")
+        #expect(traveller.stack == ["a", "code"], "no transition gives the code")
+    }
+
     @Test(
         "a change link from the summary comes back to it after one screen, with the stack of a person who walked there")
     func change() throws {

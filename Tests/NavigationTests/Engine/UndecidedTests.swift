@@ -63,15 +63,40 @@ struct UndecidedTests {
         #expect((traveller.refusal(of: "not") == nil) == (verdict == false))
     }
 
-    @Test("a later transition of the list is taken when the guard of the first is undecided")
+    @Test("no later transition of a list, and no later branch, is taken when a guard before it is undecided")
     func lists() throws {
+        let list: JSONDocument = [["guard": Self.aboveLimit, "target": "b"], ["target": "c"]]
         let flow = Flows.make([
-            "a": ["on": ["go": [["guard": Self.aboveLimit, "target": "b"], ["target": "c"]]]], "b": .emptyObject,
-            "c": .emptyObject,
+            "a": ["on": ["go": list, "choose": ["target": "choice"]]], "choice": ["type": "choice", "branches": list],
+            "b": .emptyObject, "c": .emptyObject,
         ])
         var traveller = try Traveller(flow)
+        #expect(try traveller.view().events.first { $0.name == "go" }?.enabled == false)
+        for event in ["go", "choose"] {
+            guard case .guardNotMet(let reasons)? = traveller.refusal(of: event) else {
+                Issue.record("\(event) was taken")
+                continue
+            }
+            #expect(reasons.map(\.pointer) == ["/limits/amount"])
+        }
+        traveller.services["limits"] = ["amount": 1, "limit": 5]
         try traveller.send("go")
         #expect(traveller.screen == "c")
+    }
+
+    @Test("numbers beyond 2 to the power of 63 are compared exactly")
+    func exact() throws {
+        let flow = Flows.make([
+            "a": ["on": ["go": ["guard": ["compare": ["/limits/low", "<", "/limits/limit"]], "target": "b"]]],
+            "b": .emptyObject,
+        ])
+        var traveller = try Traveller(flow)
+        traveller.services["limits"] = try JSONDocument(
+            parsing: #"{"low": 9223372036854775808, "limit": 9223372036854775809}"#)
+        #expect(traveller.refusal(of: "go") == nil)
+        traveller.services["limits"] = try JSONDocument(
+            parsing: #"{"low": 9223372036854775809, "limit": 9223372036854775808}"#)
+        #expect(traveller.refusal(of: "go") != nil)
     }
 
     @Test("what depends on an event that has not come is still offered, unless it can never hold")

@@ -144,7 +144,7 @@ struct FlowGraphTests {
               s4 -->|"#91;#95;so.] ⧉"| s2
               s4 -->|"else"| s3
               any -->|"x [/limits/name == #34;#92;#34;a#92;#34; #60;#38;#62; #92;#92;#34; or not (profile with name, email and quote wi…"| s3
-              legend["⧉ opens a modal context<br/>⊘ nothing up to here can be gone back to<br/>↩ what going back does<br/>◷ after a time"]
+              legend["⧉ opens a modal context<br/>⊘ no way back past this point<br/>↩ what going back does<br/>◷ after a time"]
               style legend fill:#ffffff,stroke:#cbd2d9,color:#1f2933
               classDef startNode fill:#5b7083,stroke:#5b7083
               class start startNode
@@ -185,7 +185,7 @@ struct FlowGraphTests {
               s4 -> s2 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>[_so.] ⧉<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               s4 -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>else<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
               any -> s3 [label=<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>x [/limits/name == "\"a\" &lt;&amp;&gt; \\" or not (profile with name, email and quote wi…<BR ALIGN="LEFT"/></TD></TR></TABLE>>]
-              legend [label=<<TABLE BORDER="1" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>⧉ opens a modal context<BR ALIGN="LEFT"/>⊘ nothing up to here can be gone back to<BR ALIGN="LEFT"/>↩ what going back does<BR ALIGN="LEFT"/>◷ after a time<BR ALIGN="LEFT"/></TD></TR></TABLE>>, shape=plaintext, fontsize=10]
+              legend [label=<<TABLE BORDER="1" CELLBORDER="0" CELLPADDING="2" CELLSPACING="0" BGCOLOR="#ffffff"><TR><TD>⧉ opens a modal context<BR ALIGN="LEFT"/>⊘ no way back past this point<BR ALIGN="LEFT"/>↩ what going back does<BR ALIGN="LEFT"/>◷ after a time<BR ALIGN="LEFT"/></TD></TR></TABLE>>, shape=plaintext, fontsize=10]
             }
 
             """#

@@ -56,9 +56,9 @@ struct ImpactReport {
         json.endArray()
         json.endObject()
         let fields = fields(key) + [(name: "Content-Type", value: "application/json")]
-        guard let server = PlainHTTP(url: url),
+        guard let server = server(at: url),
             let answer = server.send("POST", "/v1/journeys/trial", fields: fields, body: json.bytes)
-        else { throw Failure(description: "no server responds at \(url)") }
+        else { throw silence(of: url) }
         let document = try? JSONDocument(parsing: answer.body)
         guard answer.status == 200, let document, let running = document[member: "running"]?.int,
             let staying = document[member: "staying"]?.int, let lost = document[member: "lost"]?.elements
@@ -76,6 +76,17 @@ struct ImpactReport {
             })
     }
 
+    /// It may have many journeys to look at.
+    private static func server(at url: String) -> PlainHTTP? {
+        var server = PlainHTTP(url: url)
+        server?.timeoutSeconds = 60
+        return server
+    }
+
+    private static func silence(of url: String) -> Failure {
+        Failure(description: "no server responds at \(url), or not in a minute")
+    }
+
     private static func fields(_ key: Secret?) -> [(name: String, value: String)] {
         key.map { [(name: "X-Admin-Key", value: $0.revealed)] } ?? []
     }
@@ -83,13 +94,13 @@ struct ImpactReport {
     /// Asks a running server where its journeys are.
     /// - Parameter key: the key of its admin listener; `nil` for none.
     static func census(at url: String, key: Secret?) throws(Failure) -> [JourneyCensusRow] {
-        guard let server = PlainHTTP(url: url) else {
+        guard let server = server(at: url) else {
             throw Failure(
                 description: "--against is \(WrittenValue.quoted(url)); allowed is the address of an admin listener, "
                     + "as in http://127.0.0.1:8081")
         }
         guard let answer = server.get("/v1/journeys/census", fields: fields(key)) else {
-            throw Failure(description: "no server responds at \(url)")
+            throw silence(of: url)
         }
         switch answer.status {
         case 200: break

@@ -39,14 +39,14 @@ private struct ScriptRun {
         self.output = output
     }
 
-    /// Whether all scripts came out as they say.
-    var holds: Bool { differing == 0 }
+    /// Whether there are scripts, and all came out as they say.
+    var holds: Bool { count > 0 && differing == 0 }
 
     mutating func play(_ script: SimulationScript, named name: String, file: String) async throws {
         count += 1
         guard let flow = flow(of: script, file: file) else {
             differing += 1
-            output.result("\(name): no flow has that name; say which it is by \"flow\"\n")
+            output.result("\(name): no flow has that name and version; say which it is by \"flow\" and \"version\"\n")
             return
         }
         let simulation = try await Simulation(of: flow, loaded, given: script.given)
@@ -66,12 +66,12 @@ private struct ScriptRun {
 
     /// The flow that a script names, else the one whose id its file's name begins with.
     private func flow(of script: SimulationScript, file: String) -> FlowDefinition? {
-        if let id = script.flow { return loaded.flows.flow(id) }
+        if let id = script.flow { return loaded.flows.flow(id, version: script.version) }
         let name = file.dropLast(".json".count)
         let ids = loaded.flows.ids.filter { id in
             name == id || (name.hasPrefix(id) && !(name.dropFirst(id.count).first?.isLetter ?? true))
         }
-        return ids.max { $0.count < $1.count }.flatMap { loaded.flows.flow($0) }
+        return ids.max { $0.count < $1.count }.flatMap { loaded.flows.flow($0, version: script.version) }
     }
 
     func report(_ directory: String) {
@@ -93,7 +93,7 @@ private struct ScriptRun {
 }
 
 extension Simulation {
-    /// What is otherwise than a script expects.
+    /// The differences from what a script expects.
     ///
     /// - Parameter needsSuccess: whether a step that nothing is expected of must be taken.
     func differences(

@@ -122,10 +122,15 @@ struct Simulation {
     /// A flow may begin a task again whenever it ends.
     private static let mostTasks = 100
 
-    /// The document of a service as the journey sees it; nil when there is no such service.
+    /// The document of a service as the journey sees it, and when it is over the session's; nil when there is no such
+    /// service.
     func document(of name: String, inJourney id: String) async throws -> JSONDocument? {
         guard let service = catalog[name] else { return nil }
-        return try JSONDocument(parsing: try await session.document(of: service, inJourney: id).bytes)
+        do {
+            return try JSONDocument(parsing: try await session.document(of: service, inJourney: id).bytes)
+        } catch SessionError.journeyRefused {
+            return try JSONDocument(parsing: try session.document(of: service).bytes)
+        }
     }
 
     private func take(
@@ -133,13 +138,13 @@ struct Simulation {
     ) async throws -> (shown: ShownJourney, path: [String]) {
         switch step {
         case .event(let name, let data, let isFromBackend):
-            return (try await session.send(name, data: data, toJourney: id, isFromBackend: isFromBackend), [])
+            return (try await send(name, data, to: id, isFromBackend: isFromBackend), [])
         case .task(let name, let outcome, let output):
             guard let task = try await sessions.claimTasks(named: name, max: 1, lease: Self.decade, wait: 0).first
             else { throw TaskError.notFound }
             try await sessions.endTask(task.task.id, outcome: outcome, output: output ?? .null)
             return (try await session.journey(id), [])
-        case .back: return (try await session.send("back", toJourney: id), [])
+        case .back: return (try await send("back", nil, to: id), [])
         case .navigate(let screen): return try await session.navigate(journey: id, to: screen)
         case .user(let user):
             if let user {
@@ -151,6 +156,19 @@ struct Simulation {
         case .wait(let duration):
             clock.advance(duration)
             return (try await session.journey(id), [])
+        }
+    }
+
+    private func send(
+        _ event: String, _ data: JSONDocument?, to id: String, isFromBackend: Bool = false
+    ) async throws -> ShownJourney {
+        do {
+            return try await session.send(event, data: data, toJourney: id, isFromBackend: isFromBackend)
+        } catch JourneyError.preconditionRequired {
+            var condition = WriteCondition.none
+            condition.step = try await session.journey(id).view.step
+            return try await session.send(
+                event, data: data, toJourney: id, condition: condition, isFromBackend: isFromBackend)
         }
     }
 

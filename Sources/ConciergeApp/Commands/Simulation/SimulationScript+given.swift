@@ -9,7 +9,7 @@ extension SimulationScript.Given {
         for (name, value) in members {
             let place = "\(place)/\(name)"
             switch name {
-            case "services": services = value.members ?? []
+            case "services": services = try Self.members(value, at: place)
             case "user": if !value.isNull { user = try Self.user(value, at: place) }
             case "now":
                 guard let moment = value.string.flatMap(CalendarTime.init)?.text, let time = Timestamp(moment) else {
@@ -17,7 +17,11 @@ extension SimulationScript.Given {
                         description: "\(place): now is a time such as \"2026-01-31T09:00:00Z\"")
                 }
                 now = time.millisecondsSince1970
-            case "at": at = value.string
+            case "at":
+                guard let screen = value.string else {
+                    throw SimulationScript.Failure(description: "\(place): at is the id of a screen")
+                }
+                at = screen
             case "children": children = try Self.ends(value, at: place)
             case "tasks": tasks = try Self.ends(value, at: place)
             default:
@@ -32,7 +36,7 @@ extension SimulationScript.Given {
         _ value: JSONDocument, at place: String
     ) throws(SimulationScript.Failure) -> [String: (outcome: String, output: JSONDocument)] {
         var ends: [String: (outcome: String, output: JSONDocument)] = [:]
-        for (name, end) in value.members ?? [] {
+        for (name, end) in try members(value, at: place) {
             guard let outcome = end[member: "outcome"]?.string else {
                 throw SimulationScript.Failure(
                     description: "\(place)/\(name): this is {\"outcome\": …, \"output\": …}")
@@ -40,6 +44,15 @@ extension SimulationScript.Given {
             ends[name] = (outcome, end[member: "output"] ?? .null)
         }
         return ends
+    }
+
+    private static func members(
+        _ value: JSONDocument, at place: String
+    ) throws(SimulationScript.Failure) -> [(name: String, value: JSONDocument)] {
+        guard let members = value.members else {
+            throw SimulationScript.Failure(description: "\(place): this is not an object")
+        }
+        return members
     }
 
     private static func user(
@@ -75,7 +88,8 @@ extension SimulationScript {
                 case ("refused", .string): refused = value.string
                 case ("refused", .bool) where value.bool == true: refused = ""
                 case ("outcome", .string): outcome = value.string
-                case ("stack", .array): stack = value.elements?.compactMap(\.string)
+                case ("stack", .array) where value.elements?.allSatisfy({ $0.string != nil }) == true:
+                    stack = value.elements?.compactMap(\.string)
                 case ("data", .object): data = value.members ?? []
                 default:
                     throw Failure(
@@ -86,7 +100,7 @@ extension SimulationScript {
             }
         }
 
-        /// What is otherwise after a step that was taken.
+        /// The differences after a step that was taken.
         ///
         /// - Parameter documents: of the services that are in ``data``.
         func differences(from journey: JourneyView, _ documents: [String: JSONDocument]) -> [String] {

@@ -35,8 +35,9 @@ struct SimulationScript {
         var tasks: [String: (outcome: String, output: JSONDocument)] = [:]
     }
 
-    /// The flow, where the script says so.
+    /// The flow and its version, where the script says so.
     var flow: String?
+    var version: Int?
     /// What the journey is started with, where the script says so.
     var input: JSONDocument?
     var given = Given()
@@ -48,7 +49,18 @@ struct SimulationScript {
     ///
     /// - Parameter name: the file's, for messages.
     init(_ bytes: [UInt8], named name: String) throws(Failure) {
-        guard let whole = try? JSONDocument(parsing: bytes, comments: true), Self.isScript(whole) else {
+        let whole: JSONDocument
+        do {
+            whole = try JSONDocument(parsing: bytes, comments: true)
+        } catch {
+            // A list of steps may also have one on each line.
+            let first = bytes.split(separator: UInt8(ascii: "\n")).first.map { Array($0) } ?? []
+            guard (try? JSONDocument(parsing: first)) != nil else { throw Failure(description: "\(name): \(error)") }
+            self.init()
+            try takeLines(bytes, name)
+            return
+        }
+        guard Self.isScript(whole) else {
             self.init()
             try takeLines(bytes, name)
             return
@@ -68,6 +80,7 @@ struct SimulationScript {
             let name = "\(name): /scripts/\(index)"
             var script = try SimulationScript(element, named: name)
             script.flow = script.flow ?? whole?[member: "flow"]?.string
+            script.version = script.version ?? whole?[member: "version"]?.int
             scripts.append((name, script))
         }
         return scripts
@@ -90,12 +103,22 @@ struct SimulationScript {
         guard let elements = whole.elements ?? whole[member: key]?.elements else {
             throw Failure(description: "\(name): steps is not a list")
         }
-        flow = whole[member: "flow"]?.string
+        flow = try Self.text("flow", of: whole, at: name)
+        if let number = whole[member: "version"] {
+            guard let version = number.int else { throw Failure(description: "\(name): version is not an integer") }
+            self.version = version
+        }
         input = whole[member: "input"]
         if let given = whole[member: "given"] { self.given = try Given(given, at: "\(name): /given") }
         for (index, element) in elements.enumerated() {
             try take(element, at: whole.elements == nil ? "\(name): /\(key)/\(index)" : "\(name): /\(index)")
         }
+    }
+
+    private static func text(_ name: String, of document: JSONDocument, at place: String) throws(Failure) -> String? {
+        guard let value = document[member: name] else { return nil }
+        guard let text = value.string else { throw Failure(description: "\(place): \(name) is not a text") }
+        return text
     }
 
     private mutating func take(_ document: JSONDocument, at place: String) throws(Failure) {
@@ -122,9 +145,10 @@ struct SimulationScript {
     private static func step(_ document: JSONDocument, at place: String) throws(Failure) -> Step {
         let members = document.members ?? []
         func has(_ names: Set<String>) -> Bool { !members.isEmpty && members.allSatisfy { names.contains($0.name) } }
-        if let event = document[member: "event"]?.string, has(["event", "data", "backend"]) {
-            return .event(
-                event, data: document[member: "data"], isFromBackend: document[member: "backend"]?.bool ?? false)
+        if let event = document[member: "event"]?.string, has(["event", "data", "backend"]),
+            let isFromBackend = (document[member: "backend"] ?? false).bool
+        {
+            return .event(event, data: document[member: "data"], isFromBackend: isFromBackend)
         }
         if let task = document[member: "task"]?.string, has(["task", "outcome", "output"]),
             let outcome = document[member: "outcome"]?.string

@@ -51,8 +51,8 @@ struct FlowEndpoints: Sendable {
         return response
     }
 
-    /// Who may read definitions sees others than who may not.
-    private var varying: [HTTPFieldName] { isPublic == .outlines ? [.authorization] : [] }
+    /// Callers with a token get the definition, others the outline.
+    private var varying: [HTTPFieldName] { isPublic == .outlines ? [.authorization, .cookie] : [] }
 
     /// Nil when the token has to be looked at.
     private func seesDefinitions(_ request: HTTPRequest) -> Bool? {
@@ -86,7 +86,7 @@ struct FlowEndpoints: Sendable {
             let list = forms.map(\.mediaType).joined(separator: ", ")
             throw Problem(.notAcceptable, "The graph can be had as one of these: \(list).", fields: [.vary: "Accept"])
         }
-        return try await graphs.graph(of: flow, as: form, showsGuards: isWhole)
+        return try await graphs.graph(of: flow, as: form, isOutline: !isWhole)
             .answer(to: request, varying: [.accept] + varying)
     }
 

@@ -11,10 +11,10 @@ final class FlowGraphs: Sendable {
         let flow: String
         let version: Int
         let form: GraphForm
-        let showsGuards: Bool
+        let isOutline: Bool
 
-        init(_ flow: FlowDefinition, _ form: GraphForm, _ showsGuards: Bool) {
-            self.showsGuards = showsGuards
+        init(_ flow: FlowDefinition, _ form: GraphForm, _ isOutline: Bool) {
+            self.isOutline = isOutline
             self.flow = flow.id
             version = flow.version
             self.form = form
@@ -23,7 +23,7 @@ final class FlowGraphs: Sendable {
 
     private let draw: Drawing?
     private let texts = Mutex<[Key: Representation]>([:])
-    /// One that is being drawn is waited for by all who ask for it, so that it is drawn once.
+    /// The drawings in progress. Concurrent requests share one.
     private let drawings = Mutex<[Key: Task<Representation, any Error>]>([:])
 
     /// - Parameter draw: nil where there is no tool for it.
@@ -34,34 +34,34 @@ final class FlowGraphs: Sendable {
 
     /// - Throws: `Problem` 503 `drawing_failed`.
     func graph(
-        of flow: FlowDefinition, as form: GraphForm, showsGuards: Bool = true
+        of flow: FlowDefinition, as form: GraphForm, isOutline: Bool = false
     ) async throws -> Representation {
         switch form {
-        case .mermaid: text(of: flow, as: form, showsGuards, \.mermaid)
-        case .graphviz: text(of: flow, as: form, showsGuards, \.graphviz)
-        case .svg: try await drawing(of: flow, showsGuards)
+        case .mermaid: text(of: flow, as: form, isOutline, \.mermaid)
+        case .graphviz: text(of: flow, as: form, isOutline, \.graphviz)
+        case .svg: try await drawing(of: flow, isOutline)
         }
     }
 
     private func text(
-        of flow: FlowDefinition, as form: GraphForm, _ showsGuards: Bool, _ text: (FlowGraph) -> String
+        of flow: FlowDefinition, as form: GraphForm, _ isOutline: Bool, _ text: (FlowGraph) -> String
     ) -> Representation {
-        let key = Key(flow, form, showsGuards)
+        let key = Key(flow, form, isOutline)
         if let known = texts.withLock({ $0[key] }) { return known }
         // Two who ask at once make it twice, and the same.
-        let made = Representation(form.contentType, Array(text(FlowGraph(flow, showsGuards: showsGuards)).utf8))
+        let made = Representation(form.contentType, Array(text(FlowGraph(flow, isOutline: isOutline)).utf8))
         texts.withLock { $0[key] = made }
         return made
     }
 
-    private func drawing(of flow: FlowDefinition, _ showsGuards: Bool) async throws -> Representation {
+    private func drawing(of flow: FlowDefinition, _ isOutline: Bool) async throws -> Representation {
         guard let draw else { throw Problem(.drawingFailed, fields: [.retryAfter: "5"]) }
-        let key = Key(flow, .svg, showsGuards)
+        let key = Key(flow, .svg, isOutline)
         let task = drawings.withLock { drawings in
             if let task = drawings[key] { return task }
             let task = Task {
                 Representation(
-                    GraphForm.svg.contentType, try await draw(FlowGraph(flow, showsGuards: showsGuards).graphviz))
+                    GraphForm.svg.contentType, try await draw(FlowGraph(flow, isOutline: isOutline).graphviz))
             }
             drawings[key] = task
             return task

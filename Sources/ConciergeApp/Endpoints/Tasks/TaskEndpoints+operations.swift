@@ -5,7 +5,7 @@ extension TaskEndpoints {
             summary: "Hands out tasks to be done, the oldest first; waits for one if there is none",
             parameters: [.idempotencyKey], body: .json(.taskClaim),
             responses: [
-                .json("The tasks; none if the wait was in vain.", .claimedTasks, headers: [.idempotencyReplayed])
+                .json("The tasks; empty if none arrived within `wait`.", .claimedTasks, headers: [.idempotencyReplayed])
             ],
             problems: [.contention, .storageFull]),
         APIOperation(
@@ -31,7 +31,7 @@ extension TaskEndpoints {
     ]
 
     private static let ending: [ProblemKind] = [
-        .taskNotFound, .taskOver, .guardNotMet, .actionFailed, .invalidState, .stackFull, .journeyOrphaned,
+        .taskNotFound, .taskOver, .taskNotClaimed, .guardNotMet, .actionFailed, .invalidState, .stackFull, .journeyOrphaned,
         .endlessFlow, .stateTooLarge, .contention, .storageFull,
     ]
 }

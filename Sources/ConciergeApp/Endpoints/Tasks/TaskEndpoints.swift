@@ -28,7 +28,7 @@ struct TaskEndpoints: Sendable {
         guard let name = try body.text("task") else { throw JourneyBody.missing("task") }
         let limit = try body.number("max") ?? 1
         guard limit <= Self.mostClaimed else {
-            throw Self.refusal("max", "must be a number from 1 to \(Self.mostClaimed)")
+            throw Self.refusal("max", "must be an integer from 1 to \(Self.mostClaimed)")
         }
         let lease = try body.duration("lease", in: Self.leases) ?? Self.usualLease
         let wait = try body.duration("wait", in: .zero...Self.mostWait) ?? .zero
@@ -71,17 +71,19 @@ struct TaskEndpoints: Sendable {
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JourneyBody(request, known: ["reason", "retry_after"])
+        let body = try JourneyBody(request, known: ["reason", "retry_after", "attempt"])
         guard let reason = try body.text("reason") else { throw JourneyBody.missing("reason") }
         let after = try body.duration("retry_after", in: .zero...Self.mostRetryAfter)
-        try await sessions.failTask(id(of: request), reason: reason, retryAfter: after?.milliseconds)
+        try await sessions.failTask(
+            id(of: request), attempt: body.number("attempt"), reason: reason, retryAfter: after?.milliseconds)
         return .done
     }
 
     private func extend(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JourneyBody(request, known: ["lease"])
+        let body = try JourneyBody(request, known: ["lease", "attempt"])
         guard let lease = try body.duration("lease", in: Self.leases) else { throw JourneyBody.missing("lease") }
-        let task = try await sessions.extendTask(id(of: request), lease: lease.milliseconds)
+        let task = try await sessions.extendTask(
+            id(of: request), attempt: body.number("attempt"), lease: lease.milliseconds)
         return .json { json in
             json.name("lease_expires_at")
             json.time(sessions.timestamp(task.due))
