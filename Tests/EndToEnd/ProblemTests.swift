@@ -222,7 +222,8 @@ struct ProblemTests {
           "a": {"on": {"down": {"target": "deeper"}, "round": {"target": "circle"}, "end": {"target": "z"},
                        "fail": {"actions": [{"op": "remove", "path": "/profile/attributes/none"}]}}},
           "deeper": {"type": "flow", "flow": "trouble", "on": {"done": {}}},
-          "circle": {"type": "flow", "flow": "nothing", "on": {"done": {"target": "circle"}}},
+          "circle": {"type": "flow", "flow": "nothing", "on": {"done": {"target": "circle",
+            "actions": [{"clear": "quote"}]}}},
           "z": {"type": "final"}}}
         """,
         #"{"id": "nothing", "version": 1, "initial": "z", "states": {"z": {"type": "final"}}}"#,

@@ -2,13 +2,27 @@ import JSONDocument
 
 /// Checks what moves a journey without an event, and where it goes back to.
 extension FlowCheck {
-    /// Checks that every run of automatic moves comes to an end.
-    mutating func checkStandingRules() {
-        if let choice = FlowWays(flow).firstOfLongRun(StepRun.maximumHops) {
+    /// Checks that every run of automatic moves comes to an end, and soon enough.
+    mutating func checkStandingRules(_ hops: AutomaticRuns, _ moves: AutomaticRuns) {
+        for run in hops.tooLong(in: flow) {
             report(
-                ["states", flow.states[choice].id], .endlessChoice,
-                "from the choice \"\(flow.states[choice].id)\" on, \(StepRun.maximumHops) choices or more may follow "
-                    + "each other, and a step takes fewer")
+                run.pointer, .endlessChoice,
+                "\(run.subject) more than \(StepRun.maximumHops) choices, starts and ends of flows and the screen at last may "
+                    + "follow each other, which a step refuses; put a screen between")
+        }
+        for run in moves.tooLong(in: flow) {
+            report(
+                run.pointer, .endlessAlways,
+                "\(run.subject) always may move the journey more than \(StepRun.maximumHops) times, which a step refuses; "
+                    + "lead to the last screen at once")
+        }
+        for circle in hops.circles(in: flow) {
+            let state = flow.states[circle.state]
+            // An action may end what the guards ask for.
+            report(
+                ["states", state.id, "on"], .endlessChildren,
+                "without a screen between, \"\(state.id)\" may be entered again when \(state.childFlow?.flow ?? "") has ended",
+                severity: circle.hasActions ? .warning : nil)
         }
         for circle in AlwaysCircles(flow).circles {
             let states = circle.states.map { flow.states[$0].id }.joined(separator: ", ")
@@ -43,27 +57,6 @@ extension FlowCheck {
                 (JSONPointer(parsing: transition.place)?.tokens ?? []) + ["nav"], .misplacedVerb,
                 "pop_to never finds \"\(target)\" below, and always pushes it", severity: .warning)
         }
-    }
-}
-
-extension FlowWays {
-    /// A choice from which that many choices may follow each other; nil when there is none, or they follow in a circle.
-    func firstOfLongRun(_ limit: Int) -> Int? {
-        var lengths: [Int: Int] = [:]
-        var open = choices.filter { $0.value.isEmpty }.map(\.key)
-        var left = choices.mapValues(\.count)
-        var previous: [Int: [Int]] = [:]
-        for (place, targets) in choices { for target in targets { previous[target, default: []].append(place) } }
-        while let place = open.popLast() {
-            let length = 1 + (choices[place, default: []].compactMap { lengths[$0] }.max() ?? 0)
-            lengths[place] = length
-            if length >= limit { return place }
-            for before in previous[place, default: []] {
-                left[before, default: 0] -= 1
-                if left[before] == 0 { open.append(before) }
-            }
-        }
-        return nil
     }
 }
 

@@ -7,11 +7,15 @@ struct CatalogCheck {
     let known: [String: [Int: String]]
     let services: ServiceDirectory
     private let uses: [FlowUses]
+    private let hops: AutomaticRuns
+    private let moves: AutomaticRuns
 
     init(catalog: FlowCatalog, known: [String: [Int: String]], services: ServiceDirectory) {
         self.catalog = catalog
         self.known = known
         self.services = services
+        hops = AutomaticRuns(.hops, in: catalog)
+        moves = AutomaticRuns(.always, in: catalog)
         uses = services.ownable.isEmpty ? [] : catalog.flows.map(FlowUses.init)
     }
 
@@ -25,7 +29,7 @@ struct CatalogCheck {
         // The ways through a flow with errors would only report the same errors in other words.
         if loaded.isWhole {
             check.checkWays()
-            check.checkStandingRules()
+            check.checkStandingRules(hops, moves)
             check.checkWaysBack()
         }
         return check.problems

@@ -97,11 +97,12 @@ public enum FlowProblemCode: String, Sendable, CaseIterable {
     case screenWithoutWayOn = "screen_without_way_on"
     /// The last branch of the choice has a guard, so there may be no way out.
     case choiceWithoutDefault = "choice_without_default"
-    /// Choices lead in a circle without a screen, or more of them in a row than a step takes.
+    /// Choices lead in a circle without a screen, or more of them, and of starts and ends of flows, follow each other
+    /// than a step takes.
     case endlessChoice = "endless_choice"
-    /// An `always` may move the journey in a circle.
+    /// An `always` may move the journey in a circle, or more often than a step takes.
     case endlessAlways = "endless_always"
-    /// Flows start each other in a circle without a screen.
+    /// Flows start each other, or a child starts again when it has ended, in a circle without a screen.
     case endlessChildren = "endless_children"
     /// The verb and the target of the transition do not fit each other.
     case misplacedVerb = "misplaced_verb"

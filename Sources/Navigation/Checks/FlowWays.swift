@@ -52,15 +52,6 @@ struct FlowWays {
             && screen.always.isEmpty && flow.always.isEmpty
     }
 
-    /// The choices, each with those that it leads to.
-    var choices: [Int: [Int]] {
-        let isChoice = flow.states.map { if case .choice = $0.kind { true } else { false } }
-        return Dictionary(
-            uniqueKeysWithValues: isChoice.indices.filter { isChoice[$0] }.map { place in
-                (place, own[place].filter { isChoice[$0] })
-            })
-    }
-
     /// The choices on circles that consist of choices only.
     var choiceCircles: [Int] {
         let isChoice = flow.states.map { if case .choice = $0.kind { true } else { false } }

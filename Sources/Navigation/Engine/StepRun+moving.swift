@@ -117,11 +117,11 @@ extension StepRun {
     mutating func move(
         by verb: NavigationVerb, to target: Frame?
     ) throws(JourneyRefusal) -> Result<StackMove<Int>, StackObstacle> {
-        if let move = moveFromTask(by: verb, to: target) { return .success(move) }
         let frames = journey.frames
         return try frames.move(
             by: verb, to: target, isUncovered: isUncovered,
-            isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) })
+            isOpen: { (frame) throws(JourneyRefusal) in try isOpen(frame) }
+        ).map(leavingTask)
     }
 
     /// Moves the stack by a verb: to a frame, or with nil back.

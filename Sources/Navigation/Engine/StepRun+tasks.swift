@@ -102,19 +102,12 @@ extension StepRun {
         try take(transition, of: top.coordinator)
     }
 
-    /// How a verb moves the stack away from the frame of a task, which does not stay below another one; nil for a verb
-    /// that moves it as any other.
-    func moveFromTask(by verb: NavigationVerb, to target: Frame?) -> StackMove<Int>? {
-        guard journey.task != nil, let top = journey.frames.top else { return nil }
-        let (below, presentation) = (journey.frames.below(top), journey.frames[top].presentation)
-        switch verb {
-        case .push: return .put(on: below, as: presentation)
-        case .present: return .put(on: below, as: .modal)
-        // The root of the context is the frame that goes.
-        case .popToRoot where presentation.beginsContext:
-            return target == nil ? .uncover(below) : .put(on: below, as: presentation)
-        default: return nil
-        }
+    /// A move of the stack that leaves the frame of a task, if that is on top: what would be put on it takes its place.
+    func leavingTask(_ move: StackMove<Int>) -> StackMove<Int> {
+        guard journey.task != nil, let top = journey.frames.top, move.landing == top else { return move }
+        let below = journey.frames.below(top)
+        guard let presentation = move.presentation else { return .uncover(below) }
+        return .put(on: below, as: presentation == .push ? journey.frames[top].presentation : presentation)
     }
 
     /// Numbers a task that this step began. Drops one whose state is something else in the version that the journey has

@@ -39,6 +39,8 @@ extension StepRun {
             } else {
                 try passScreen()
             }
+            // They hold as soon as their guards do, not only when somebody looks.
+            try stand()
         }
         now = moment
         journey.enteredAt = moment

@@ -33,6 +33,15 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
         flow(#""a": {"on": {"go": \#(transition)}\#(more.isEmpty ? "" : ", " + more)}"#)
     }
 
+    /// Choices that follow each other.
+    private static func row(_ count: Int, to target: String) -> String {
+        func name(_ number: Int) -> String { "c\(String(100 + number).dropFirst())" }
+        return (0..<count).map { number in
+            let next = number == count - 1 ? target : name(number + 1)
+            return #""\#(name(number))": {"type": "choice", "branches": [{"target": "\#(next)"}]}, "#
+        }.joined()
+    }
+
     private static func action(_ action: String) -> String { screen(#"{"actions": [\#(action)]}"#) }
 
     private static let child =
@@ -206,6 +215,37 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
                     return
                         #""c\#(String(1000 + number).dropFirst())": {"type": "choice", "branches": [{"target": "\#(next)"}]}"#
                 }.joined(separator: ", ") + #", "a": {"on": {"go": {"target": "c000"}}}"#)),
+        // 60 choices before the child begins, 40 in it.
+        .init(
+            .endlessChoice, "/states/c00",
+            flow(
+                row(60, to: "k") + #""k": {"type": "flow", "flow": "g", "on": {"done": {}}}, "a": "#
+                    + #"{"on": {"go": {"target": "c00"}}}"#),
+            #"{"id": "g", "version": 1, "initial": "c00", "states": {\#(row(40, to: "a")) "a": {"on": {"go": {"target": "z"}}}, "z": {"type": "final"}}}"#
+        ),
+        // An event of the child ends it after 50 choices, and 50 follow in its parent.
+        .init(
+            .endlessChoice, "/states/k/on",
+            flow(
+                row(50, to: "a") + #""k": {"type": "flow", "flow": "g", "on": {"done": {"target": "c00"}}}, "a": "#
+                    + #"{"on": {"go": {"target": "k"}}}"#),
+            #"{"id": "g", "version": 1, "initial": "a", "states": {\#(row(50, to: "z")) "a": {"on": {"go": {"target": "c00"}}}, "z": {"type": "final"}}}"#
+        ),
+        .init(
+            .endlessChildren, "/states/k/on",
+            flow(
+                #""k": {"type": "flow", "flow": "g", "on": {"done": {"target": "k"}}}, "a": {"on": {"go": {"target": "k"}}}"#
+            ),
+            #"{"id": "g", "version": 1, "initial": "c", "states": {"c": {"type": "choice", "branches": [{"guard": {"is": "/quote/text"}, "target": "a"}, {"target": "z"}]}, "a": {"on": {"go": {"target": "z"}}}, "z": {"type": "final"}}}"#
+        ),
+        .init(
+            .endlessAlways, "/states/s000",
+            flow(
+                (0..<101).map { number in
+                    let next = number == 100 ? "a" : "s\(String(1001 + number).dropFirst())"
+                    return
+                        #""s\#(String(1000 + number).dropFirst())": {"always": [{"guard": {"is": "/profile/attributes/x"}, "target": "\#(next)"}], "on": {"go": {"target": "a"}}}"#
+                }.joined(separator: ", ") + #", "a": {"on": {"go": {"target": "s000"}}}"#)),
         .init(
             .endlessAlways, "/states/a/always/0",
             flow(

@@ -214,7 +214,10 @@ struct ChildFlowTests {
         let parent = Flows.make(
             [
                 "a": ["on": ["go": ["target": "loop"]]],
-                "loop": ["type": "flow", "flow": "nothing", "on": ["done": ["target": "loop"]]],
+                "loop": [
+                    "type": "flow", "flow": "nothing",
+                    "on": ["done": ["target": "loop", "actions": [Flows.note("again")]]],
+                ],
             ], id: "parent")
         let traveller = try Traveller(parent, child)
         guard case .endless? = traveller.refusal(of: "go") else {

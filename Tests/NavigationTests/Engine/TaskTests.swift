@@ -110,6 +110,15 @@ struct TaskTests {
         #expect(traveller.stack == (hasTarget ? ["a", "^home"] : ["a"]) && traveller.journey.task == nil)
     }
 
+    @Test("pop_to a screen that is not below takes the place of the busy one", arguments: ["go", "show"])
+    func popToNothing(event: String) throws {
+        var traveller = try Traveller(
+            Self.flow(["on": ["done.ok": ["target": "sorry", "nav": "pop_to"], "done.home": ["target": "home"]]]))
+        try traveller.send(event, ["name": "Ada"])
+        try traveller.endTask("ok", ["name": "Grace"])
+        #expect(traveller.stack == ["a", event == "show" ? "^sorry" : "sorry"] && traveller.journey.task == nil)
+    }
+
     @Test("a task may be the first state of a flow, and lead to another task")
     func first() throws {
         var traveller = try Traveller(

@@ -41,6 +41,22 @@ struct TimeTests {
         #expect(traveller.journey.status == .expired)
     }
 
+    @Test(
+        "a rule that holds after one timeout is followed before the next, whenever somebody looks", arguments: [1, 9])
+    func rulesBetween(minutes: Int64) throws {
+        var traveller = try Traveller(
+            Flows.make([
+                "a": ["timeout": ["after": "1m", "target": "b"]],
+                "b": [
+                    "always": [["guard": ["is": "/limits/low"], "target": "c"]],
+                    "timeout": ["after": "1m", "target": "d"],
+                ], "c": ["on": ["next": ["target": "d"]]], "d": ["on": ["next": ["target": "a"]]],
+            ]))
+        traveller.services["limits"] = ["low": true]
+        try traveller.wait(minutes * Self.minute)
+        #expect(traveller.stack == ["a", "b", "c"])
+    }
+
     @Test("what is done on the way counts for what the next screen requires, also where one before required the same")
     func requiresInARow() throws {
         let flow = Flows.make([

@@ -203,8 +203,7 @@ struct FlowGraphTests {
             var random = RandomFlows(seed: seed)
             let flows = random.make()
             let files = flows.map { FlowFile(name: $0.id, bytes: $0.json(among: flows).serialized()) }
-            let directory = ServiceDirectory([ServiceDirectory.Entry(name: "d")])
-            let catalog = try #require(FlowLoader(services: directory).load(files).catalog)
+            let catalog = try #require(FlowLoader(services: ModelFlow.directory).load(files).catalog)
             for flow in catalog.flows { try draw(FlowGraph(flow).graphviz) }
         }
     }

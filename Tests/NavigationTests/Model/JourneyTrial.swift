@@ -12,12 +12,13 @@ struct JourneyTrial {
     private let engine: FlowEngine
     private let flows: [ModelFlow]
     private var chance: RandomFlows
-    private var services: FlagService
+    private var services = FlagServices()
     private var journey: Journey
     private var model: ModelJourney
     /// Where the last step began.
     private(set) var before: Journey?
-    private var flagsBefore: [String: Bool] = [:]
+    private var flagsBefore: [String: [String: Bool]] = [:]
+    private var now: Int64 = 1_000_000
 
     /// Nil for flows that do not pass the checks, or cannot be started.
     init?(seed: UInt64) throws {
@@ -25,35 +26,42 @@ struct JourneyTrial {
         let made = chance.make()
         flows = made
         let files = made.map { FlowFile(name: "\($0.id).json", bytes: $0.json(among: made).serialized()) }
-        let loaded = FlowLoader(services: ServiceDirectory([ServiceDirectory.Entry(name: "d")])).load(files)
+        let loaded = FlowLoader(services: ModelFlow.directory).load(files)
         guard let catalog = loaded.catalog else {
             throw Difference(description: loaded.problems.map { "\($0)" }.joined(separator: "\n"))
         }
         engine = FlowEngine(catalog: catalog)
-        services = FlagService()
-        model = ModelJourney(flows: flows, flags: services.flags)
+        model = ModelJourney(flows: flows, now: now)
         let isStarted = (try? model.start(0)) != nil
-        guard let step = try? engine.start(flow: flows[0].id, id: "main", services: services, now: 0) else {
+        guard let step = try? engine.start(flow: flows[0].id, id: "main", services: services, now: now) else {
             if isStarted { throw Difference(description: "the engine did not start") }
             return nil
         }
         guard isStarted else { throw Difference(description: "the model did not start") }
         journey = step.journey
-        services.perform(step.changes)
-        try compare("start")
+        journey.step = 0
+        _ = try take(step, "start")
     }
 
     /// - Returns: what was tried, and whether it was taken.
     mutating func step() throws -> (kind: String, isTaken: Bool) {
         services.forgetNotes()
         before = journey
-        flagsBefore = model.flags
+        flagsBefore = model.session
         if !journey.isActive || chance.happens(1, in: 40) {
             return chance.happens(1, in: 3)
                 ? ("start in the middle", try startInTheMiddle()) : ("restart", try restart())
         }
+        if journey.task != nil, chance.happens(2, in: 3) {
+            switch chance.number(0...4) {
+            case 0: return ("fail", try failTask())
+            case 1: return ("wait", try wait())
+            default: return ("end of a task", try endTask())
+            }
+        }
+        if chance.happens(1, in: 12) { return ("wait", try wait()) }
         if chance.happens(1, in: 12) { return ("navigate", try navigate()) }
-        if chance.happens(1, in: 12) { return ("write", try write()) }
+        if chance.happens(1, in: 8) { return ("write", try write()) }
         return try send()
     }
 
@@ -63,14 +71,15 @@ struct JourneyTrial {
         let kind = event == "back" ? "back" : "event"
         let story = "\(event)"
         do {
-            let step = try engine.send(event, to: journey, services: services, now: 0)
+            let step = try engine.send(event, to: journey, services: services, now: now)
             guard (try? model.send(event)) != nil else {
                 throw Difference(description: "engine took, model refused \(story)")
             }
             let shown = try engine.sendAndShow(
-                event, data: nil, to: journey, services: services, now: 0, knowing: GuardMemory(), timesMovedBy: 0)
+                event, data: nil, to: journey, services: services, now: now, knowing: GuardMemory(),
+                timesMovedBy: 0)
             guard shown.step.journey == step.journey, shown.step.changes == step.changes,
-                (shown.text == nil) == !step.changes.isEmpty
+                (shown.text == nil) == step.trace.contains(where: \.isChange)
             else { throw Difference(description: "shown with its step it is another step: \(story)") }
             let isTaken = try take(step, story)
             guard try shown.text.map({ try $0.bytes == view() }) ?? true else {
@@ -86,16 +95,39 @@ struct JourneyTrial {
         }
     }
 
-    /// A flag is written from outside. What follows from that follows at the next look, and before any event.
+    /// A flag is written from outside, or its service is removed.
     private mutating func write() throws -> Bool {
         let flag = chance.pick(RandomFlows.flags)
-        let value = !(model.flags[flag] ?? false)
-        let story = "write of \(flag)"
-        services.set(flag, value)
-        model.flags[flag] = value
-        model.notes = []
-        let step = try engine.advance(journey, services: services, now: 0)
-        let isDue = [isDue { _ = try $0.view() }, isDue { try $0.sendNext() }]
+        let service = ModelFlow.service(of: flag)
+        let top = model.frames.last?.coordinator
+        let value = !(model.flags(of: service, seenBy: top)[flag] ?? false)
+        let written = chance.happens(3, in: 4) ? value : nil
+        model.write(flag, written)
+        if let level = engine.owners(in: journey).level(of: service) {
+            let former =
+                journey.owned(service, by: level.coordinator)?.document ?? services.defaultDocument(of: service)
+            let document = written.flatMap { FlagServices.setting(flag, $0, in: former) }
+            journey.setOwned(service, of: level.coordinator, to: document)
+        } else {
+            services.state[service] =
+                written.flatMap { FlagServices.setting(flag, $0, in: services.document(of: service)) }
+        }
+        return try look("write of \(flag) of \(service), \(written.map { "\($0)" } ?? "removed")")
+    }
+
+    /// Time passes, so that tasks may be over.
+    private mutating func wait() throws -> Bool {
+        now += Int64(chance.number(1...4) * 10_000)
+        model.now = now
+        return try look("wait")
+    }
+
+    /// What follows from data and time follows at the next look, and before any event.
+    private mutating func look(_ story: String) throws -> Bool {
+        let step = try engine.advance(journey, services: services, now: now)
+        let isDue = [
+            isDue { _ = try $0.view() } || engine.isDue(journey, now: now), isDue { try $0.sendNext() },
+        ]
         let isMoved = try model.look()
         guard (step != nil) == isMoved, isDue.allSatisfy({ $0 == isMoved }) else {
             throw Difference(
@@ -108,8 +140,40 @@ struct JourneyTrial {
         return try take(step, story)
     }
 
+    private mutating func endTask() throws -> Bool {
+        let outcome = chance.pick(["o0", "o1"])
+        let flag = chance.happens(1, in: 2)
+        let story = "end of the task with \(outcome) and \(flag)"
+        do {
+            let step = try engine.endTask(
+                journey.task?.number ?? 0, of: journey, outcome: outcome, output: ["flag": JSONDocument(flag)],
+                services: services, now: now)
+            guard (try? model.endTask(outcome, flag)) != nil else {
+                throw Difference(description: "engine took, model refused \(story)")
+            }
+            return try take(step, story)
+        } catch let refusal as JourneyRefusal {
+            guard (try? model.endTask(outcome, flag)) == nil else {
+                throw Difference(description: "model took, engine refused \(story): \(refusal)")
+            }
+            try compare(story)
+            return false
+        }
+    }
+
+    /// The last attempt has failed. A journey that cannot go on then expires.
+    private mutating func failTask() throws -> Bool {
+        let step = try engine.failTask(
+            journey.task?.number ?? 0, of: journey, output: ["reason": "?", "attempts": 3], services: services, now: now
+        )
+        let isTaken = (try? model.endTask(TaskState.failed, nil)) != nil
+        if !isTaken { try model.expire() }
+        _ = try take(step, "failure of the task")
+        return isTaken
+    }
+
     private func sendNext() throws {
-        _ = try engine.send("next", to: journey, services: services, now: 0)
+        _ = try engine.send("next", to: journey, services: services, now: now)
     }
 
     private func isDue(_ use: (JourneyTrial) throws -> Void) -> Bool {
@@ -125,7 +189,7 @@ struct JourneyTrial {
         let flow = chance.number(0...(flows.count - 1))
         let story = "restart with \(flow)"
         do {
-            let step = try engine.restart(journey, flow: flows[flow].id, services: services, now: 0)
+            let step = try engine.restart(journey, flow: flows[flow].id, services: services, now: now)
             guard (try? model.restart(flow)) != nil else {
                 throw Difference(description: "engine took, model refused \(story)")
             }
@@ -144,7 +208,7 @@ struct JourneyTrial {
         let screen = ModelFlow.name(chance.number(0...5))
         let story = "navigation to \(screen)"
         do {
-            let found = try engine.navigate(journey, to: screen, services: services, now: 0)
+            let found = try engine.navigate(journey, to: screen, services: services, now: now)
             guard journey.top?.state != screen else {
                 guard found.path.isEmpty, found.step.journey == journey else {
                     throw Difference(description: "moved without need: \(story)")
@@ -154,7 +218,7 @@ struct JourneyTrial {
             if eventLeading(to: screen) != nil, found.events.count(where: { $0 != "back" }) > 1 {
                 throw Difference(description: "\(found.events) is too long: \(story)")
             }
-            model.notes = []
+            (model.notes, model.removed) = ([], [])
             try follow(found, story)
             return try take(found.step, story)
         } catch let refusal as JourneyRefusal {
@@ -170,9 +234,10 @@ struct JourneyTrial {
     private func eventLeading(to screen: String) -> String? {
         (eventsHere() + RandomFlows.events).first { event in
             var other = model
-            guard (try? other.send(event, asLink: true)) != nil, !other.hasWritten, let top = other.frames.last else {
-                return false
-            }
+            // A link starts no task. The search for one runs no actions, so it does not see that these are refused.
+            guard (try? other.send(event, asLink: true)) != nil, !other.hasWritten, !other.hasBegun,
+                !other.isHeldBack, let top = other.frames.last
+            else { return false }
             return ModelFlow.name(top.state) == screen
         }
     }
@@ -182,8 +247,10 @@ struct JourneyTrial {
         let screen = ModelFlow.name(chance.number(0...5))
         let story = "start of \(flow) at \(screen)"
         do {
-            let found = try engine.start(flow: flows[flow].id, id: "main", at: screen, services: services, now: 0)
-            model = ModelJourney(flows: flows, flags: model.flags)
+            let found = try engine.start(flow: flows[flow].id, id: "main", at: screen, services: services, now: now)
+            let session = model.session
+            model = ModelJourney(flows: flows, now: now)
+            model.session = session
             guard (try? model.start(flow)) != nil else {
                 throw Difference(description: "the model did not start: \(story)")
             }
@@ -198,28 +265,44 @@ struct JourneyTrial {
 
     /// The model goes event by event where the engine has gone in one step.
     private mutating func follow(_ found: FlowEngine.Navigation, _ story: String) throws {
-        var notes = model.notes
+        var (notes, removed) = (model.notes, model.removed)
         for (event, screen) in zip(found.events, found.path) {
             guard (try? model.send(event, asLink: true)) != nil else {
                 throw Difference(description: "the model refused \(event) of \(found.events): \(story)")
             }
             notes += model.notes
+            removed += model.removed
             guard model.frames.last.map({ ModelFlow.name($0.state) }) == screen else {
                 throw Difference(description: "\(event) did not lead to \(screen): \(story)")
             }
         }
-        model.notes = notes
+        (model.notes, model.removed) = (notes, removed)
     }
 
     private mutating func take(_ step: Step, _ story: String) throws -> Bool {
         guard step.journey.step == journey.step + 1 else {
             throw Difference(description: "the step did not grow: \(story)")
         }
-        journey = step.journey
+        let number = step.journey.task?.number
+        guard number == nil || number == (model.hasBegun ? step.journey.step : journey.task?.number) else {
+            throw Difference(description: "the task is that of step \(number ?? 0): \(story)")
+        }
+        // Each step is one of keeping journeys, too.
+        guard var kept = Journey(step.journey.document), kept == step.journey else {
+            throw Difference(description: "what is kept is another journey: \(story)")
+        }
+        kept.stampOwned(revision: kept.step, at: now)
+        journey = kept
         services.perform(step.changes)
-        try compare(story)
+        try compare(story, isChanged: true)
         guard services.notes == model.notes else {
             throw Difference(description: "done was \(services.notes), by the model \(model.notes): \(story)")
+        }
+        // Those of the session come first.
+        let removed = step.trace.compactMap { if case .serviceRemoved(let name) = $0 { name } else { nil } }
+            .dropFirst(step.changes.count { $0.effect == .removed })
+        guard Array(removed) == model.removed else {
+            throw Difference(description: "removed was \(removed), by the model \(model.removed): \(story)")
         }
         return true
     }
@@ -238,14 +321,15 @@ struct JourneyTrial {
         ).text.bytes
     }
 
-    private func compare(_ story: String) throws {
-        _ = try view()
+    private func compare(_ story: String, isChanged: Bool = false) throws {
         func fail(_ what: String) -> Difference {
             Difference(description: "\(what): \(story)\n  engine \(describe(journey))\n  model  \(describeModel())")
         }
         if let flaw = engine.flaw(of: journey) { throw fail("\(flaw)") }
         guard journey.isActive == !model.coordinators.isEmpty else { throw fail("status") }
+        guard (journey.status == .expired) == model.isExpired else { throw fail("expired") }
         guard journey.isActive || journey.outcome == model.outcome else { throw fail("outcome") }
+        guard journey.task?.input[member: "flag"]?.bool == model.task?.flag else { throw fail("task") }
         guard journey.frames.count == model.frames.count else { throw fail("frames") }
         guard journey.coordinators.count == model.coordinators.count else { throw fail("coordinators") }
         var counterparts: [Int: Int] = [:]
@@ -261,7 +345,20 @@ struct JourneyTrial {
         }
         // Live coordinators are the ones with frames.
         guard counterparts.count == journey.coordinators.count else { throw fail("coordinators without frames") }
-        guard services.flags == model.flags else { throw fail("flags") }
+        guard services.flags == model.session else { throw fail("flags") }
+        guard journey.owned.count == model.owned.count else { throw fail("owned") }
+        for (one, other) in zip(journey.owned, model.owned) {
+            guard counterparts[one.coordinator] == other.coordinator, one.name == other.service,
+                FlagServices.flags(of: one.document) == other.flags
+            else { throw fail("owned \(one.name)") }
+        }
+        guard isChanged else { return }
+        let view = JourneyView(json: try view())
+        for service in ModelFlow.services.keys {
+            guard let shown = view.screen?[service] else { continue }
+            guard FlagServices.flags(of: shown) == model.flags(of: service, seenBy: model.frames.last?.coordinator)
+            else { throw fail("shown \(service)") }
+        }
     }
 
     /// Notes who corresponds to whom, up to the top of the tree, which must be the same each time.
@@ -292,7 +389,8 @@ struct JourneyTrial {
     private func describe(_ journey: Journey) -> String {
         let frames = journey.frames.map { "\($0.coordinator).\($0.state)(\($0.presentation) \($0.mark))" }
         let coordinators = journey.coordinators.map { "\($0.id)=\($0.flow)<\($0.parent ?? -1)" }
-        return "\(frames) \(coordinators) \(services.flags.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" })"
+        let owned = journey.owned.map { "\($0.coordinator).\($0.name)=\($0.document)" }
+        return "\(frames) \(coordinators) \(services.flags) \(owned) \(journey.task?.input ?? .null)"
     }
 
     private func describeModel() -> String {
@@ -300,39 +398,61 @@ struct JourneyTrial {
             "\($0.coordinator).s\($0.state)(\($0.presentation)\($0.isSkipped ? " skipped" : "")\($0.isSealed ? " sealed" : ""))"
         }
         let coordinators = model.coordinators.map { "\($0.id)=f\($0.flow)<\($0.parent ?? -1)" }
-        return "\(frames) \(coordinators) \(model.flags.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" })"
+        let owned = model.owned.map { "\($0.coordinator).\($0.service)=\($0.flags)" }
+        return "\(frames) \(coordinators) \(model.session) \(owned) \(model.task?.flag ?? false)"
     }
 }
 
-/// The one service that random flows know: flags, notes, and what is a number or a text.
-private struct FlagService: ServiceDocuments {
-    private var state: JSONDocument = ["a": true, "b": false, "c": true, "n": "?", "notes": .emptyArray]
+/// The services that random flows know: those of the model, and notes.
+private struct FlagServices: ServiceDocuments {
+    /// Those that were written.
+    var state: [String: JSONDocument] = [:]
 
-    var flags: [String: Bool] {
-        var flags = Dictionary(
-            uniqueKeysWithValues: RandomFlows.flags.map { ($0, state[member: $0]?.bool ?? false) })
-        flags["n"] = state[member: "n"] == 3.5
-        return flags
+    private static let defaults: [String: JSONDocument] = [
+        "d": ["a": true, "b": false], "k": ["c": true, "n": "?"], "log": ["notes": .emptyArray],
+    ]
+
+    var flags: [String: [String: Bool]] {
+        Dictionary(uniqueKeysWithValues: ModelFlow.services.keys.map { ($0, Self.flags(of: document(of: $0))) })
     }
 
-    var notes: [String] { (state[member: "notes"]?.elements ?? []).compactMap(\.string) }
-
-    mutating func forgetNotes() {
-        guard !notes.isEmpty else { return }
-        state = state.merging(["notes": .emptyArray])
+    /// Whether the number is one counts as a flag.
+    static func flags(of document: JSONDocument?) -> [String: Bool] {
+        Dictionary(
+            uniqueKeysWithValues: (document?.members ?? []).map { ($0.name, $0.value.bool ?? ($0.value == 3.5)) })
     }
 
-    mutating func set(_ flag: String, _ value: Bool) {
-        state = state.merging(JSONDocument(members: [(name: flag, value: JSONDocument(value))]))
+    static func setting(_ flag: String, _ value: Bool, in document: JSONDocument?) -> JSONDocument? {
+        document?.merging(JSONDocument(members: [(name: flag, value: JSONDocument(value))]))
     }
+
+    var notes: [String] { (document(of: "log")?[member: "notes"]?.elements ?? []).compactMap(\.string) }
+
+    mutating func forgetNotes() { state["log"] = nil }
 
     mutating func perform(_ changes: [ServiceChange]) {
-        for case .written(let document) in changes.map(\.effect) { state = document }
+        for change in changes {
+            if case .written(let document) = change.effect {
+                state[change.service] = document
+            } else {
+                state[change.service] = nil
+            }
+        }
     }
 
-    func document(of service: String) -> JSONDocument? { service == "d" ? state : nil }
+    func document(of service: String) -> JSONDocument? { state[service] ?? Self.defaults[service] }
 
-    func defaultDocument(of service: String) -> JSONDocument? { service == "d" ? FlagService().state : nil }
+    func defaultDocument(of service: String) -> JSONDocument? { Self.defaults[service] }
 
     func violations(of document: JSONDocument, in service: String) -> [JSONViolation] { [] }
+}
+
+extension TraceEvent {
+    /// Whether a service was changed.
+    fileprivate var isChange: Bool {
+        switch self {
+        case .serviceChanged, .serviceCleared, .serviceRemoved: true
+        default: false
+        }
+    }
 }

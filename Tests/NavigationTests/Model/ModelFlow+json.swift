@@ -2,7 +2,10 @@ import JSONDocument
 import Navigation
 
 extension ModelFlow {
-    /// The flow as a file. All conditions and effects are about one service, `d`.
+    /// The services that the files name.
+    static let directory = ServiceDirectory(["d", "k", "log"].map { ServiceDirectory.Entry(name: $0) })
+
+    /// The flow as a file.
     func json(among flows: [ModelFlow]) -> JSONDocument {
         var members: [(name: String, value: JSONDocument)] = [
             ("id", JSONDocument(id)), ("version", 1), ("initial", JSONDocument(Self.name(initial))),
@@ -13,6 +16,7 @@ extension ModelFlow {
                     members: states.enumerated().map { (Self.name($0.offset), json($0.element, among: flows)) })
             ),
         ]
+        if !owns.isEmpty { members.append(("owns", JSONDocument(owns.map { JSONDocument($0) }))) }
         if !always.isEmpty { members.append(("always", JSONDocument(always.map(Self.json)))) }
         if !events.isEmpty { members.append(("on", Self.json(events))) }
         return JSONDocument(members: members)
@@ -23,7 +27,7 @@ extension ModelFlow {
         case .screen(let screen):
             var members: [(name: String, value: JSONDocument)] = [
                 ("on", Self.json(screen.events)), ("entry", Self.json(screen.entry)), ("exit", Self.json(screen.exit)),
-                ("requires", JSONDocument(screen.requires.map(Self.json))),
+                ("requires", JSONDocument(screen.requires.map(Self.json))), ("data", ["d", "k"]),
             ]
             if let otherwise = screen.otherwise { members.append(("otherwise", Self.json(otherwise))) }
             if !screen.always.isEmpty { members.append(("always", JSONDocument(screen.always.map(Self.json)))) }
@@ -36,14 +40,23 @@ extension ModelFlow {
         case .choice(let branches):
             return ["type": "choice", "branches": JSONDocument(branches.map(Self.json))]
         case .flow(let child, let done):
-            let rules = done.map { ($0.key.isEmpty ? "done" : "done.\($0.key)", $0.value) }
-            return [
-                "type": "flow", "flow": JSONDocument(flows[child].id),
-                "on": Self.json(Dictionary(uniqueKeysWithValues: rules)),
+            return ["type": "flow", "flow": JSONDocument(flows[child].id), "on": Self.json(ends: done)]
+        case .task(let task):
+            let state: JSONDocument = [
+                "type": "task", "task": "work", "back": JSONDocument(task.mayGoBack), "on": Self.json(ends: task.done),
+                "input": ["flag": ["$from": Self.path(of: task.flag)]], "retry": ["attempts": 3],
             ]
+            guard let timeout = task.timeout else { return state }
+            return state.merging(["timeout": JSONDocument("\(timeout / 1_000)s")])
         case .final(let outcome):
             return ["type": "final", "outcome": JSONDocument(outcome)]
         }
+    }
+
+    private static func path(of flag: String) -> JSONDocument { JSONDocument("/\(service(of: flag))/\(flag)") }
+
+    private static func json(ends: [String: [Move]]) -> JSONDocument {
+        json(Dictionary(uniqueKeysWithValues: ends.map { ($0.key.isEmpty ? "done" : "done.\($0.key)", $0.value) }))
     }
 
     private static func json(_ events: [String: [Move]]) -> JSONDocument {
@@ -67,11 +80,11 @@ extension ModelFlow {
         case .flag(let name, let wanted):
             let flag: JSONDocument = ["const": true]
             let schema: JSONDocument = ["properties": JSONDocument(members: [(name, flag)])]
-            let isUp: JSONDocument = ["service": "d", "schema": schema]
+            let isUp: JSONDocument = ["service": JSONDocument(service(of: name)), "schema": schema]
             // The same in two forms.
-            return wanted ? isUp : ["not": ["is": JSONDocument("/d/\(name)")]]
-        case .isSmall: return ["compare": ["/d/n", "<", ["value": 5]]]
-        case .isLarge: return ["compare": [["$subtract": [["$from": "/d/n"], 5]], ">=", ["value": 0]]]
+            return wanted ? isUp : ["not": ["is": path(of: name)]]
+        case .isSmall: return ["compare": ["/k/n", "<", ["value": 5]]]
+        case .isLarge: return ["compare": [["$subtract": [["$from": "/k/n"], 5]], ">=", ["value": 0]]]
         case .not(let part): return ["not": json(part)]
         case .all(let parts): return ["all": JSONDocument(parts.map(json))]
         case .any(let parts): return ["any": JSONDocument(parts.map(json))]
@@ -83,15 +96,22 @@ extension ModelFlow {
             effects.map { effect in
                 switch effect {
                 case .set(let flag, let value):
-                    ["op": "replace", "path": JSONDocument("/d/\(flag)"), "value": JSONDocument(value)]
+                    ["op": "replace", "path": path(of: flag), "value": JSONDocument(value)]
+                case .take(let flag):
+                    [
+                        "op": "replace", "path": path(of: flag),
+                        "value": ["$from": "/output/flag", "default": false],
+                    ]
+                case .clear(let service): ["clear": JSONDocument(service)]
+                case .remove(let service): ["remove": JSONDocument(service)]
                 case .reckon:
                     [
-                        "merge": "/d",
+                        "merge": "/k",
                         "value": [
                             "n": ["$if": [["is": "/d/a"], ["$add": [["$count": "ab"], 1.5]], ["$concat": ["?"]]]]
                         ],
                     ]
-                case .note(let word): ["op": "add", "path": "/d/notes/-", "value": JSONDocument(word)]
+                case .note(let word): ["op": "add", "path": "/log/notes/-", "value": JSONDocument(word)]
                 }
             })
     }

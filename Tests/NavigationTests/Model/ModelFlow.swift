@@ -11,12 +11,21 @@ struct ModelFlow {
     var always: [Move] = []
     var entry: [Effect]
     var exit: [Effect]
+    /// The services of which each coordinator that runs it has its own.
+    var owns: [String] = []
+
+    /// The services that all flows know, with their flags as they are at first; `n` is whether the number is one.
+    static let services = ["d": ["a": true, "b": false], "k": ["c": true, "n": false]]
+
+    /// The service that has a flag.
+    static func service(of flag: String) -> String { services["d"]?[flag] == nil ? "k" : "d" }
 
     enum State {
         case screen(Screen)
         case choice([Move])
         /// `done` is under the empty name.
         case flow(Int, done: [String: [Move]])
+        case task(Task)
         case final(outcome: String)
     }
 
@@ -28,6 +37,17 @@ struct ModelFlow {
         var entry: [Effect] = []
         var exit: [Effect] = []
         var back = Back.allowed
+    }
+
+    /// Work of somebody outside.
+    struct Task {
+        /// `done` is under the empty name.
+        var done: [String: [Move]]
+        var mayGoBack = false
+        /// Milliseconds.
+        var timeout: Int64?
+        /// What it is told.
+        var flag: String
     }
 
     enum Back {
@@ -65,6 +85,10 @@ struct ModelFlow {
         case set(String, Bool)
         /// Makes the number a number if flag `a` is up, else a text.
         case reckon
+        /// Sets a flag to what the task has put out; down when that was nothing.
+        case take(String)
+        case clear(String)
+        case remove(String)
         /// Adds a word to a list, which shows what was done in which order.
         case note(String)
     }

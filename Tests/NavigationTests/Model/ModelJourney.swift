@@ -15,6 +15,8 @@ struct ModelJourney {
         var isSealed = false
         /// What the transition gave to it.
         var number: Int?
+        /// What the journey waits for while the frame is there.
+        var task: Task?
 
         typealias Presentation = Navigation.Frame.Presentation
     }
@@ -26,14 +28,36 @@ struct ModelJourney {
         var startedBy: Int?
     }
 
+    /// What a coordinator has for itself.
+    struct Owned: Equatable {
+        var coordinator: Int
+        var service: String
+        var flags: [String: Bool]
+    }
+
+    struct Task {
+        /// What it was told.
+        var flag: Bool
+        var dueAt: Int64?
+    }
+
     let flows: [ModelFlow]
     var frames: [Frame] = []
     var coordinators: [Coordinator] = []
-    var flags: [String: Bool]
+    /// The flags of the session's services.
+    var session = ModelFlow.services
+    /// What has been written of what coordinators own, oldest first.
+    private(set) var owned: [Owned] = []
     var notes: [String] = []
+    /// What the last step has removed of what coordinators own, in that order.
+    var removed: [String] = []
     /// Whether the last step has written a flag, be it to what it was.
     private(set) var hasWritten = false
-    var outcome: String?
+    /// Whether the last step has begun a task.
+    private(set) var hasBegun = false
+    private(set) var outcome: String?
+    private(set) var isExpired = false
+    var now: Int64
     private var nextID = 0
     /// Whether the top frame was there before and shows itself again.
     private var isUncovered = false
@@ -43,10 +67,12 @@ struct ModelJourney {
     private var isLink = false
     /// What a parent is told when a child has lost everything.
     private var farewell = "abandoned"
+    /// What the task has put out, while its end is dealt with.
+    private var output: Bool?
 
-    init(flows: [ModelFlow], flags: [String: Bool]) {
+    init(flows: [ModelFlow], now: Int64) {
         self.flows = flows
-        self.flags = flags
+        self.now = now
     }
 
     // MARK: - Steps
@@ -63,20 +89,55 @@ struct ModelJourney {
         }
     }
 
-    /// What follows from the flags without an event.
+    /// What follows from the flags and the time without an event.
     ///
     /// - Returns: whether that was anything.
     mutating func look() throws -> Bool {
-        guard try unprompted() != nil else { return false }
+        let isLate = task?.dueAt.map { $0 <= now } ?? false
+        guard try isLate || unprompted() != nil else { return false }
+        let moment = now
         do {
-            try whole { _ in }
+            try whole { journey in
+                while let due = journey.task?.dueAt, due <= moment {
+                    journey.now = due
+                    try journey.finishTask("timeout")
+                    try journey.rest()
+                }
+            }
         } catch {
-            // It does not come to rest.
-            leave()
-            try end()
-            outcome = nil
+            // It does not come to rest, or no transition for the timeout holds.
+            try expire()
         }
+        now = moment
         return true
+    }
+
+    /// The work is done, or was tried for the last time.
+    ///
+    /// - Parameter output: nil after a failure.
+    mutating func endTask(_ outcome: String, _ output: Bool?) throws {
+        guard try unprompted() == nil else { throw Refused() }
+        try whole { journey in
+            journey.output = output
+            try journey.finishTask(outcome)
+        }
+    }
+
+    /// The time of the journey is over.
+    mutating func expire() throws {
+        (notes, removed) = ([], [])
+        leave()
+        try end()
+        isExpired = true
+    }
+
+    /// Somebody writes a flag as the journey sees it; nil removes its service.
+    mutating func write(_ flag: String, _ value: Bool?) {
+        let coordinator = frames.last?.coordinator
+        let service = ModelFlow.service(of: flag)
+        (notes, removed) = ([], [])
+        if let value { set(flag, value, coordinator) } else { remove(service, coordinator) }
+        removed = []
     }
 
     /// - Parameter asLink: whether only what does no damage is taken.
@@ -84,9 +145,7 @@ struct ModelJourney {
         guard try unprompted() == nil else { throw Refused() }
         try whole { journey in
             journey.isLink = asLink
-            guard let top = journey.frames.last, case .screen(let screen) = journey.state(of: top) else {
-                throw Refused()
-            }
+            guard let top = journey.frames.last, let screen = journey.screen(of: top) else { throw Refused() }
             if event == "back" { return try journey.back(from: screen) }
             var owner = journey.coordinator(top.coordinator)
             var moves = screen.events[event] ?? journey.flows[owner.flow].events[event]
@@ -94,8 +153,8 @@ struct ModelJourney {
                 owner = journey.coordinator(parent)
                 moves = journey.flows[owner.flow].events[event]
             }
-            guard let move = moves?.first(where: { journey.holds($0.condition) }) else { throw Refused() }
-            guard move.target != nil || move.verb != nil else { return try journey.make(move) }
+            guard let move = moves?.first(where: { journey.holds($0.condition, owner.id) }) else { throw Refused() }
+            guard move.target != nil || move.verb != nil else { return try journey.make(move, owner.id) }
             try journey.take(move, of: owner.id)
         }
     }
@@ -111,9 +170,12 @@ struct ModelJourney {
         throw Refused()
     }
 
-    /// The journey after what follows next; nil when it may stay.
-    private func unprompted() throws -> ModelJourney? {
-        guard let top = frames.last, case .screen(let screen) = state(of: top) else { return nil }
+    /// Whether something that changes data is about to follow, and is refused since the journey rests.
+    var isHeldBack: Bool { urges.contains { !$0.move.effects.isEmpty } }
+
+    /// The transitions without an event whose guards hold, in the order in which they are tried.
+    private var urges: [(move: ModelFlow.Move, owner: Int)] {
+        guard let top = frames.last, let screen = screen(of: top) else { return [] }
         var moves: [(move: ModelFlow.Move, owner: Int)] = []
         if !mayBeOn(top), let otherwise = screen.otherwise { moves.append((otherwise, top.coordinator)) }
         var owner = coordinator(top.coordinator)
@@ -124,11 +186,17 @@ struct ModelJourney {
             owner = coordinator(parent)
             for move in flows[owner.flow].always where move.target != startedBy { moves.append((move, owner.id)) }
         }
+        return moves.filter { holds($0.move.condition, $0.owner) }
+    }
+
+    /// The journey after what follows next; nil when it may stay.
+    private func unprompted() throws -> ModelJourney? {
+        guard let top = frames.last else { return nil }
         var fresh = self
         fresh.isLink = false
         fresh.isUncovered = false
         fresh.framesBefore = frames
-        for (move, owner) in moves where holds(move.condition) {
+        for (move, owner) in urges {
             var next = fresh
             if (try? next.take(move, of: owner)) != nil { return next }
         }
@@ -149,8 +217,8 @@ struct ModelJourney {
         for _ in 0..<100 {
             cut(to: placeToGoBackTo(where: { _ in true }) ?? -1)
             try release(isLed: false)
-            guard let top = frames.last, case .screen(let screen) = state(of: top) else { return }
-            if mayBeOn(top) { return apply(screen.entry) }
+            guard let top = frames.last, let screen = screen(of: top) else { return }
+            if mayBeOn(top) { return apply(screen.entry, top.coordinator) }
         }
         throw Refused()
     }
@@ -158,16 +226,27 @@ struct ModelJourney {
     /// Does what a transition says.
     private mutating func take(_ move: ModelFlow.Move, of coordinator: Int) throws {
         leave()
-        try make(move)
+        try make(move, coordinator)
         mark(move.history)
         let isLed = try follow(move, of: coordinator)
         try settle(isLed: isLed)
     }
 
     /// The effects of a transition.
-    private mutating func make(_ move: ModelFlow.Move) throws {
+    private mutating func make(_ move: ModelFlow.Move, _ coordinator: Int) throws {
         guard !isLink || move.isHarmless else { throw Refused() }
-        apply(move.effects)
+        apply(move.effects, coordinator)
+    }
+
+    /// Does what the task's state says about an outcome.
+    private mutating func finishTask(_ outcome: String) throws {
+        guard let top = frames.last, case .task(let state) = self.state(of: top),
+            let move = (state.done[outcome] ?? state.done[""])?.first(where: { holds($0.condition, top.coordinator) })
+        else { throw Refused() }
+        guard move.target == nil, move.verb == nil else { return try take(move, of: top.coordinator) }
+        try make(move, top.coordinator)
+        cut(to: frames.count - 2)
+        try settle(isLed: false)
     }
 
     // MARK: - Moving
@@ -200,8 +279,8 @@ struct ModelJourney {
     }
 
     private func mayBeOn(_ frame: Frame) -> Bool {
-        guard case .screen(let screen) = state(of: frame) else { return false }
-        return screen.requires.allSatisfy { holds($0) }
+        guard let screen = screen(of: frame) else { return false }
+        return screen.requires.allSatisfy { holds($0, frame.coordinator) }
     }
 
     /// The frame at that place is on top again.
@@ -211,8 +290,8 @@ struct ModelJourney {
     }
 
     private mutating func leave() {
-        guard let top = frames.last, case .screen(let screen) = state(of: top) else { return }
-        apply(screen.exit)
+        guard let top = frames.last, let screen = screen(of: top) else { return }
+        apply(screen.exit, top.coordinator)
     }
 
     private mutating func mark(_ history: HistoryPolicy) {
@@ -247,6 +326,7 @@ struct ModelJourney {
             cut(to: place)
         case .popToRoot:
             guard let root = frames.lastIndex(where: { $0.presentation != .push }) else { throw Refused() }
+            if isBusy, root == frames.count - 1 { return cut(to: root - 1) }
             let isBelow = root < frames.count - 1
             guard !isBelow || !frames[root].isSkipped && !frames[root].isSealed && mayBeOn(frames[root]) else {
                 throw Refused()
@@ -261,12 +341,12 @@ struct ModelJourney {
     ) throws -> Bool {
         let flow = self.coordinator(coordinator).flow
         switch flows[flow].states[target] {
-        case .screen:
+        case .screen, .task:
             try show(target, of: coordinator, verb: verb, number: number)
             return true
         case .choice(let branches):
-            guard let branch = branches.first(where: { holds($0.condition) }) else { throw Refused() }
-            try make(branch)
+            guard let branch = branches.first(where: { holds($0.condition, coordinator) }) else { throw Refused() }
+            try make(branch, coordinator)
             return try follow(branch, of: coordinator, verb: verb, number: number)
         case .flow(let child, _):
             let id = add(child, parent: coordinator, startedBy: target)
@@ -278,6 +358,11 @@ struct ModelJourney {
 
     private mutating func show(_ state: Int, of coordinator: Int, verb: NavigationVerb, number: Int?) throws {
         var frame = Frame(coordinator: coordinator, state: state, presentation: .push, number: number)
+        if case .task(let task) = self.state(of: frame) {
+            frame.task = Task(flag: read(task.flag, coordinator), dueAt: task.timeout.map { now + $0 })
+            frame.number = nil
+            hasBegun = true
+        }
         func isWanted(_ other: Frame) -> Bool {
             other.coordinator == coordinator && other.state == state && (number == nil || other.number == number)
         }
@@ -291,9 +376,14 @@ struct ModelJourney {
             // What was above the top frame may just have gone.
             if isUncovered, let top = frames.last, isWanted(top) { return }
             if let place = placeToGoBackTo(where: isWanted) { return cut(to: place) }
+        case .popToRoot where isBusy && frames.last?.presentation != .push: break
         case .dismiss, .pop, .popToRoot:
             try take(verb)
             if let top = frames.last, isWanted(top) { return }
+        }
+        // Nothing is ever above the frame of a task: what follows takes its place.
+        if isBusy, verb != .setRoot, let old = frames.popLast(), verb != .present {
+            frame.presentation = old.presentation
         }
         isUncovered = false
         if frames.isEmpty { frame.presentation = .root }
@@ -303,7 +393,7 @@ struct ModelJourney {
     // MARK: - Coordinators
 
     private mutating func begin(_ flow: Int) throws {
-        outcome = nil
+        (outcome, isExpired) = (nil, false)
         let id = add(flow, parent: nil, startedBy: nil)
         let isLed = try go(to: flows[flow].initial, of: id, verb: .push)
         try settle(isLed: isLed)
@@ -312,7 +402,7 @@ struct ModelJourney {
     private mutating func add(_ flow: Int, parent: Int?, startedBy: Int?) -> Int {
         nextID += 1
         coordinators.append(Coordinator(id: nextID, flow: flow, parent: parent, startedBy: startedBy))
-        apply(flows[flow].entry)
+        apply(flows[flow].entry, nextID)
         return nextID
     }
 
@@ -338,7 +428,7 @@ struct ModelJourney {
         try releaseChildren(of: id)
         release(id)
         guard let move = told(parent, of: startedBy, outcome: outcome, byFinal: true) else { return false }
-        try make(move)
+        try make(move, parent)
         guard move.target != nil || move.verb != nil else { return false }
         mark(move.history)
         return try follow(move, of: parent)
@@ -348,15 +438,16 @@ struct ModelJourney {
     private func told(_ parent: Int, of state: Int, outcome: String, byFinal: Bool) -> ModelFlow.Move? {
         guard case .flow(_, let done) = flows[coordinator(parent).flow].states[state] else { return nil }
         let moves = done[outcome] ?? (byFinal ? done[""] : outcome == "closed" ? done["abandoned"] : nil) ?? []
-        return moves.first { holds($0.condition) }
+        return moves.first { holds($0.condition, parent) }
     }
 
     /// What is left to be done after a move: who has lost everything is released, and the new screen is entered.
     private mutating func settle(isLed: Bool) throws {
         try release(isLed: isLed)
-        guard let top = frames.last, case .screen(let screen) = state(of: top) else { return }
+        output = nil
+        guard let top = frames.last, let screen = screen(of: top) else { return }
         guard mayBeOn(top) else { throw Refused() }
-        apply(screen.entry)
+        apply(screen.entry, top.coordinator)
     }
 
     private mutating func release(isLed: Bool) throws {
@@ -372,7 +463,7 @@ struct ModelJourney {
             }
             release(lost.id)
             guard let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) else { continue }
-            try make(move)
+            try make(move, parent)
             let isOnItsWayOut = !isPresent(parent) && framesBefore.contains { $0.coordinator == parent }
             if move.target != nil || move.verb != nil, !isLed, !isOnItsWayOut {
                 mark(move.history)
@@ -401,12 +492,17 @@ struct ModelJourney {
             let gone = coordinator(child)
             release(child)
             guard let parent = gone.parent, let startedBy = gone.startedBy else { continue }
-            if let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) { try make(move) }
+            if let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) {
+                try make(move, parent)
+            }
         }
     }
 
     private mutating func release(_ id: Int) {
-        apply(flows[coordinator(id).flow].exit)
+        apply(flows[coordinator(id).flow].exit, id)
+        for place in owned.indices.reversed() where owned[place].coordinator == id {
+            removed.append(owned.remove(at: place).service)
+        }
         coordinators.removeAll { $0.id == id }
     }
 
@@ -421,37 +517,107 @@ struct ModelJourney {
         flows[coordinator(frame.coordinator).flow].states[frame.state]
     }
 
-    private func holds(_ condition: ModelFlow.Condition?) -> Bool {
+    /// A task shows a screen without anything of its own.
+    private func screen(of frame: Frame) -> ModelFlow.Screen? {
+        switch state(of: frame) {
+        case .screen(let screen): screen
+        case .task(let task): ModelFlow.Screen(back: task.mayGoBack ? .allowed : .forbidden)
+        case .choice, .flow, .final: nil
+        }
+    }
+
+    /// The frame of a task is always on top.
+    var task: Task? { frames.last?.task }
+    private var isBusy: Bool { task != nil }
+
+    // MARK: - Data
+
+    /// Who has the service that a coordinator sees; nil for the session.
+    func owner(of service: String, seenBy coordinator: Int?) -> Int? {
+        guard let coordinator else { return nil }
+        let here = self.coordinator(coordinator)
+        return flows[here.flow].owns.contains(service) ? here.id : owner(of: service, seenBy: here.parent)
+    }
+
+    /// The service that a coordinator sees.
+    func flags(of service: String, seenBy coordinator: Int?) -> [String: Bool] {
+        guard let owner = owner(of: service, seenBy: coordinator) else { return session[service] ?? [:] }
+        let written = owned.first { $0.coordinator == owner && $0.service == service }
+        return written?.flags ?? ModelFlow.services[service] ?? [:]
+    }
+
+    private func read(_ flag: String, _ coordinator: Int?) -> Bool {
+        flags(of: ModelFlow.service(of: flag), seenBy: coordinator)[flag] ?? false
+    }
+
+    private mutating func set(_ flag: String, _ value: Bool, _ coordinator: Int?) {
+        let service = ModelFlow.service(of: flag)
+        var flags = flags(of: service, seenBy: coordinator)
+        flags[flag] = value
+        guard let owner = owner(of: service, seenBy: coordinator) else {
+            session[service] = flags
+            return
+        }
+        if let place = owned.firstIndex(where: { $0.coordinator == owner && $0.service == service }) {
+            owned[place].flags = flags
+        } else {
+            owned.append(Owned(coordinator: owner, service: service, flags: flags))
+        }
+    }
+
+    private mutating func remove(_ service: String, _ coordinator: Int?) {
+        guard let owner = owner(of: service, seenBy: coordinator) else {
+            session[service] = ModelFlow.services[service]
+            return
+        }
+        guard let place = owned.firstIndex(where: { $0.coordinator == owner && $0.service == service }) else { return }
+        owned.remove(at: place)
+        removed.append(service)
+    }
+
+    private func holds(_ condition: ModelFlow.Condition?, _ coordinator: Int) -> Bool {
         guard let condition else { return true }
-        return verdict(condition) == true
+        return verdict(condition, coordinator) == true
     }
 
     /// Nil is undecided.
-    private func verdict(_ condition: ModelFlow.Condition) -> Bool? {
+    private func verdict(_ condition: ModelFlow.Condition, _ coordinator: Int) -> Bool? {
         switch condition {
-        case .flag(let name, let wanted): return flags[name] == wanted
-        case .isSmall: return flags["n"] == true ? true : nil
-        case .isLarge: return flags["n"] == true ? false : nil
-        case .not(let part): return verdict(part).map { !$0 }
+        case .flag(let name, let wanted): return read(name, coordinator) == wanted
+        case .isSmall: return read("n", coordinator) ? true : nil
+        case .isLarge: return read("n", coordinator) ? false : nil
+        case .not(let part): return verdict(part, coordinator).map { !$0 }
         case .all(let parts):
-            let verdicts = parts.map(verdict)
+            let verdicts = parts.map { verdict($0, coordinator) }
             return verdicts.contains(false) ? false : verdicts.contains(nil) ? nil : true
         case .any(let parts):
-            let verdicts = parts.map(verdict)
+            let verdicts = parts.map { verdict($0, coordinator) }
             return verdicts.contains(true) ? true : verdicts.contains(nil) ? nil : false
         }
     }
 
-    private mutating func apply(_ effects: [ModelFlow.Effect]) {
+    private mutating func apply(_ effects: [ModelFlow.Effect], _ coordinator: Int) {
         for effect in effects {
+            if case .note(let word) = effect {
+                notes.append(word)
+                continue
+            }
+            hasWritten = true
             switch effect {
-            case .set(let flag, let value):
-                flags[flag] = value
-                hasWritten = true
-            case .reckon:
-                flags["n"] = flags["a"]
-                hasWritten = true
-            case .note(let word): notes.append(word)
+            case .set(let flag, let value): set(flag, value, coordinator)
+            case .reckon: set("n", read("a", coordinator), coordinator)
+            case .take(let flag): set(flag, output ?? false, coordinator)
+            case .clear(let service):
+                // Nothing is made to be cleared.
+                guard let owner = owner(of: service, seenBy: coordinator) else {
+                    session[service] = ModelFlow.services[service]
+                    continue
+                }
+                for place in owned.indices where owned[place].coordinator == owner && owned[place].service == service {
+                    owned[place].flags = ModelFlow.services[service] ?? [:]
+                }
+            case .remove(let service): remove(service, coordinator)
+            case .note: break
             }
         }
     }
@@ -459,8 +625,9 @@ struct ModelJourney {
     /// All of it or nothing.
     private mutating func whole(_ step: (inout ModelJourney) throws -> Void) throws {
         var copy = self
-        copy.notes = []
-        copy.hasWritten = false
+        (copy.notes, copy.removed) = ([], [])
+        (copy.hasWritten, copy.hasBegun) = (false, false)
+        copy.output = nil
         copy.isUncovered = false
         copy.framesBefore = frames
         try step(&copy)

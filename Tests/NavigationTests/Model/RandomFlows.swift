@@ -26,10 +26,11 @@ struct RandomFlows {
         let finals = number(1...2)
         let children = count > 1 ? number(0...2) : 0
         let choices = number(0...2)
-        let kinds = Places(screens: screens, finals: finals, children: children, choices: choices)
+        let tasks = happens(1, in: 2) ? number(1...2) : 0
+        let kinds = Places(screens: screens, finals: finals, children: children, choices: choices, tasks: tasks)
         var flow = ModelFlow(
             id: "f\(place)", initial: 0, states: [], events: [:], entry: effects("f\(place)+"),
-            exit: effects("f\(place)-"))
+            exit: effects("f\(place)-"), owns: ModelFlow.services.keys.sorted().filter { _ in happens(1, in: 3) })
         for state in 0..<kinds.count {
             let tag = "f\(place)s\(state)"
             flow.states.append(self.state(state, tag, kinds, flows: count))
@@ -57,6 +58,12 @@ struct RandomFlows {
         }
         if happens(1, in: 5) { flow.always = [unprompted(to: screens - 1)] }
         if happens(1, in: 4), let choice = kinds.choices.first { flow.initial = choice }
+        if happens(1, in: 6), let task = kinds.tasks.first, case .task(var first) = flow.states[task] {
+            flow.initial = task
+            // So that a screen is reached.
+            first.done[""] = [ModelFlow.Move(target: 0, effects: effects("task"))]
+            flow.states[task] = .task(first)
+        }
         return flow
     }
 
@@ -83,6 +90,7 @@ struct RandomFlows {
             if happens(1, in: 4) { done["closed"] = [end(kinds)] }
             return .flow(number(0...(flows - 1)), done: done)
         }
+        if kinds.tasks.contains(state) { return .task(task(kinds)) }
         // A choice leads to screens only, so that a flow may begin with one.
         var branches = [ModelFlow.Move(target: number(kinds.screens), effects: effects(tag))]
         branches.insert(ModelFlow.Move(condition: condition(), target: number(kinds.screens)), at: 0)
@@ -96,6 +104,23 @@ struct RandomFlows {
         end.effects = effects("end")
         if happens(1, in: 4), let target = end.target, kinds.screens.contains(target) { end.verb = .replace }
         return end
+    }
+
+    private mutating func task(_ kinds: Places) -> ModelFlow.Task {
+        var task = ModelFlow.Task(
+            done: ["": [ending(kinds)]], mayGoBack: happens(1, in: 3), flag: pick(Self.flags))
+        if happens(1, in: 2) { task.timeout = Int64(number(1...3) * 10_000) }
+        for outcome in ["o0", "failed"] + (task.timeout == nil ? [] : ["timeout"]) where happens(1, in: 2) {
+            task.done[outcome] = [ending(kinds, conditional: true)] + (happens(1, in: 2) ? [ending(kinds)] : [])
+        }
+        return task
+    }
+
+    /// A transition at the end of a task.
+    private mutating func ending(_ kinds: Places, conditional: Bool = false) -> ModelFlow.Move {
+        var move = move(kinds, conditional: conditional)
+        if happens(1, in: 2) { move.effects.append(.take(pick(Self.flags))) }
+        return move
     }
 
     /// A transition without an event.
@@ -135,6 +160,9 @@ struct RandomFlows {
         if happens(1, in: 2) { effects.append(.note(tag)) }
         if happens(1, in: 5) { effects.append(.set(pick(Self.flags), happens(1, in: 2))) }
         if Int.random(in: 1...8, using: &logic) == 1 { effects.append(.reckon) }
+        if happens(1, in: 16) {
+            effects.append(happens(1, in: 2) ? .clear(pick(["d", "k"])) : .remove(pick(["d", "k"])))
+        }
         return effects
     }
 
@@ -170,14 +198,16 @@ struct RandomFlows {
         let finals: Range<Int>
         let children: Range<Int>
         let choices: Range<Int>
+        let tasks: Range<Int>
 
-        init(screens: Int, finals: Int, children: Int, choices: Int) {
+        init(screens: Int, finals: Int, children: Int, choices: Int, tasks: Int) {
             self.screens = 0..<screens
             self.finals = screens..<(screens + finals)
             self.children = (screens + finals)..<(screens + finals + children)
             self.choices = (screens + finals + children)..<(screens + finals + children + choices)
+            self.tasks = self.choices.upperBound..<(self.choices.upperBound + tasks)
         }
 
-        var count: Int { choices.upperBound }
+        var count: Int { tasks.upperBound }
     }
 }

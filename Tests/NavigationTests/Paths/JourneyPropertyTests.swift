@@ -10,7 +10,7 @@ struct JourneyPropertyTests {
     /// So many blocks of so many journeys of so many steps. That is more than 100,000 steps, for some flows are refused
     /// at once: what they begin with asks for what is not so.
     static let blocks = 4
-    static let journeys = 300
+    static let journeys = 360
     static let steps = 100
     /// For more than what every run of the tests takes: `JOURNEY_SCALE=10` is a million steps, of other journeys.
     static let scale = getenv("JOURNEY_SCALE").flatMap { Int(String(cString: $0)) } ?? 1
@@ -43,7 +43,9 @@ struct JourneyPropertyTests {
         var tried = 0
         var kinds: [String: Int] = [:]
         let journeys = journeys * scale
-        for seed in (1...journeys).map({ UInt64(block * journeys + $0) }) {
+        let seeds = (1...journeys).map { UInt64(block * journeys + $0) }
+        defer { print("journeys at random: \(tried) steps of seeds \(seeds[0]) to \(seeds[journeys - 1])") }
+        for seed in seeds {
             guard var trial = try JourneyTrial(seed: seed) else { continue }
             for number in 1...steps {
                 do {
@@ -57,7 +59,10 @@ struct JourneyPropertyTests {
             }
         }
         // It would be worth little if it were the same little thing each time.
-        for kind in ["event", "back", "navigate", "write", "start in the middle", "restart"] {
+        let everything = [
+            "event", "back", "navigate", "write", "wait", "end of a task", "fail", "start in the middle", "restart",
+        ]
+        for kind in everything {
             #expect(kinds["\(kind) taken", default: 0] > 100 && kinds["\(kind) refused", default: 0] > 50, "\(kinds)")
         }
         #expect(tried >= 100_000 / blocks)
