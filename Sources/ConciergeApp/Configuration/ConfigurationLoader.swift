@@ -169,7 +169,7 @@ package struct ConfigurationLoader: Sendable {
     }
 
     private func checkTasks(_ loaded: inout LoadedConfiguration) {
-        if loaded.hasErrors { return }
+        if loaded.hasErrors || loaded.flows.ids.isEmpty { return }
         let known = loaded.flows.flows.flatMap(\.taskNames)
         for target in loaded.configuration.taskTargets {
             func warn(_ message: String) {

@@ -110,8 +110,8 @@ struct LogBuffer {
         self.time.append(time, to: &filling)
         filling.append(contentsOf: line.bytes)
         added += filling.count - start
-        // The next line goes to memory that the writer's processor has read. Otherwise releasing the lock would wait for
-        // it: 0.1 to 0.3 µs of a request's 5.
+        // The next line goes to memory that the writer's processor has read. Releasing the lock would wait for it: 4 %
+        // of a write in memory.
         filling.withUnsafeBufferPointer { bytes in
             cthreads_prefetch_for_writing(bytes.baseAddress.map { $0 + bytes.count }, Self.usualLine)
         }

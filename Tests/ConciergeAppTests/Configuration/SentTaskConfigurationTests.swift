@@ -38,6 +38,23 @@ struct SentTaskConfigurationTests {
         #expect(both.problems == [] && both.configuration.tasks["Check_Password"].timeout == .seconds(9))
     }
 
+    @Test("a task that no flow has, and an address without encryption, are warnings")
+    func warnings() async throws {
+        let flow =
+            #"{"id":"pay","version":1,"initial":"p","states":{"p":{"type":"task","task":"check-password","on":{"done":{"target":"q"}}},"q":{"type":"final"}}}"#
+        func warnings(_ name: String, _ url: String) async throws -> [String] {
+            let task = #"{"tasks": {"\#(name)": {"url": "\#(url)", "secret_file": "secret"}}}"#
+            let files = ["c/c.json": task, "c/secret": Self.secret, "c/flows/pay.json": flow]
+            return try await load(files, file: "c/c.json").problems.map(\.description)
+        }
+        #expect(try await warnings("check-password", "https://a.example/x") == [])
+        #expect(try await warnings("check-password", "http://127.0.0.1:9/x") == [])
+        let unknown = try await warnings("chek-password", "https://a.example/x")
+        #expect(unknown.count == 1 && unknown[0].contains("did you mean check-password?"), "\(unknown)")
+        let readable = try await warnings("check-password", "http://a.example/x")
+        #expect(readable.count == 1 && readable[0].contains("unencrypted"), "\(readable)")
+    }
+
     @Test(
         "what is missing or wrong is one problem, where it is",
         arguments: [

@@ -108,7 +108,7 @@ struct FlowScriptTests {
             (#"{"given": {"tasks": 7}, "steps": []}"#, "tour.json: /given/tasks: this is not an object"),
             (#"{"steps": [{"event": "go", "backend": "yes"}]}"#, "tour.json: /steps/0: this is not a step"),
             (#"{"steps": [{"event": "go", "expect": {"stack": [1]}}]}"#, "tour.json: /steps/0/expect/stack: "),
-            ("{\"steps\": [\n {\"event\": \"go\"},\n]}", "tour.json: line 3"),
+            ("{\"steps\": [\n {\"event\": \"go\"},\n]}", "tour.json: The text is not valid JSON (byte 30)"),
         ])
     func invalid(script: String, complaint: String) async throws {
         let (text, status) = try await Self.run(["tour.json": script])

@@ -117,7 +117,8 @@ struct JourneyVersionTests {
 
     @Test("a journey that a rule of the new version leads elsewhere is not stuck: it goes there with its next step")
     func standingRule() async throws {
-        let rule = #", "in_flight": "migrate", "migrations": [{"from": 1}], "#
+        let rule =
+            #", "in_flight": "migrate", "migrations": [{"from": 1}], "#
             + #""always": [{"guard": {"has": "/shared/count"}, "target": "form2"}]"#
         try await Self.with([Self.form(1), Self.form(2, more: rule)]) { client in
             let journey = try await client.start("form")

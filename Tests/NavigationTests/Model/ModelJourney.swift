@@ -153,7 +153,7 @@ struct ModelJourney {
                 owner = journey.coordinator(parent)
                 moves = journey.flows[owner.flow].events[event]
             }
-            guard let move = moves?.first(where: { journey.holds($0.condition, owner.id) }) else { throw Refused() }
+            guard let move = try moves.flatMap({ try journey.first(of: $0, owner.id) }) else { throw Refused() }
             guard move.target != nil || move.verb != nil else { return try journey.make(move, owner.id) }
             try journey.take(move, of: owner.id)
         }
@@ -241,7 +241,7 @@ struct ModelJourney {
     /// Does what the task's state says about an outcome.
     private mutating func finishTask(_ outcome: String) throws {
         guard let top = frames.last, case .task(let state) = self.state(of: top),
-            let move = (state.done[outcome] ?? state.done[""])?.first(where: { holds($0.condition, top.coordinator) })
+            let moves = state.done[outcome] ?? state.done[""], let move = try first(of: moves, top.coordinator)
         else { throw Refused() }
         guard move.target == nil, move.verb == nil else { return try take(move, of: top.coordinator) }
         try make(move, top.coordinator)
@@ -345,7 +345,7 @@ struct ModelJourney {
             try show(target, of: coordinator, verb: verb, number: number)
             return true
         case .choice(let branches):
-            guard let branch = branches.first(where: { holds($0.condition, coordinator) }) else { throw Refused() }
+            guard let branch = try first(of: branches, coordinator) else { throw Refused() }
             try make(branch, coordinator)
             return try follow(branch, of: coordinator, verb: verb, number: number)
         case .flow(let child, _):
@@ -427,7 +427,7 @@ struct ModelJourney {
         isUncovered = true
         try releaseChildren(of: id)
         release(id)
-        guard let move = told(parent, of: startedBy, outcome: outcome, byFinal: true) else { return false }
+        guard let move = try told(parent, of: startedBy, outcome: outcome, byFinal: true) else { return false }
         try make(move, parent)
         guard move.target != nil || move.verb != nil else { return false }
         mark(move.history)
@@ -435,10 +435,11 @@ struct ModelJourney {
     }
 
     /// What a parent does about the end of a child.
-    private func told(_ parent: Int, of state: Int, outcome: String, byFinal: Bool) -> ModelFlow.Move? {
+    private func told(_ parent: Int, of state: Int, outcome: String, byFinal: Bool) throws -> ModelFlow.Move? {
         guard case .flow(_, let done) = flows[coordinator(parent).flow].states[state] else { return nil }
         let moves = done[outcome] ?? (byFinal ? done[""] : outcome == "closed" ? done["abandoned"] : nil) ?? []
-        return moves.first { holds($0.condition, parent) }
+        // What closes is not kept from it by what is undecided.
+        return farewell == "closed" ? moves.first { holds($0.condition, parent) } : try first(of: moves, parent)
     }
 
     /// What is left to be done after a move: who has lost everything is released, and the new screen is entered.
@@ -462,7 +463,7 @@ struct ModelJourney {
                 return
             }
             release(lost.id)
-            guard let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) else { continue }
+            guard let move = try told(parent, of: startedBy, outcome: farewell, byFinal: false) else { continue }
             try make(move, parent)
             let isOnItsWayOut = !isPresent(parent) && framesBefore.contains { $0.coordinator == parent }
             if move.target != nil || move.verb != nil, !isLed, !isOnItsWayOut {
@@ -492,7 +493,7 @@ struct ModelJourney {
             let gone = coordinator(child)
             release(child)
             guard let parent = gone.parent, let startedBy = gone.startedBy else { continue }
-            if let move = told(parent, of: startedBy, outcome: farewell, byFinal: false) {
+            if let move = try told(parent, of: startedBy, outcome: farewell, byFinal: false) {
                 try make(move, parent)
             }
         }
@@ -573,6 +574,16 @@ struct ModelJourney {
         guard let place = owned.firstIndex(where: { $0.coordinator == owner && $0.service == service }) else { return }
         owned.remove(at: place)
         removed.append(service)
+    }
+
+    /// The first move whose condition holds. What is undecided refuses them all.
+    private func first(of moves: [ModelFlow.Move], _ coordinator: Int) throws -> ModelFlow.Move? {
+        for move in moves {
+            guard let condition = move.condition else { return move }
+            guard let verdict = verdict(condition, coordinator) else { throw Refused() }
+            if verdict { return move }
+        }
+        return nil
     }
 
     private func holds(_ condition: ModelFlow.Condition?, _ coordinator: Int) -> Bool {

@@ -55,7 +55,9 @@ struct SimulationScript {
         } catch {
             // A list of steps may also have one on each line.
             let first = bytes.split(separator: UInt8(ascii: "\n")).first.map { Array($0) } ?? []
-            guard (try? JSONDocument(parsing: first)) != nil else { throw Failure(description: "\(name): \(error)") }
+            guard first.isEmpty || (try? JSONDocument(parsing: first)) != nil else {
+                throw Failure(description: "\(name): \(error)")
+            }
             self.init()
             try takeLines(bytes, name)
             return

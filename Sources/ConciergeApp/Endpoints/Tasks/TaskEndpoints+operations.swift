@@ -31,7 +31,8 @@ extension TaskEndpoints {
     ]
 
     private static let ending: [ProblemKind] = [
-        .taskNotFound, .taskOver, .taskNotClaimed, .guardNotMet, .actionFailed, .invalidState, .stackFull, .journeyOrphaned,
+        .taskNotFound, .taskOver, .taskNotClaimed, .guardNotMet, .actionFailed, .invalidState, .stackFull,
+        .journeyOrphaned,
         .endlessFlow, .stateTooLarge, .contention, .storageFull,
     ]
 }
