@@ -17,7 +17,7 @@ extension Program {
                 + "\(counted(loaded.flowFileCount, "flow file")): "
                 + "\(counted(errors, "error")), \(counted(loaded.problems.count - errors, "warning"))\n")
         guard errors == 0 else { return ExitStatus.usage }
-        return url.map { compare(loaded, with: $0, output) } ?? ExitStatus.success
+        return url.map { compare(loaded, files, with: $0, output) } ?? ExitStatus.success
     }
 
     /// Why a server could not use the configured store. The check creates nothing. A server that already uses the file
@@ -32,17 +32,21 @@ extension Program {
 
     /// Reports what these flows would do to the journeys of a running server.
     private static func compare(
-        _ loaded: LoadedConfiguration, with url: String, _ output: ProgramOutput
+        _ loaded: LoadedConfiguration, _ files: FileReader, with url: String, _ output: ProgramOutput
     ) -> Int32 {
         do {
             let census = try ImpactReport.census(at: url, key: loaded.configuration.admin.key)
-            let tried = try ImpactReport.tried(loaded.flows, at: url, key: loaded.configuration.admin.key)
+            let tried = try ImpactReport.tried(
+                loaded.flows, with: loaded.services, at: url, key: loaded.configuration.admin.key)
             let report = ImpactReport(
                 JourneyImpact(of: FlowEngine(catalog: loaded.flows), on: census), tried,
                 orphans: loaded.configuration.orphanedJourneys)
+            for misfit in tried.misfits {
+                output.complaint("\(misfit.problem(in: loaded.services, with: files))\n")
+            }
             for line in report.lines { output.result("\(line)\n") }
             output.result("\(report.summary)\n")
-            return report.losesJourneys ? ExitStatus.usage : ExitStatus.success
+            return report.losesJourneys || !tried.misfits.isEmpty ? ExitStatus.usage : ExitStatus.success
         } catch {
             output.complaint("concierge: \(error)\n")
             return ExitStatus.failure

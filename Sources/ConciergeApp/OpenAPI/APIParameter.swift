@@ -143,7 +143,7 @@ enum APIHeader: String, Sendable, CaseIterable {
         case .requestID: "The client's name for the request if it sent a usable one, otherwise the server's."
         case .etag:
             "The version. Of a service: the session's revision at its last write, `\"0\"` if it was never written. Of a "
-                + "journey: its step. Of a flow or its graph: a digest of the bytes."
+                + "journey: what it shows, and in which language if there are several. Of a flow or its graph: a digest of the bytes."
         case .vary: "`Accept`: the media type is negotiated. `Accept-Language`: the language of texts is."
         case .contentLanguage: "The language of texts, where the flow has several."
         case .location: "The path of what was created."

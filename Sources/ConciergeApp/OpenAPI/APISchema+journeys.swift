@@ -165,9 +165,15 @@ extension APISchema {
         ]
     ])
 
-    static let flowTrialDocument = closedObject([
-        "flows": ["type": "array", "items": ["type": "object"], "description": "The flows, as in their files."]
-    ])
+    static let flowTrialDocument = closedObject(
+        [
+            "flows": ["type": "array", "items": ["type": "object"], "description": "The flows, as in their files."],
+            "services": [
+                "type": "array",
+                "items": closedObject(["name": textType, "schema": [:], "default": [:]], required: ["name"]),
+                "description": "The services that are not built in; without it, those of the server.",
+            ],
+        ], required: ["flows"])
 
     static let journeyTrialDocument = object([
         "running": natural, "staying": natural,
@@ -181,6 +187,13 @@ extension APISchema {
                         "description": "Why the journeys cannot move on; missing when the version is.",
                     ],
                 ], required: ["flow", "version", "count"]),
+        ],
+        "misfits": [
+            "type": "array", "description": "Journeys whose data does not fit the schema of a service.",
+            "items": object([
+                "flow": textType, "version": versionType, "service": textType, "pointer": textType,
+                "detail": textType, "count": natural,
+            ]),
         ],
     ])
 

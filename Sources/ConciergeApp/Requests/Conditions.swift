@@ -3,13 +3,21 @@ import Sessions
 
 /// `If-Match` and `If-None-Match`, RFC 9110, section 13.1, over services' entity tags.
 enum Conditions {
-    /// The condition of a write of a service or of a journey. The entity tag of both is a number.
+    /// The condition of a write of a service, whose entity tag is a number.
     /// - Throws: `Problem` 400 `invalid_condition`.
     static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
         guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
         // RFC 9110, 13.1.1 and 13.1.2: If-Match compares strongly, If-None-Match weakly.
         return WriteCondition(
             ifMatch: try tags(request, .ifMatch), ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true))
+    }
+
+    /// The same for a write of a journey. Its entity tag may name a language, which says nothing about the state.
+    static func ofJourneyWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
+        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
+        return WriteCondition(
+            ifMatch: try tags(request, .ifMatch, ofJourney: true),
+            ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true, ofJourney: true))
     }
 
     /// Whether a GET gets 304: `If-None-Match`, compared weakly.
@@ -49,23 +57,27 @@ enum Conditions {
 
     /// Checks `If-Match` of a GET of a journey.
     static func checkRead(_ request: HTTPRequest, journey current: ServiceETag) throws {
-        if try isOtherVersion(request, current) { throw JourneyError.preconditionFailed(current: current) }
+        if try isOtherVersion(request, current, ofJourney: true) {
+            throw JourneyError.preconditionFailed(current: current)
+        }
     }
 
     /// Whether `If-Match` is there and does not name the current version.
-    private static func isOtherVersion(_ request: HTTPRequest, _ current: ServiceETag) throws(Problem) -> Bool {
-        guard request.fields.contains(.ifMatch), case .oneOf(let tags) = try tags(request, .ifMatch) else {
-            return false
-        }
+    private static func isOtherVersion(
+        _ request: HTTPRequest, _ current: ServiceETag, ofJourney: Bool = false
+    ) throws(Problem) -> Bool {
+        guard request.fields.contains(.ifMatch),
+            case .oneOf(let tags) = try tags(request, .ifMatch, ofJourney: ofJourney)
+        else { return false }
         return !tags.contains(current)
     }
 
     private static func tags(
-        _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false
+        _ request: HTTPRequest, _ name: HTTPFieldName, isWeak: Bool = false, ofJourney: Bool = false
     ) throws(Problem) -> WriteCondition.Match? {
         // RFC 9110, 8.8.3.2: a weak tag never matches If-Match. Tags that no service can have are left out.
         let list = try EntityTagList(request, name) { opaque, weak in
-            !weak || isWeak ? ServiceETag(opaque: opaque) : nil
+            !weak || isWeak ? ServiceETag(opaque: ofJourney ? opaque.prefix { $0 != "-" } : opaque[...]) : nil
         }
         return switch list {
         case nil: nil

@@ -32,11 +32,11 @@ extension FlowCheck {
 }
 
 /// What the file of a flow may mean by a service: the first part of each text that is a name or a pointer.
-struct FlowUses {
-    let flow: String
-    private(set) var names: Set<String> = []
+package struct FlowUses: Sendable {
+    package let flow: String
+    package private(set) var names: Set<String> = []
 
-    init(_ flow: FlowDefinition) {
+    package init(_ flow: FlowDefinition) {
         self.flow = flow.id
         var rest = [flow.document]
         while let next = rest.popLast() {

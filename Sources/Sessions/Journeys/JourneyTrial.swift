@@ -18,12 +18,41 @@ package struct JourneyTrial: Sendable {
         }
     }
 
+    /// Journeys whose data would not fit the schema of a service: a step that writes it would be refused.
+    package struct Misfit: Sendable, Hashable {
+        /// Those of the journey, after it has moved to the newest version.
+        package let flow: String
+        package let version: Int
+        package let service: String
+        /// Within the service's state.
+        package let pointer: String
+        package let detail: String
+    }
+
     package private(set) var running = 0
     /// Those that would stay as they are.
     package private(set) var staying = 0
     private var losses: [Loss: Int] = [:]
+    private var unfit: [Misfit: Int] = [:]
+    private let services: ServiceCatalog
+    private let engine: FlowEngine
+    /// What each flow may mean by a service.
+    private let uses: [FlowUses]
 
-    package init() {}
+    /// - Parameter services: as the flows would have them.
+    init(of engine: FlowEngine, with services: ServiceCatalog) {
+        self.engine = engine
+        self.services = services
+        uses = engine.catalog.flows.map(FlowUses.init)
+    }
+
+    /// Those whose data would not fit, sorted.
+    package var misfits: [(misfit: Misfit, count: Int)] {
+        unfit.sorted {
+            ($0.key.flow, $0.key.version, $0.key.service, $0.key.pointer, $0.key.detail)
+                < ($1.key.flow, $1.key.version, $1.key.service, $1.key.pointer, $1.key.detail)
+        }.map { ($0.key, $0.value) }
+    }
 
     /// Those that would be lost, sorted.
     package var lost: [(loss: Loss, count: Int)] {
@@ -34,24 +63,65 @@ package struct JourneyTrial: Sendable {
 
     /// Tries the journeys of a session, one after the other: the first may change services that the next sees.
     mutating func take(
-        _ kept: KeptJourneys, _ record: SessionRecord, _ catalog: ServiceCatalog, _ engine: FlowEngine, now: Int64
+        _ kept: KeptJourneys, _ record: SessionRecord, _ catalog: ServiceCatalog, now: Int64
     ) {
         let documents = SessionDocuments(record.services, of: catalog, knowing: [])
         documents.patched = kept.patched
+        let tried = TriedDocuments(documents: documents, services: services)
         for journey in kept.journeys where journey.isActive {
             running += 1
             do throws(JourneyRefusal) {
-                if let step = try engine.renewed(journey, services: documents, now: now) {
+                if let step = try engine.renewed(journey, services: tried, now: now) {
                     documents.apply(step)
+                    note(step.journey, record, documents)
                 } else if let changed = engine.changedVersion(under: journey) {
                     losses[Loss(flow: changed.flow, version: changed.version, detail: nil), default: 0] += 1
                 } else {
                     staying += 1
+                    note(journey, record, documents)
                 }
             } catch {
                 losses[Loss(error, journey), default: 0] += 1
             }
         }
+    }
+
+    /// Notes what has been written of the journey's data, and of the session's as far as its flows use that, and does
+    /// not fit.
+    private mutating func note(_ journey: Journey, _ record: SessionRecord, _ documents: SessionDocuments) {
+        var written = journey.owned.map { (service: $0.name, document: $0.document) }
+        let owners = engine.owners(in: journey)
+        let names = Set(journey.coordinators.map(\.flow))
+        let used = uses.filter { names.contains($0.flow) }.reduce(into: Set()) { $0.formUnion($1.names) }
+        for name in used where owners.level(of: name) == nil {
+            guard let service = documents.catalog[name], record.document(of: service.index) != nil,
+                let document = documents.document(of: name)
+            else { continue }
+            written.append((name, document))
+        }
+        for (service, document) in written {
+            guard let violation = services[service]?.fit(document).violations.first else { continue }
+            let misfit = Misfit(
+                flow: journey.flow, version: journey.version, service: service, pointer: violation.pointer,
+                detail: violation.detail)
+            unfit[misfit, default: 0] += 1
+        }
+    }
+}
+
+/// The documents of a session, with the schemas and defaults of other services.
+private struct TriedDocuments: ServiceDocuments {
+    let documents: SessionDocuments
+    let services: ServiceCatalog
+
+    func document(of name: String) -> JSONDocument? { documents.document(of: name) ?? defaultDocument(of: name) }
+    func defaultDocument(of name: String) -> JSONDocument? { services[name]?.default }
+    func isPatched(_ patch: ServicePatch) -> Bool { documents.isPatched(patch) }
+    func completed(_ document: JSONDocument, in name: String) -> JSONDocument {
+        services[name]?.fit(document).state ?? document
+    }
+    func violations(of document: JSONDocument, in name: String) -> [JSONViolation] {
+        services[name]?.fit(document).violations ?? []
     }
 }
 

@@ -34,14 +34,16 @@ extension Sessions {
     }
 
     /// The same, with what would become of each journey under the flows of an engine. Changes nothing.
+    ///
+    /// - Parameter services: the services that these flows would have; nil for those of now.
     package func runningJourneys(
-        under engine: FlowEngine
+        under engine: FlowEngine, with services: ServiceCatalog? = nil
     ) async throws(SessionError) -> (census: [JourneyCensusRow], trial: JourneyTrial) {
         var census = JourneyCensus()
-        var trial = JourneyTrial()
+        var trial = JourneyTrial(of: engine, with: services ?? catalog)
         try await forEachSession { kept, record, now in
             for journey in kept.journeys where journey.isActive { census.count(journey) }
-            trial.take(kept, record, self.catalog, engine, now: now)
+            trial.take(kept, record, self.catalog, now: now)
         }
         return (census.rows, trial)
     }

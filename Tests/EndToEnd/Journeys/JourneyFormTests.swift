@@ -120,6 +120,46 @@ struct JourneyFormTests {
         }
     }
 
+    @Test("each language has its own ETag, with which it is 304, and an event takes that of any: it names the state")
+    func conditions() async throws {
+        try await Self.withBooking { client, journey in
+            func get(_ language: String, knowing etag: String? = nil) async throws -> TestResponse {
+                let tag = etag.map { [("If-None-Match", $0)] } ?? []
+                return try await client.get(journey, fields: [("Accept-Language", language)] + tag)
+            }
+            let (english, german) = (try await get("en"), try await get("de"))
+            let (one, other) = (try #require(english["ETag"]), try #require(german["ETag"]))
+            #expect(one != other)
+            for (language, etag) in [
+                ("en", one), ("de", other), ("de-AT, en;q=0.5", "W/\(other)"), ("de", "\(one), \(other)"),
+            ] {
+                let known = try await get(language, knowing: etag)
+                #expect(known.status == 304 && known["Vary"] == "Accept-Language")
+                #expect(known["ETag"] == (language == "en" ? one : other))
+            }
+            for (language, etag) in [("en", other), ("de", one)] {
+                #expect(try await get(language, knowing: etag).status == 200)
+            }
+            func submit(_ etag: String, _ language: String) async throws -> TestResponse {
+                try await client.send(
+                    "POST", "\(journey)/events",
+                    json: #"{"event": "submit", "data": {"from": "2026-02-01", "to": "2026-02-02"}}"#,
+                    fields: [("Accept-Language", language), ("If-Match", etag)])
+            }
+            let state = try #require(Int(one.filter(\.isNumber)))
+            #expect(try await submit("\"\(state + 1)-de\"", "de").status == 412)
+            // Nobody has seen a service in a language.
+            let service = try await client.send(
+                "PATCH", Paths.profile, json: "{}", fields: [("If-Match", "\"0-de\"")])
+            #expect(service.status == 412)
+            let moved = try await submit(other, "en")
+            #expect(moved.status == 200)
+            #expect(try await get("en", knowing: moved["ETag"]).status == 304)
+            #expect(try await get("en", knowing: one).status == 200)
+            #expect(try await submit(other, "de").status == 412)
+        }
+    }
+
     @Test("what is remembered of one language is not shown in another, and 304 is not said to who may read another one")
     func remembered() async throws {
         try await Self.withBooking { client, journey in

@@ -1,3 +1,4 @@
+import ConciergeApp
 import JSONDocument
 import Support
 import Testing
@@ -97,6 +98,60 @@ struct FlowCommandTests {
                     #expect(nobody.status == 1)
                     #expect(nobody.complaints.hasPrefix("concierge: "))
                 }
+            }
+        }
+    }
+
+    /// A flow that writes its service `booking`.
+    private static func stay(version: Int, owns: Bool, _ more: String = "") -> String {
+        #"{"id":"stay","version":\#(version)\#(more),"owns":[\#(owns ? #""booking""# : "")],"initial":"a","states":{"a":{"on":{"#
+            + #""take":{"actions":[{"op":"replace","path":"/booking/room","value":"12"}]},"end":{"target":"z"}}},"#
+            + #""z":{"type":"final"}}}"#
+    }
+
+    @Test(
+        "check --against finds journeys whose data lacks a member that a service requires now, and says what to write",
+        arguments: [true, false])
+    func unfitJourneys(owns: Bool) async throws {
+        let schema: JSONDocument = ["type": "object", "required": ["room"], "additionalProperties": false]
+        let room: JSONDocument = ["properties": ["room": ["type": "string"]]]
+        let service = try ServiceFile(name: "booking", schema: schema.merging(room), default: ["room": ""])
+        let stricter = """
+            {"name": "booking", "default": {"room": "", "email": ""}, "schema": {
+              "type": "object", "additionalProperties": false,
+              "properties": {"room": {"type": "string"}, "email": {"type": "string"}},
+              "required": ["room",
+                "email"]}}
+            """
+        try await withApplication(services: [service], flows: [Self.stay(version: 1, owns: owns)]) { app in
+            let client = try await app.newSession().client
+            #expect(try await client.send("PUT", Paths.main, json: #"{"flow":"stay"}"#).status == 201)
+            func check(_ flow: String, _ service: String) async throws -> ProgramProcess.Result {
+                try await withFolder(["services/booking.json": service, "flows/stay.json": flow]) { _, folder in
+                    try await ProgramProcess.run([
+                        "check", "--flows", "\(folder)/flows", "--services", "\(folder)/services", "--against",
+                        "http://127.0.0.1:\(app.adminPort)",
+                    ])
+                }
+            }
+            let flow = Self.stay(version: 1, owns: owns)
+            // Nothing has been written: there is the new default.
+            #expect(try await check(flow, stricter).status == 0)
+            #expect(try await client.event("take", on: Paths.main).status == 200)
+            let found = try await check(flow, stricter)
+            #expect(found.status == 2)
+            let line = try #require(found.lines.first { $0.contains("unfit_journeys") }, "\(found.complaints)")
+            #expect(
+                line.contains(
+                    "services/booking.json:5:5: error: /schema/required/1 unfit_journeys: 1 journey of stay 1 "))
+            #expect(line.contains(#""migrations": [{"from": 1, "patch": [{"op": "add", "path": "/booking/email""#))
+            // That is what mends it; a patch that gives what does not fit is told of as before.
+            for (value, status) in [(#""x""#, Int32(0)), ("7", 2)] {
+                let patch =
+                    #"{"op":"add","path":"/booking/email","value":{"$if":[{"is":"/booking/room"},"",\#(value)]}}"#
+                let migration = #","in_flight":"migrate","migrations":[{"from":1,"patch":[\#(patch)]}]"#
+                let mended = try await check(Self.stay(version: 2, owns: owns, migration), stricter)
+                #expect(mended.status == status, "\(mended.output)\(mended.complaints)")
             }
         }
     }

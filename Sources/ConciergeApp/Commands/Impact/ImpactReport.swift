@@ -42,17 +42,58 @@ struct ImpactReport {
         let staying: Int
         /// - detail: nil when a version is not loaded, or lacks a screen.
         let losses: [(flow: String, version: Int, count: Int, detail: String?)]
+        var misfits: [Misfit] = []
+    }
+
+    /// Journeys whose data does not fit the schema of a service.
+    struct Misfit {
+        let flow: String
+        let version: Int
+        let service: String
+        let pointer: String
+        let detail: String
+        let count: Int
+
+        /// - Parameter files: the service files, to find the place of the schema.
+        func problem(in files: [ServiceFile], with reader: FileReader) -> ConfigurationProblem {
+            let file = files.first { $0.name == service }
+            let place = JSONPointer(parsing: pointer)?.tokens ?? []
+            let isMissing = detail == "is required"
+            var tokens = ["schema"] + (isMissing ? place.dropLast() : place[...]).flatMap { ["properties", $0] }
+            if isMissing {
+                tokens.append("required")
+                let required = file?.schemaDocument.value(at: JSONPointer(Array(tokens.dropFirst())))
+                tokens += (required?.elements?.firstIndex { $0.string == place.last }).map { [String($0)] } ?? []
+            }
+            let source = file.flatMap { try? JSONFile(reading: $0.path, with: reader) }
+            let patch =
+                #"{"op": "\#(isMissing ? "add" : "replace")", "path": "/\#(service)\#(pointer)", "value": …}"#
+            return ConfigurationProblem(
+                at: source?.origin(of: JSONPointer(tokens)) ?? .builtIn, pointer: JSONPointer(tokens).description,
+                code: "unfit_journeys",
+                "\(ImpactReport.counted(count)) of \(flow) \(version) would not fit: /\(service)\(pointer) \(detail), and a step that writes "
+                    + "it would be refused; write \"in_flight\": \"migrate\" and \"migrations\": [{\"from\": \(version), "
+                    + "\"patch\": [\(patch)]}] in a new version of \(flow)")
+        }
     }
 
     /// Has a running server try flows on its journeys.
     static func tried(
-        _ flows: FlowCatalog, at url: String, key: Secret?
+        _ flows: FlowCatalog, with services: [ServiceFile], at url: String, key: Secret?
     ) throws(Failure) -> TriedFlows {
         var json = JSONWriter()
         json.beginObject()
         json.name("flows")
         json.beginArray()
         for flow in flows.flows { json.document(flow.document) }
+        json.endArray()
+        json.name("services")
+        json.beginArray()
+        for service in services {
+            json.document([
+                "name": JSONDocument(service.name), "schema": service.schemaDocument, "default": service.defaultState,
+            ])
+        }
         json.endArray()
         json.endObject()
         let fields = fields(key) + [(name: "Content-Type", value: "application/json")]
@@ -73,6 +114,12 @@ struct ImpactReport {
                     $0[member: "flow"]?.string ?? "", $0[member: "version"]?.int ?? 0, $0[member: "count"]?.int ?? 0,
                     $0[member: "detail"]?.string
                 )
+            },
+            misfits: (document[member: "misfits"]?.elements ?? []).map {
+                Misfit(
+                    flow: $0[member: "flow"]?.string ?? "", version: $0[member: "version"]?.int ?? 0,
+                    service: $0[member: "service"]?.string ?? "", pointer: $0[member: "pointer"]?.string ?? "",
+                    detail: $0[member: "detail"]?.string ?? "", count: $0[member: "count"]?.int ?? 0)
             })
     }
 
@@ -139,5 +186,5 @@ struct ImpactReport {
         }
     }
 
-    private static func counted(_ count: Int) -> String { "\(count) journey\(count == 1 ? "" : "s")" }
+    static func counted(_ count: Int) -> String { "\(count) journey\(count == 1 ? "" : "s")" }
 }

@@ -25,19 +25,20 @@ struct AdminJourneyEndpoints: Sendable {
     }
 
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try RequestBody.readMembers(request, known: ["flows"])
+        let body = try RequestBody.readMembers(request, known: ["flows", "services"])
         guard let flows = body["flows"]?.elements else { throw JourneyBody.missing("flows") }
         let files = flows.enumerated().map { FlowFile(name: "/flows/\($0.offset)", bytes: $0.element.serialized()) }
-        let (catalog, problems) = FlowLoader(services: sessions.catalog.directory).load(files)
+        let services = try body["services"].map(Self.services)
+        let (catalog, problems) = FlowLoader(services: (services ?? sessions.catalog).directory).load(files)
         guard let catalog else {
             let errors = problems.filter { $0.severity == .error }
             throw Problem(
-                .invalidInput, "The services of this server do not allow these flows.",
+                .invalidInput, "The services do not allow these flows.",
                 errors: errors.map {
                     InvalidInput(pointer: $0.file + $0.pointer, detail: "\($0.code.rawValue): \($0.message)")
                 })
         }
-        let (_, trial) = try await sessions.runningJourneys(under: FlowEngine(catalog: catalog))
+        let (_, trial) = try await sessions.runningJourneys(under: FlowEngine(catalog: catalog), with: services)
         return .json { json in
             json.member("running", trial.running)
             json.member("staying", trial.staying)
@@ -51,6 +52,38 @@ struct AdminJourneyEndpoints: Sendable {
                     json.endObject()
                 }
             }
+            json.array("misfits") { json in
+                for (misfit, count) in trial.misfits {
+                    json.beginObject()
+                    json.member("flow", misfit.flow)
+                    json.member("version", misfit.version)
+                    json.member("service", misfit.service)
+                    json.member("pointer", misfit.pointer)
+                    json.member("detail", misfit.detail)
+                    json.member("count", count)
+                    json.endObject()
+                }
+            }
+        }
+    }
+
+    /// The built-in services, and those that a request declares.
+    private static func services(_ list: JSONDocument) throws(Problem) -> ServiceCatalog {
+        guard let items = list.elements else { throw JourneyBody.missing("services") }
+        var declarations: [ServiceDeclaration] = []
+        for (place, item) in items.enumerated() {
+            let members = try RequestBody.members(
+                of: item, at: "/services/\(place)", known: ["name", "schema", "default"])
+            guard let name = members["name"]?.string else { throw JourneyBody.missing("services/\(place)/name") }
+            declarations.append(
+                ServiceDeclaration(
+                    name: name, schema: members["schema"] ?? true, default: members["default"] ?? .emptyObject))
+        }
+        do {
+            return try ServiceCatalog(declarations: declarations)
+        } catch {
+            throw Problem(
+                .invalidInput, errors: error.problems.map { InvalidInput(pointer: "/services", detail: $0) })
         }
     }
 
@@ -86,7 +119,8 @@ extension AdminJourneyEndpoints {
             responses: [.json("A row for each state that is stood on.", .journeyCensus)]),
         APIOperation(
             method: .post, path: "/v1/journeys/trial", id: "tryFlows",
-            summary: "What would become of running journeys under other flows: each is tried with its data",
+            summary:
+                "What would become of running journeys under other flows and services: each is tried with its data",
             body: .json(.flowTrial), responses: [.json("Counts of journeys.", .journeyTrial)]),
     ]
 }

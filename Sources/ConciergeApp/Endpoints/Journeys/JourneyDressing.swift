@@ -15,10 +15,19 @@ struct JourneyDressing: Sendable {
     /// Whether any flow has texts in several languages.
     var translates: Bool { !texts.isEmpty }
 
-    /// Whether the view is another one for clients who read another language.
-    func varies(_ view: [UInt8]) -> Bool {
-        guard translates, let view = try? JSONDocument(parsing: view) else { return false }
-        return texts[Self.flow(of: view)] != nil
+    /// The entity tag of a view in the client's language, with its quotes; nil for a view that has one language.
+    ///
+    /// It names the state and the language, so that no two languages have the same. As a condition of a write it stands
+    /// for the state: see ``Conditions/ofJourneyWrite(_:)``.
+    func etag(of text: JourneyText, for request: HTTPRequest) -> String? {
+        guard translates, let view = try? JSONDocument(parsing: text.bytes) else { return nil }
+        return language(of: view, for: request).map { Self.etag(text.etag.opaque, in: $0) }
+    }
+
+    private static func etag(_ opaque: String, in language: String) -> String { "\"\(opaque)-\(language)\"" }
+
+    private func language(of view: JSONDocument, for request: HTTPRequest) -> String? {
+        texts[Self.flow(of: view)].flatMap { AcceptedLanguages(request).best(of: $0.languages) }
     }
 
     /// A journey's response in the client's language, with the schemas of its events.
@@ -29,6 +38,9 @@ struct JourneyDressing: Sendable {
         let (body, language) = dress(response.body, for: request, schemas: schemas)
         response.body = body
         if let language {
+            if let tag = response.fields[.etag] {
+                response.fields[.etag] = Self.etag(tag.filter { $0 != "\"" }, in: language)
+            }
             response.fields.add(.contentLanguage, language)
             response.fields.add(.vary, HTTPFieldName.acceptLanguage.text)
         }
@@ -41,7 +53,7 @@ struct JourneyDressing: Sendable {
     ) -> (view: [UInt8], language: String?) {
         guard let view = try? JSONDocument(parsing: bytes) else { return (bytes, nil) }
         let texts = texts[Self.flow(of: view)]
-        let language = texts.flatMap { AcceptedLanguages(request).best(of: $0.languages) }
+        let language = language(of: view, for: request)
         var changes: [JSONDocument] = []
         func replace(_ path: String) {
             guard let texts, let language, let pointer = JSONPointer(parsing: path),

@@ -71,13 +71,13 @@ struct JourneyEndpoints: Sendable {
         let body = try JourneyBody(request, known: ["flow", "input"], isOptional: true)
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
-            condition: try Conditions.ofWrite(request))
+            condition: try Conditions.ofJourneyWrite(request))
         return isNew ? created(request, shown, in: session) : moved(request, shown.text)
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        try await session.abandonJourney(id(of: request), condition: try Conditions.ofWrite(request))
+        try await session.abandonJourney(id(of: request), condition: try Conditions.ofJourneyWrite(request))
         return .done
     }
 
@@ -116,7 +116,7 @@ struct JourneyEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         let body = try JourneyBody(request, known: ["to"])
         guard let screen = try body.text("to") else { throw JourneyBody.missing("to") }
-        let condition = try Conditions.ofWrite(request)
+        let condition = try Conditions.ofJourneyWrite(request)
         let shown: ShownJourney
         let path: [String]
         do {
@@ -136,7 +136,7 @@ struct JourneyEndpoints: Sendable {
     }
 
     private static func condition(of request: HTTPRequest, _ step: Int?) throws(Problem) -> WriteCondition {
-        var condition = try Conditions.ofWrite(request)
+        var condition = try Conditions.ofJourneyWrite(request)
         if let step { condition.step = UInt64(step) }
         return condition
     }
@@ -159,8 +159,12 @@ struct JourneyEndpoints: Sendable {
         _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
     ) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: text.etag)
-        // The entity tag is the same in all languages, so it does not say which one the client has.
-        let isKnown = try Conditions.isNotModified(request, text.etag) && !dressing.varies(text.bytes)
+        let isKnown =
+            if let etag = dressing.etag(of: text, for: request) {
+                try Conditions.isNotModified(request, etag)
+            } else {
+                try Conditions.isNotModified(request, text.etag)
+            }
         return dressing.dress(
             .state(isKnown ? .notModified : .ok, Problem.shown(text), text.etag), for: request, schemas: schemas)
     }
