@@ -59,6 +59,9 @@ public struct HTTPServerConfiguration: Sendable {
         /// From the whole request to its response, for handlers that wait; beyond it 504. For bodies in pieces, for
         /// each piece.
         public var handler = Duration.seconds(30)
+        /// The same for a request that waits for what others do, see ``HTTPRequest/bePatient()``; for a body of
+        /// ``HTTPBodySource/init(ask:end:)``, from one piece to the next.
+        public var patient = Duration.seconds(90)
         /// From the response until the client has received its last byte; for a streamed response, for each few
         /// kilobytes.
         public var write = Duration.seconds(30)

@@ -34,6 +34,19 @@ package final class SteeredClock: SessionClock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
+    /// Lets the time run, a second at a time, until `body` has returned.
+    package func running<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        let ticking = Task {
+            while !Task.isCancelled {
+                // Those that sleep a second at a time have seen this one.
+                if state.withLock({ !$0.sleepers.isEmpty }) { advance(.seconds(1)) }
+                await Task.yield()
+            }
+        }
+        defer { ticking.cancel() }
+        return try await body()
+    }
+
     package func sleep(milliseconds: Int64) async throws {
         let id = state.withLock { state in
             state.nextID += 1

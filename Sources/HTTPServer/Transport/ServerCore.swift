@@ -140,6 +140,7 @@ final class ServerCore: Sendable {
         _ request: HTTPRequest, _ outcome: consuming HTTPOutcome, on connection: OpaquePointer
     ) -> UnsafeMutableRawPointer? {
         let exchange = Exchange(request: request, core: self, connection: connection)
+        if request.isPatient { cmhd_be_patient(connection) }
         guard let response = exchange.start(outcome) else { return Unmanaged.passRetained(exchange).toOpaque() }
         send(response, to: request, on: connection)
         return nil
@@ -213,6 +214,7 @@ extension ServerCore {
         let stream = Unmanaged.passRetained(
             AnswerStream(source, on: connection) { [observer] error in observer?.failed(request, error) })
         answer.stream = stream.toOpaque()
+        if case .call = source.production { cmhd_be_patient(connection) }
         if !cmhd_respond(connection, &answer) { stream.release() }
     }
 }

@@ -33,7 +33,9 @@ extension Session {
     /// Tells watchers that the session has ended.
     func tellWatchersOfEnd(_ changes: [SessionChange], _ record: SessionRecord) {
         environment.watches.forget(record.id)?
-            .take(WatchedCommit(revision: record.revision, changes: changes), token: record.token, end: .sessionEnded)
+            .take(
+                WatchedCommit(revision: record.revision, changes: changes, isLater: true), token: record.token,
+                end: .sessionEnded)
     }
 
     func tellWatchersOfUse(at now: Int64, idleExpiresAt: Int64) {

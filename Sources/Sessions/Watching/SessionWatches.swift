@@ -6,7 +6,6 @@ import Synchronization
 final class SessionWatches: Sendable {
     private struct State {
         var watches: [SessionID: SessionWatch] = [:]
-        /// Watchers of all sessions.
         var count = 0
         var isStopping = false
     }
@@ -26,6 +25,9 @@ final class SessionWatches: Sendable {
         self.clock = clock
         self.mostWatchers = mostWatchers
     }
+
+    /// Watchers of all sessions.
+    var count: Int { state.withLock(\.count) }
 
     subscript(id: SessionID) -> SessionWatch? { state.withLock { $0.watches[id] } }
 
