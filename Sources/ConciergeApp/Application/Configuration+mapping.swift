@@ -17,6 +17,7 @@ extension SessionSettings {
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
         maxDocumentSize = configuration.limits.bodyBytes
+        watchingExtends = configuration.watchingExtends
         // The others are for requests that do not wait.
         maxWatchers = configuration.limits.connections / 4 * 3
     }
@@ -98,6 +99,7 @@ extension HTTPServerConfiguration {
         result.timeouts.body = configuration.timeouts.body
         result.timeouts.idle = configuration.timeouts.idle
         result.timeouts.handler = configuration.timeouts.handler
+        result.timeouts.patient = configuration.timeouts.handler + ChangeWait.longest
         result.timeouts.write = configuration.timeouts.write
         return result
     }

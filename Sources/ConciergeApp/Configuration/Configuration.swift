@@ -35,6 +35,8 @@ package struct Configuration: Sendable, Equatable {
     }
     private var chosenTouchInterval: Duration?
     package var sessionIdleTimeout = Duration.seconds(30 * 60)
+    /// Whether a client that only watches a session keeps it alive.
+    package var watchingExtends = false
     package var expiredRetention = Duration.seconds(3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000

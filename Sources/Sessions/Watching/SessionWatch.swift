@@ -98,7 +98,7 @@ final class SessionWatch: Sendable {
             if !commit.changes.isEmpty { state.append(commit) }
             state.revision = commit.revision
             state.end = end
-            for watcher in state.watchers.values where watcher.token != token {
+            for watcher in state.watchers.values where watcher.token.map({ $0 != token }) ?? false {
                 watcher.end(at: state.dropped + state.history.count)
             }
         }
@@ -162,7 +162,11 @@ final class SessionWatch: Sendable {
     }
 
     /// Lets watchers look at the time.
-    func tick(now: Int64) {
-        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.tick(now: now) }
+    ///
+    /// - Returns: whether there are any.
+    func tick(now: Int64) -> Bool {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        for watcher in watchers { watcher.tick(now: now) }
+        return !watchers.isEmpty
     }
 }

@@ -78,8 +78,9 @@ final class SessionWatches: Sendable {
         }
     }
 
-    func tick(now: Int64) {
-        for watch in state.withLock({ Array($0.watches.values) }) { watch.tick(now: now) }
+    /// - Returns: the sessions that have watchers.
+    func tick(now: Int64) -> [SessionID] {
+        state.withLock { Array($0.watches.values) }.filter { $0.tick(now: now) }.map(\.session)
     }
 
     /// Ends all watchers, and accepts no more.

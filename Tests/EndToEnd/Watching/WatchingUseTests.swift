@@ -1,0 +1,84 @@
+import ConciergeApp
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Watching and the life of a session")
+struct WatchingUseTests {
+    /// What a client does that only watches.
+    enum Watching: CaseIterable, Sendable {
+        case stream, waiting, unchangedService, unchangedJourney
+    }
+
+    @Test(
+        "who only watches keeps no session alive, unless the configuration says so", arguments: Watching.allCases,
+        [false, true])
+    func watching(_ watching: Watching, extends: Bool) async throws {
+        let clock = SteeredClock()
+        try await withApplication(flows: [TestFlows.wizard], clock: clock) { configuration in
+            configuration.sessionIdleTimeout = .seconds(60)
+            configuration.watchingExtends = extends
+        } _: { app in
+            let client = try await app.newSession().client
+            let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
+            let journey = Paths.journey(started[member: "id"]?.string ?? "")
+            var streams: [EventReader] = []
+            if watching == .stream { streams.append(try await EventReader.open(client)) }
+            var status = 0
+            for _ in 0..<4 {
+                clock.advance(.seconds(20))
+                switch watching {
+                case .stream:
+                    // The server looks once a second.
+                    try await Self.tick(clock, app)
+                    status = try await EventReader.open(client).head.status
+                case .waiting:
+                    status = try await client.get(
+                        Paths.profile, fields: [("If-None-Match", "\"0\""), ("Prefer", "wait=0")]
+                    ).status
+                case .unchangedService:
+                    status = try await client.get(Paths.profile, fields: [("If-None-Match", "\"0\"")]).status
+                case .unchangedJourney:
+                    status = try await client.get(
+                        journey, fields: [("If-None-Match", started["ETag"] ?? "")]
+                    ).status
+                }
+                if status == 401 { break }
+            }
+            #expect((status == 401) == !extends, "\(status)")
+            for stream in streams { stream.close() }
+        }
+    }
+
+    /// The server has looked at its watchers.
+    private static func tick(_ clock: SteeredClock, _ app: RunningApplication) async throws {
+        clock.advance(.milliseconds(1_000))
+        _ = try await app.admin().get("/metrics")
+    }
+
+    @Test("a conditional GET that finds something new is a use, and so is everything else")
+    func uses() async throws {
+        let clock = SteeredClock()
+        try await withApplication(flows: [TestFlows.wizard], clock: clock) { configuration in
+            configuration.sessionIdleTimeout = .seconds(60)
+        } _: { app in
+            let client = try await app.newSession().client
+            let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"wizard"}"#)
+            let journey = Paths.journey(started[member: "id"]?.string ?? "")
+            let stale = [("If-None-Match", "\"999\"")]
+            for _ in 0..<2 {
+                clock.advance(.seconds(40))
+                #expect(try await client.get(Paths.profile, fields: stale).status == 200)
+                clock.advance(.seconds(40))
+                #expect(try await client.get(journey, fields: stale).status == 200)
+                clock.advance(.seconds(40))
+                #expect(try await client.get("\(journey)?include=schema", fields: stale).status == 200)
+                clock.advance(.seconds(40))
+                #expect(try await client.get(Paths.current).status == 200)
+            }
+            clock.advance(.seconds(60))
+            #expect(try await client.get(Paths.profile).status == 401)
+        }
+    }
+}
