@@ -45,6 +45,7 @@ public final class HTTPServer: @unchecked Sendable {
         core = .passRetained(
             ServerCore(
                 router: router, errors: errors, observer: observer, commonFields: configuration.commonFields,
+                crossOrigin: configuration.crossOrigin,
                 workers: max(1, configuration.workers)))
         var callbacks = Self.callbacks
         callbacks.context = core.toOpaque()

@@ -13,6 +13,9 @@ public struct HTTPServerConfiguration: Sendable {
     /// Fields of every response.
     public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
 
+    /// Pages of other origins that may call the server; `nil` for none.
+    public var crossOrigin: CrossOrigin?
+
     /// Adds a response's fields to libmicrohttpd one by one, as for a version with unknown internals. For tests: it is
     /// slower and otherwise the same.
     var addsFieldsSingly = false

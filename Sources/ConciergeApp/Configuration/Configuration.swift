@@ -44,6 +44,7 @@ package struct Configuration: Sendable, Equatable {
     package var maxResidentSessions = 200_000
     package var admin = Admin()
     package var cookie = Cookie()
+    package var cors = CORS()
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var log = Log()
@@ -99,6 +100,10 @@ package struct Configuration: Sendable, Equatable {
     /// Sessions of browsers.
     package struct Cookie: Sendable, Equatable {
         package var secure = true
+    }
+
+    /// Web pages of other origins.
+    package struct CORS: Sendable, Equatable {
         package var allowedOrigins: [String] = []
     }
 

@@ -84,8 +84,8 @@ extension ConfigurationKey {
             "cookie.secure", .boolean, \.cookie.secure,
             "Whether the session cookie is only sent over HTTPS; false is for development alone."),
         .init(
-            "cookie.allowed_origins", .origins, \.cookie.allowedOrigins,
-            "Other web origins that may send requests that change something with the session cookie."),
+            "cors.allowed_origins", .origins, \.cors.allowedOrigins,
+            "Other web origins whose pages may call the public listener (CORS), also with the session cookie."),
 
         .init(
             "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
