@@ -17,39 +17,54 @@ struct SessionCaller: Sendable {
     let sessions: Sessions
     let cookie: SessionCookie
     let allowedOrigins: Set<String>
+    let watchingExtends: Bool
 
     /// The caller's session.
     ///
     /// Every bad token gives the same response, so that it reveals nothing.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; the store's error.
-    func session(of request: HTTPRequest) async throws -> Session {
-        if let session = try residentSession(of: request) { return session }
+    func session(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
+        if let session = try residentSession(of: request, isUse: isUse) { return session }
         let token = try presentedToken(of: request)
-        let session = try await sessions.authenticate(token)
+        let session = try await sessions.authenticate(token, isUse: isUse)
         request.note(token.sessionID)
         return session
     }
 
     /// The session that the path names, which must be the caller's own: `current`, or its id.
     /// - Throws: like `session(of:)`; 404 for another id.
-    func sessionInPath(of request: HTTPRequest) async throws -> Session {
-        let session = try await session(of: request)
+    func sessionInPath(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
+        let session = try await session(of: request, isUse: isUse)
         try checkPath(of: request, names: session)
         return session
     }
 
     /// Finds the session that the path names.
-    var inPath: SessionFinder {
-        SessionFinder(any: sessionInPath) { request in
-            guard let session = try residentSession(of: request) else { return nil }
-            try checkPath(of: request, names: session)
-            return session
-        }
+    var inPath: SessionFinder { finder { isUse($0) } }
+
+    /// The same for a client that watches.
+    var watching: SessionFinder { finder { [watchingExtends] _ in watchingExtends } }
+
+    /// Whether finding the session is a use of it. A read of what the client may know already becomes one when the
+    /// response is new.
+    private func isUse(_ request: HTTPRequest) -> Bool {
+        !request.fields.contains(.ifNoneMatch) || !request.method.isSafe || watchingExtends
     }
 
-    private func residentSession(of request: HTTPRequest) throws -> Session? {
+    private func finder(_ isUse: @escaping @Sendable (HTTPRequest) -> Bool) -> SessionFinder {
+        SessionFinder(
+            any: { try await sessionInPath(of: $0, isUse: isUse($0)) },
+            resident: { request in
+                guard let session = try residentSession(of: request, isUse: isUse(request)) else { return nil }
+                try checkPath(of: request, names: session)
+                return session
+            },
+            token: { try presentedToken(of: $0).digest }, used: { sessions.noteUse(of: $0) })
+    }
+
+    private func residentSession(of request: HTTPRequest, isUse: Bool = true) throws -> Session? {
         let token = try presentedToken(of: request)
-        guard let session = try sessions.authenticateResident(token) else { return nil }
+        guard let session = try sessions.authenticateResident(token, isUse: isUse) else { return nil }
         request.note(token.sessionID)
         return session
     }
