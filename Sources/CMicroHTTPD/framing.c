@@ -111,7 +111,7 @@ static bool has_scheme(const char *target, size_t length, const char *scheme, si
     return length > scheme_length && strncasecmp(target, scheme, scheme_length) == 0;
 }
 
-/// RFC 9112, 3.2: origin-form, absolute-form, or `*`. `CONNECT` alone has the authority-form, and is nobody's here.
+/// RFC 9112, 3.2: origin-form, absolute-form, or `*`. `CONNECT` alone has the authority-form, and is refused.
 static cmhd_refusal check_target(const cmhd_connection *c, const char *method) {
     const char *target = c->target;
     size_t length = c->target_length;

@@ -107,24 +107,27 @@ enum HelpText {
               {"navigate": "page3"}
               {"back": true}
               {"wait": "31m"}
+              {"task": "check-password", "outcome": "ok", "output": {}}
+              {"user": "ada"}
 
-            A refused step is explained, and the script continues. The status is 0 if every step was taken, 1 if one was
-            refused, 2 if the script is not valid.
+            With "backend": true an event is sent as by a back end. A script may also be an object with "given" and "steps",
+            and a step may have "expect": see `concierge help test`. A refused step is explained, and the script continues.
+            The status is 0 if every step was taken, or refused as it expects, 1 otherwise, 2 if the script is not valid.
 
             """
         case .test:
             """
 
             DIR is config/flows/tests if it is left out: `tests` in the folder of the flows. Each *.json in it is a script
-            for the flow that its name begins with, or that its "flow" names:
+            for the flow that its name begins with, or that its "flow" and "version" name:
 
               {"given": {"user": "ada", "services": {"profile": {"name": "Ada"}}, "now": "2026-01-31T09:00:00Z"},
                "steps": [{"event": "next", "expect": {"screen": "page2"}}]}
 
             `given` may also have `at`, a screen to begin at, and `children`, child flows that end at once:
-            {"verification": {"outcome": "verified", "output": {}}}. `expect` has `screen`, `refused` (the code of a problem),
+            {"verification": {"outcome": "verified", "output": {}}}, and `tasks`, likewise. `expect` has `screen`, `refused` (the code of a problem),
             `outcome`, `stack` or `data`. A step without it must be taken. The status is 0 if all hold, 1 if something
-            differs, 2 if a script is not valid.
+            differs or there is no script, 2 if a script is not valid.
 
             """
         case .paths:

@@ -69,7 +69,7 @@ extension FlowReader {
         for rule in rules where isInvalidatedByItself(rule, among: rules) {
             report(
                 place.appending(rule.key.text), .badValue,
-                "a change of \(rule.key.text) would set \(rule.key.text) itself back, at the end of a circle")
+                "a change of \(rule.key.text) would reset \(rule.key.text) itself: its dependents lead back to it")
         }
         return rules
     }

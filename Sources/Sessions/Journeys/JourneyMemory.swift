@@ -1,13 +1,11 @@
 import JSONDocument
 import Navigation
 
-/// What the last one who looked at a session's journeys has made of the bytes that are kept, for the next one who does:
-/// the journeys, the documents that their screens and guards look at, what guards said of those, and what clients were
-/// shown. With it an event reads no text.
+/// A cache of what was made of a session's stored bytes: the parsed journeys, the documents that their screens and guards
+/// look at, the verdicts of guards, and the views that clients were shown. With it an event parses no text.
 ///
-/// It never has to be corrected. What was made of bytes is found by the very array that holds them, which nobody writes
-/// to and whose place nobody else gets while it is kept here: whoever commits something else has another array. A text
-/// that was shown says at which revision of the session it holds.
+/// It never has to be corrected. Its key is the identity of the array of bytes. The cache keeps that array, so no other
+/// one gets its address, and a commit makes a new array. A view says at which revision of the session it holds.
 ///
 /// Immutable: a session exchanges the whole of it, see ``Session/State/memory``. ``RememberedSessions`` says how many
 /// there are, and the room of one is bounded here.
@@ -55,7 +53,7 @@ final class JourneyMemory: Sendable {
         }
     }
 
-    /// The journeys that were kept as these bytes; nil when nobody knows.
+    /// The journeys that are stored as these bytes; nil when they are not cached.
     func journeys(keptAs bytes: [UInt8]) -> KeptJourneys? {
         bytes.isIdentical(to: text) ? kept : nil
     }

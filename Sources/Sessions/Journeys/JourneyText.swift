@@ -1,15 +1,17 @@
 import Glibc
 import Navigation
 
-/// A journey as it goes out, with what says how long it may.
+/// A journey's view as it is sent, and when it expires.
 package final class JourneyText: Sendable {
     package let journey: String
+    /// The flow whose screen is on top.
+    package let flow: String
     package let bytes: [UInt8]
     /// Changes with everything that the text shows.
     package let etag: ServiceETag
     /// The session's revision that it shows.
     let revision: UInt64
-    /// When it may look otherwise without anybody having written; nil: never.
+    /// When it can change without a write; nil: never.
     package let dueAt: Int64?
     /// Why the journey cannot go on; nil for one that can.
     package let problem: JourneyRefusal?
@@ -18,10 +20,11 @@ package final class JourneyText: Sendable {
     static let mostRememberedBytes = 4 << 10
 
     init(
-        journey: String, bytes: [UInt8], etag: ServiceETag, revision: UInt64, dueAt: Int64?,
+        of journey: Journey, bytes: [UInt8], etag: ServiceETag, revision: UInt64, dueAt: Int64?,
         problem: JourneyRefusal? = nil
     ) {
-        self.journey = journey
+        self.journey = journey.id
+        flow = journey.top.flatMap { journey.coordinator($0.coordinator)?.flow } ?? journey.flow
         self.bytes = bytes
         self.etag = etag
         self.revision = revision

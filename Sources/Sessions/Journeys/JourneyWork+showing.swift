@@ -1,6 +1,6 @@
 import Navigation
 
-// What clients are shown of a journey, and what is kept of that for the next one who asks.
+// The views of journeys, and which of them are cached.
 extension JourneyWork {
     /// What a client is shown of the journey now.
     ///
@@ -41,21 +41,21 @@ extension JourneyWork {
         if let failure = documents.failure { throw failure }
         let view = engine.textOfStuck(journey, timesMovedBy: clockShift)
         return JourneyText(
-            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
+            of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             dueAt: journey.dueAt, problem: problem)
     }
 
     private var shownRevision: UInt64 { pending.isRecordChanged ? pending.revision : pending.base.revision }
 
-    /// Keeps for the next one what this one has found out.
+    /// Caches the view, the verdicts of guards and the parsed documents.
     private mutating func remember(_ view: ViewText, of journey: Journey) throws -> JourneyText {
         if let failure = documents.failure { throw failure }
         let former = pending.newMemory ?? pending.memory
         let text = JourneyText(
-            journey: journey.id, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
+            of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)))
-        // The newest first. Others that were shown stay as they are: looking at one says nothing of them. What may look
-        // otherwise at any moment is of no use to others.
+        // The newest first. Others that were shown stay as they are: looking at one says nothing of them. Views that depend on
+        // the moment are not cached.
         let isUseful = !view.isRestless && view.bytes.count <= JourneyText.mostRememberedBytes
         var views = isUseful ? [text] : []
         if let former { for other in former.views where other.journey != journey.id { views.append(other) } }

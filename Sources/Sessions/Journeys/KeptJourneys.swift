@@ -71,7 +71,7 @@ struct KeptJourneys: Sendable {
         formerStep = max(formerStep, former.formerStep, former[JourneySettings.mainID]?.journey.step ?? 0)
     }
 
-    /// Makes room for one more: what has been over for the longest time goes.
+    /// Makes room for one more: the journey that ended first is forgotten.
     ///
     /// - Throws: ``JourneyError/tooMany(limit:)``.
     mutating func makeRoom(limit: Int) throws(JourneyError) {

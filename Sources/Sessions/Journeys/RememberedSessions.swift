@@ -1,4 +1,4 @@
-/// The sessions that have a ``JourneyMemory``: so many and no more, however many sessions there are. When one comes
+/// The sessions that have a ``JourneyMemory``: a bounded number of sessions keep a memory. When one comes
 /// that finds no room, the one that came first loses its own.
 ///
 /// There is no order of use to keep: a session that is still in use when it loses its memory makes itself a new one at

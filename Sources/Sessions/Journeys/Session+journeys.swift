@@ -175,7 +175,7 @@ extension Session {
 
     /// Where a journey stands, with the schemas of its events.
     nonisolated(nonsending) package func journeyForm(_ id: String) async throws -> JourneyForm {
-        try await drive(id) { work in try work.form(of: try work.journey(id)) }
+        try await drive(id, isLook: true) { work in try work.form(of: try work.journey(id)) }
     }
 
     /// Goes to a screen along the shortest way that the flow allows.

@@ -1,12 +1,12 @@
 import Navigation
 
 extension Session {
-    /// A journey as it was shown last, if it would look just so now. Costs next to nothing.
+    /// A journey as it was shown last, if the view is still current. Costs next to nothing.
     ///
-    /// For who has just been let in by a token: the time is that of the session's last use, which this was.
+    /// Call it right after a token was accepted: the time of that, the session's last use, counts as now.
     ///
     /// - Parameter id: as it stands in the path.
-    /// - Returns: nil when nobody knows, or the session has ended: then ask ``residentJourney(_:)``.
+    /// - Returns: nil when no current view is cached, or the session has ended. Then call ``residentJourney(_:)``.
     package func shownJourney(_ id: UnsafeRawBufferPointer) -> JourneyText? {
         state.withLock { state in
             guard !state.isEnded, let memory = state.memory else { return nil }
@@ -21,12 +21,12 @@ extension Session {
         }
     }
 
-    /// Exchanges what is remembered, unless somebody else has done so since `former` was.
+    /// Replaces the cache, unless another thread has replaced `former`.
     func remember(_ memory: JourneyMemory?, after former: JourneyMemory?) {
         guard let memory, memory !== former else { return }
         let id = state.withLock { state -> SessionID? in
             guard !state.isEnded else { return nil }
-            // Else somebody else was here first.
+            // Otherwise another thread has replaced it.
             guard state.memory === former else { return nil }
             state.memory = memory
             return former == nil ? state.record.id : nil
@@ -41,7 +41,7 @@ extension Session {
         if state.withLock(\.isEnded) { environment.remembered.remove(self, id) }
     }
 
-    /// Others need the room.
+    /// Evicts the memory.
     func forgetJourneys() {
         // Freed outside of the lock.
         let memory = state.withLock { state in

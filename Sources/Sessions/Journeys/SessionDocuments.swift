@@ -13,7 +13,7 @@ final class SessionDocuments: ServiceDocuments {
     private(set) var known: [KnownDocument]
     /// The patches of migrations that the session's services have had.
     var patched: [ServicePatch] = []
-    /// Set when a store has not kept a document as it was: then the step does not count.
+    /// Set when a stored document is damaged. Then the step fails.
     private(set) var failure: SessionError?
 
     /// - Parameter known: what is remembered. What is kept otherwise by now is left out.

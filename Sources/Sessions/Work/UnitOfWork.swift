@@ -13,7 +13,7 @@ package final class UnitOfWork: Sendable {
     private let living: [RegisteredService]
     /// The state of a service when it begins; nil when it was never written.
     private let start: @Sendable (RegisteredService) throws(SessionError) -> JSONDocument?
-    /// In the order in which they were handed out. One service may be in it twice: removed, and made anew.
+    /// In the order in which they were handed out. A service that was removed and created again is in it twice.
     private let states = Mutex<[ServiceState]>([])
 
     init(

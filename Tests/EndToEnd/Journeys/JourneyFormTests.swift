@@ -217,6 +217,14 @@ struct JourneyFormTests {
                 client, journey, #"{"from": "2026-02-01", "to": "2026-02-02"}"#, query: "?include=schema")
             #expect(sent.status == 200 && schema(sent, "again") == .emptyObject)
             #expect(try await client.get("\(journey)?include=all").status == 400)
+            // Wherever a journey is shown.
+            let query = "?include=schema"
+            let moved = try await client.send("POST", "\(journey)/navigation\(query)", json: #"{"to": "dates"}"#)
+            let again = try await client.send("PUT", journey + query)
+            let new = try await client.send("POST", Paths.journeys + query, json: #"{"flow": "booking"}"#)
+            let list = try await client.get(Paths.journeys + query)
+            for view in [moved, again, new] { #expect(schema(view, "submit") != nil, "\(view.text)") }
+            #expect(list.items.allSatisfy { $0[member: "events"]?[0]?[member: "schema"] != nil }, "\(list.text)")
         }
     }
 }

@@ -29,7 +29,7 @@ extension FlowEndpoints {
             parameters: [.ifNoneMatch],
             responses: [
                 APIResponse(
-                    status: .ok, meaning: "The graph, in the form that `Accept` likes best.",
+                    status: .ok, meaning: "The graph, in the form that `Accept` prefers.",
                     contents: GraphForm.allCases.map { ($0.mediaType, .text) }, headers: [.etag, .vary]),
                 unchanged,
             ],

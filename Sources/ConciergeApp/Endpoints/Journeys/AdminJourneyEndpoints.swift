@@ -116,7 +116,7 @@ extension AdminJourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/journeys/census", id: "countJourneys",
             summary: "How many running journeys stand where: by flow, version and state",
-            responses: [.json("A row for each state that is stood on.", .journeyCensus)]),
+            responses: [.json("One row for each state that a running journey is in.", .journeyCensus)]),
         APIOperation(
             method: .post, path: "/v1/journeys/trial", id: "tryFlows",
             summary:

@@ -20,22 +20,26 @@ struct JourneyDressing: Sendable {
     /// It names the state and the language, so that no two languages have the same. As a condition of a write it stands
     /// for the state: see ``Conditions/ofJourneyWrite(_:)``.
     func etag(of text: JourneyText, for request: HTTPRequest) -> String? {
-        guard translates, let view = try? JSONDocument(parsing: text.bytes) else { return nil }
-        return language(of: view, for: request).map { Self.etag(text.etag.opaque, in: $0) }
+        language(of: text.flow, for: request).map { Self.etag(text.etag.opaque, in: $0) }
     }
 
     private static func etag(_ opaque: String, in language: String) -> String { "\"\(opaque)-\(language)\"" }
 
-    private func language(of view: JSONDocument, for request: HTTPRequest) -> String? {
-        texts[Self.flow(of: view)].flatMap { AcceptedLanguages(request).best(of: $0.languages) }
+    private func language(of flow: String, for request: HTTPRequest) -> String? {
+        guard translates, let texts = texts[flow] else { return nil }
+        return AcceptedLanguages(request).best(of: texts.languages)
     }
 
     /// A journey's response in the client's language, with the schemas of its events.
+    ///
+    /// - Parameter flow: the one whose screen is on top.
     func dress(
-        _ response: consuming HTTPResponse, for request: HTTPRequest, schemas: [String: JSONDocument]? = nil
+        _ response: consuming HTTPResponse, of flow: String, for request: HTTPRequest,
+        schemas: [String: JSONDocument]? = nil
     ) -> HTTPResponse {
-        guard translates || schemas != nil, !response.body.isEmpty else { return response }
-        let (body, language) = dress(response.body, for: request, schemas: schemas)
+        guard !response.body.isEmpty else { return response }
+        let (body, language) = dress(response.body, of: flow, for: request, schemas: schemas)
+        if language == nil, schemas?.isEmpty ?? true { return response }
         response.body = body
         if let language {
             if let tag = response.fields[.etag] {
@@ -49,11 +53,13 @@ struct JourneyDressing: Sendable {
 
     /// - Returns: the view, and its language where it has one.
     func dress(
-        _ bytes: [UInt8], for request: HTTPRequest, schemas: [String: JSONDocument]? = nil
+        _ bytes: [UInt8], of flow: String, for request: HTTPRequest, schemas: [String: JSONDocument]? = nil
     ) -> (view: [UInt8], language: String?) {
-        guard let view = try? JSONDocument(parsing: bytes) else { return (bytes, nil) }
-        let texts = texts[Self.flow(of: view)]
-        let language = language(of: view, for: request)
+        let language = language(of: flow, for: request)
+        guard language != nil || !(schemas?.isEmpty ?? true), let view = try? JSONDocument(parsing: bytes) else {
+            return (bytes, language)
+        }
+        let texts = texts[flow]
         var changes: [JSONDocument] = []
         func replace(_ path: String) {
             guard let texts, let language, let pointer = JSONPointer(parsing: path),
@@ -78,13 +84,6 @@ struct JourneyDressing: Sendable {
     }
 
     /// A problem in the client's language.
-    ///
-    /// - Parameter view: of the journey that it is about.
-    func dress(_ problem: Problem, about view: [UInt8], for request: HTTPRequest) -> Problem {
-        guard translates, let view = try? JSONDocument(parsing: view) else { return problem }
-        return dress(problem, ofFlow: Self.flow(of: view), for: request)
-    }
-
     func dress(_ problem: Problem, ofFlow flow: String, for request: HTTPRequest) -> Problem {
         guard let texts = texts[flow], let language = AcceptedLanguages(request).best(of: texts.languages)
         else { return problem }
@@ -96,10 +95,5 @@ struct JourneyDressing: Sendable {
             errors: problem.errors.map {
                 InvalidInput(pointer: $0.pointer, detail: texts.text($0.detail, in: language))
             }, members: problem.members, fields: fields)
-    }
-
-    /// The flow whose screen is on top.
-    private static func flow(of view: JSONDocument) -> String {
-        (view[member: "stack"]?.elements?.last ?? view)[member: "flow"]?.string ?? ""
     }
 }

@@ -3,19 +3,19 @@ extension JourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys", id: "listJourneys",
             summary: "The journeys of the session; starts none",
-            parameters: [.limit, .cursor, .acceptLanguage],
+            parameters: [.limit, .cursor, .include, .acceptLanguage],
             responses: [.json("Those that are kept, the oldest first.", .journeyList, headers: [.vary])],
             problems: [.invalidInput]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys", id: "startJourney", summary: "Starts a journey",
-            parameters: [.acceptLanguage, .idempotencyKey], body: .json(.newJourney),
+            parameters: [.include, .acceptLanguage, .prefer, .idempotencyKey], body: .json(.newJourney),
             responses: [
                 .json(
                     "The journey, at its first screen.", .journey, status: .created,
                     headers: [.location, .etag, .idempotencyReplayed, .contentLanguage, .vary]),
                 .json(
                     "The journey that runs already, with `resume`.", .journey,
-                    headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]),
+                    headers: [.etag, .idempotencyReplayed, .contentLanguage, .vary]), minimal,
             ],
             problems: moving + [.flowNotFound, .unreachable, .tooManyJourneys]),
         APIOperation(
@@ -31,7 +31,7 @@ extension JourneyEndpoints {
         APIOperation(
             method: .put, path: "/v1/sessions/{session}/journeys/{id}", id: "restartJourney",
             summary: "Starts the journey over: its stack and all its coordinators are released first",
-            parameters: [.acceptLanguage, .ifMatch, .ifNoneMatch, .prefer],
+            parameters: [.include, .acceptLanguage, .ifMatch, .ifNoneMatch, .prefer],
             body: .json(.journeyRestart, isRequired: false),
             responses: [
                 .json("The journey, at its first screen.", .journey, headers: [.etag, .contentLanguage, .vary]),
@@ -50,7 +50,8 @@ extension JourneyEndpoints {
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/journeys/{id}/navigation", id: "navigateJourney",
             summary: "Goes to a screen along the shortest way that the flow allows now",
-            parameters: [.acceptLanguage, .ifMatch, .prefer, .idempotencyKey], body: .json(.journeyNavigation),
+            parameters: [.include, .acceptLanguage, .ifMatch, .prefer, .idempotencyKey],
+            body: .json(.journeyNavigation),
             responses: [
                 .json(
                     "The journey, and the way that it took.", .navigatedJourney,

@@ -26,10 +26,17 @@ struct JourneyEndpoints: Sendable {
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let page = try PageRequest(request)
-        var response = HTTPResponse.page(try ListPage(of: try await session.journeys(), page, named: \.text.journey)) {
-            let view = Problem.shown($1.text)
-            $0.raw(dressing.translates ? dressing.dress(view, for: request).view : view)
+        var query = try QueryReader(request)
+        let included: JourneyInclusion? = query.choice(.include)
+        let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.text.journey)
+        var forms: [String: JourneyForm] = [:]
+        if included == .schema {
+            for shown in page.items { forms[shown.text.journey] = try? await session.journeyForm(shown.text.journey) }
+        }
+        var response = HTTPResponse.page(page) {
+            let form = forms[$1.text.journey]
+            let text = form?.text ?? $1.text
+            $0.raw(dressing.dress(Problem.shown(text), of: text.flow, for: request, schemas: form?.schemas).view)
         }
         if dressing.translates { response.fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
         return response
@@ -39,13 +46,13 @@ struct JourneyEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         let body = try JourneyBody(request, known: ["flow", "version", "input", "at", "resume"])
         guard let flow = try body.text("flow") else { throw JourneyBody.missing("flow") }
+        let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
         do {
             let (shown, isNew) = try await session.startJourney(
                 flow: flow, version: version, input: body["input"], at: screen, resumes: resumes)
-            return isNew
-                ? created(request, shown, in: session)
-                : dressing.dress(.state(.ok, shown.text.bytes, shown.text.etag), for: request)
+            let form = try await form(of: shown, includesSchemas, in: session)
+            return isNew ? created(request, form, in: session) : moved(request, form)
         } catch let refusal as JourneyRefusal where dressing.translates {
             throw dressing.dress(Problem(refusal, ofJourneyAt: nil), ofFlow: flow, for: request)
         }
@@ -62,7 +69,7 @@ struct JourneyEndpoints: Sendable {
                         let text = if let form { form.text } else { try await session.journey(id(of: request)).text }
                         return ChangeWait.Look(
                             response: try answer(request, text, schemas: form?.schemas),
-                            isKnown: try Conditions.isNotModified(request, text.etag), dueAt: text.dueAt)
+                            isKnown: try isKnown(text, to: request), dueAt: text.dueAt)
                     })
             }
         }
@@ -96,10 +103,20 @@ struct JourneyEndpoints: Sendable {
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
         let body = try JourneyBody(request, known: ["flow", "input"], isOptional: true)
+        let includesSchemas = try Self.includesSchemas(request)
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
             condition: try Conditions.ofJourneyWrite(request))
-        return isNew ? created(request, shown, in: session) : moved(request, shown.text)
+        let form = try await form(of: shown, includesSchemas, in: session)
+        return isNew ? created(request, form, in: session) : moved(request, form)
+    }
+
+    /// A journey that was just written to, with the schemas of its events if the client asks for them.
+    private func form(
+        of shown: ShownJourney, _ includesSchemas: Bool, in session: Session
+    ) async throws -> JourneyForm {
+        if includesSchemas { return try await session.journeyForm(shown.text.journey) }
+        return JourneyForm(text: shown.text, schemas: [:])
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -117,8 +134,7 @@ struct JourneyEndpoints: Sendable {
                     event, data: data, toJourney: id(of: request), condition: condition, isFromBackend: isFromBackend,
                     then: responder.completion { form in
                         do {
-                            let form = try form.get()
-                            return moved(request, form.text, schemas: form.schemas)
+                            return moved(request, try form.get())
                         } catch {
                             throw explained(error, request, session)
                         }
@@ -131,7 +147,7 @@ struct JourneyEndpoints: Sendable {
                 isFromBackend: isFromBackend,
                 then: responder.completion { text in
                     do {
-                        return moved(request, try text.get())
+                        return moved(request, JourneyForm(text: try text.get(), schemas: [:]))
                     } catch {
                         throw explained(error, request, session)
                     }
@@ -144,6 +160,7 @@ struct JourneyEndpoints: Sendable {
         let body = try JourneyBody(request, known: ["to"])
         guard let screen = try body.text("to") else { throw JourneyBody.missing("to") }
         let condition = try Conditions.ofJourneyWrite(request)
+        let includesSchemas = try Self.includesSchemas(request)
         let shown: ShownJourney
         let path: [String]
         do {
@@ -151,15 +168,18 @@ struct JourneyEndpoints: Sendable {
         } catch {
             throw explained(error, request, session)
         }
+        let form = try await form(of: shown, includesSchemas, in: session)
         var json = JSONWriter(reservingCapacity: 1_024)
         // The view with one more member at its end.
-        json.raw(shown.text.bytes.dropLast())
+        json.raw(form.text.bytes.dropLast())
         json.name("path")
         json.beginArray()
         for screen in path { json.string(screen) }
         json.endArray()
         json.endObject()
-        return request.minimized(dressing.dress(.state(.ok, json.bytes, shown.text.etag), for: request))
+        return request.minimized(
+            dressing.dress(
+                .state(.ok, json.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas))
     }
 
     private static func condition(of request: HTTPRequest, _ step: Int?) throws(Problem) -> WriteCondition {
@@ -186,26 +206,30 @@ struct JourneyEndpoints: Sendable {
         _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
     ) throws -> HTTPResponse {
         try Conditions.checkRead(request, journey: text.etag)
-        let isKnown =
-            if let etag = dressing.etag(of: text, for: request) {
-                try Conditions.isNotModified(request, etag)
-            } else {
-                try Conditions.isNotModified(request, text.etag)
-            }
+        let isKnown = try isKnown(text, to: request)
         return dressing.dress(
-            .state(isKnown ? .notModified : .ok, Problem.shown(text), text.etag), for: request, schemas: schemas)
+            .state(isKnown ? .notModified : .ok, Problem.shown(text), text.etag), of: text.flow, for: request,
+            schemas: schemas)
     }
 
-    private func moved(
-        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil
-    ) -> HTTPResponse {
-        request.minimized(dressing.dress(.state(.ok, text.bytes, text.etag), for: request, schemas: schemas))
+    private func isKnown(_ text: JourneyText, to request: HTTPRequest) throws -> Bool {
+        if let etag = dressing.etag(of: text, for: request) { return try Conditions.isNotModified(request, etag) }
+        return try Conditions.isNotModified(request, text.etag)
     }
 
-    private func created(_ request: HTTPRequest, _ shown: ShownJourney, in session: Session) -> HTTPResponse {
-        var response = dressing.dress(.state(.created, shown.text.bytes, shown.text.etag), for: request)
-        response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(shown.text.journey)")
+    private func moved(_ request: HTTPRequest, _ form: JourneyForm) -> HTTPResponse {
+        request.minimized(response(.ok, request, form))
+    }
+
+    private func created(_ request: HTTPRequest, _ form: JourneyForm, in session: Session) -> HTTPResponse {
+        var response = response(.created, request, form)
+        response.fields.add(.location, "/v1/sessions/\(session.id)/journeys/\(form.text.journey)")
         return response
+    }
+
+    private func response(_ status: HTTPStatus, _ request: HTTPRequest, _ form: JourneyForm) -> HTTPResponse {
+        dressing.dress(
+            .state(status, form.text.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas)
     }
 
     /// Says of a journey that is over what its flow has to be given to start again; other errors stay as they are.
@@ -217,7 +241,7 @@ struct JourneyEndpoints: Sendable {
                 refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
         default:
             guard dressing.translates, let view = try? session.residentText(of: id(of: request)) else { return error }
-            return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), about: view.bytes, for: request)
+            return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), ofFlow: view.flow, for: request)
         }
     }
 

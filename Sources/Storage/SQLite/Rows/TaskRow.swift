@@ -37,7 +37,7 @@ enum TaskRow {
     }
 }
 
-/// Reads tasks, for lists and for those whose time is over.
+/// Reads tasks, for lists and for overdue tasks.
 struct TaskReader {
     private let selectOverdue: SQLiteStatement
     private let selectPage: SQLiteStatement
