@@ -122,13 +122,15 @@ struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *da
 }
 
 struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *date, cmhd_connection *c) {
-    // For clients of HTTP/1.0, which does not have chunks. Other clients get what fits the connection's memory.
-    enum { unchunked_bytes = 16384 };
+    // For clients of HTTP/1.0, which does not have chunks. Other clients get what fits the connection's memory. The
+    // library allocates it for all, and there may be thousands of patient ones.
+    enum { unchunked_bytes = 16384, patient_bytes = 512 };
+    const size_t unchunked = c->is_patient ? patient_bytes : unchunked_bytes;
     char *text = malloc(room_for_fields(answer));
     if (text == NULL) return NULL;
     char *end = write_fields(text, answer, date);
     struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked_bytes, cmhd_on_room, c, NULL);
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, unchunked, cmhd_on_room, c, NULL);
     // Such responses are rare, so adding their fields one by one costs little.
     if (response != NULL && !add_one_by_one(response, text, (size_t)(end - text))) {
         MHD_destroy_response(response);
@@ -159,8 +161,8 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
     MHD_destroy_response(response);
     if (queued) {
-        // The kernel doubles it: socket(7), SO_SNDBUF. By itself it would keep megabytes for a client that does not
-        // read.
+        // Without a limit the kernel would keep megabytes for a client that does not read. It doubles the number:
+        // socket(7), SO_SNDBUF.
         enum { patient_buffer = 16 << 10 };
         int buffer = patient_buffer;
         if (answer->stream != NULL && c->is_patient) setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);

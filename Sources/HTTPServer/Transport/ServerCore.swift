@@ -217,11 +217,17 @@ extension ServerCore {
     private func respond(
         _ answer: inout cmhd_answer, with source: HTTPBodySource, to request: HTTPRequest, on connection: OpaquePointer
     ) {
+        let report: @Sendable (any Error) -> Void
+        if case .call = source.production {
+            cmhd_be_patient(connection)
+            // It reports no error, and its request need not stay in memory.
+            report = { _ in }
+        } else {
+            report = { [observer] error in observer?.failed(request, error) }
+        }
         // Balanced by `stream_released`, or here when C does not take it.
-        let stream = Unmanaged.passRetained(
-            AnswerStream(source, on: connection) { [observer] error in observer?.failed(request, error) })
+        let stream = Unmanaged.passRetained(AnswerStream(source, on: connection, report: report))
         answer.stream = stream.toOpaque()
-        if case .call = source.production { cmhd_be_patient(connection) }
         if !cmhd_respond(connection, &answer) { stream.release() }
     }
 }

@@ -54,8 +54,8 @@ extension JourneyWork {
         let text = JourneyText(
             of: journey, bytes: view.bytes, etag: ServiceETag(revision: view.tag), revision: shownRevision,
             dueAt: earlier(earlier(journey.dueAt, pending.nextEnd), endOfOwned(in: journey)))
-        // The newest first. Others that were shown stay as they are: looking at one says nothing of them. Views that depend on
-        // the moment are not cached.
+        // The newest first. Others that were shown stay as they are: looking at one says nothing of them. Views that
+        // depend on the moment are not cached.
         let isUseful = !view.isRestless && view.bytes.count <= JourneyText.mostRememberedBytes
         var views = isUseful ? [text] : []
         if let former { for other in former.views where other.journey != journey.id { views.append(other) } }

@@ -23,6 +23,7 @@ extension Session {
                     session: next, replacedRevision: former.record.revision, newFlows: arrival.flows, tasks: tasks))
         } catch .gone {
             markEnded()
+            breakWatch()
             return false
         } catch {
             throw SessionError(error)

@@ -120,7 +120,10 @@ extension Session {
 
     /// Why a unit of work failed whose commit the store refused.
     private func failure(_ error: StoreError) -> SessionError {
-        if case .gone = error { markEnded() }
+        if case .gone = error {
+            markEnded()
+            breakWatch()
+        }
         return SessionError(error)
     }
 
@@ -162,6 +165,7 @@ extension Session {
         }
         guard let stored else {
             markEnded()
+            breakWatch()
             throw .ended
         }
         let former = state.withLock { state -> SessionRecord? in

@@ -77,6 +77,44 @@ struct AnswerStreamTests {
         }
     }
 
+    /// Pieces that come by callbacks, some of them from another thread.
+    private final class Pieces: Sendable {
+        let ended = Atomic(false)
+        private let asked = Atomic<Int>(0)
+        private let last: HTTPBodySource.Piece
+
+        init(last: HTTPBodySource.Piece) { self.last = last }
+
+        static let all = (0..<9).map { Lines.line($0, 1_500) }
+
+        var source: HTTPBodySource {
+            HTTPBodySource(
+                ask: { [self] done in
+                    let number = asked.wrappingAdd(1, ordering: .relaxed).oldValue
+                    let piece = number < Self.all.count ? HTTPBodySource.Piece.bytes(Self.all[number]) : last
+                    if number % 2 == 0 { done(piece) } else { Task { done(piece) } }
+                }, end: { [self] in ended.store(true, ordering: .relaxed) })
+        }
+    }
+
+    @Test("may come by callbacks; its source is told of the end", arguments: ["1.1", "1.0"], [true, false])
+    func callbacks(version: String, isComplete: Bool) async throws {
+        let pieces = Pieces(last: isComplete ? .end : .cut)
+        try await withServer { _ in
+        } routes: { routes in
+            routes.on(.get, "/stream") { _ in HTTPResponse(source: pieces.source) }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let response = try Self.get(port, version).readResponse()
+                #expect(response.body == Pieces.all.flatMap(\.self))
+                if version == "1.1" { #expect(response.isWhole == isComplete) }
+            }
+        }
+        let isEnded = pieces.ended.load(ordering: .relaxed)
+        #expect(isEnded)
+    }
+
     @Test("makes no more than the client takes")
     func backPressure() async throws {
         let lines = Lines(100_000, of: 10_000)
