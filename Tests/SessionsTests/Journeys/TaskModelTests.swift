@@ -1,0 +1,180 @@
+import Chance
+import JSONDocument
+import Navigation
+import Synchronization
+import Testing
+
+@testable import Sessions
+
+/// Attempts, leases and the time of tasks, side by side with a model that looks at every task for each question.
+@Suite("Tasks of many sessions, by a naive model")
+struct TaskModelTests {
+    /// Stands still until it is moved, and wakes nobody.
+    private final class StillClock: SessionClock {
+        private let time = Atomic<Int64>(1_700_000_000_000)
+
+        func now() -> Int64 { time.load(ordering: .relaxed) }
+        func wall(at steady: Int64) -> Int64 { steady }
+        func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .seconds(86_400)) }
+        func advance(_ milliseconds: Int64) { time.wrappingAdd(milliseconds, ordering: .relaxed) }
+    }
+
+    /// A session, and what its journey waits for.
+    fileprivate struct Client {
+        let session: Session
+        var task: Work?
+        /// Its last task, which is over.
+        var former: TaskID?
+        var screen = "ready"
+    }
+
+    fileprivate struct Work {
+        let id: TaskID
+        let endsAt: Int64
+        var attempt = 0
+        /// When it may be handed out. While somebody has it, the end of the lease.
+        var readyAt: Int64
+        var isClaimed = false
+
+        func isReady(_ now: Int64) -> Bool { attempt < TaskModelTests.attempts && readyAt <= now }
+    }
+
+    private static let attempts = 3
+    private static let timeout: Int64 = 20_000
+    private static let flow = """
+        {"id": "work", "version": 1, "initial": "ready",
+         "on": {"begin": {"target": "busy"}, "leave": {"target": "ready", "nav": "set_root"}}, "states": {
+           "ready": {}, "ok": {}, "failed": {}, "late": {},
+           "busy": {"type": "task", "task": "work", "timeout": "20s", "back": true,
+             "retry": {"attempts": 3, "after": "1s", "factor": 2},
+             "on": {"done.ok": {"target": "ok", "nav": "set_root"}, "done.failed": {"target": "failed", "nav": "set_root"},
+                    "done.timeout": {"target": "late", "nav": "set_root"}}}}}
+        """
+
+    private static func sessions(_ clock: StillClock) throws -> Sessions {
+        let services = try ServiceCatalog()
+        let loaded = FlowLoader(services: services.directory).load([
+            FlowFile(name: "work.json", bytes: Array(flow.utf8))
+        ])
+        return Sessions(
+            settings: SessionSettings(), catalog: services, store: MemoryStore(), clock: clock, random: SystemRandom(),
+            observers: [],
+            journeys: JourneySettings(
+                engine: FlowEngine(catalog: try #require(loaded.catalog, "\(loaded.problems)")), mainFlow: "work",
+                maxJourneys: 16))
+    }
+
+    @Test("1,000 random steps hand out, take and refuse what the model says", arguments: 0..<8)
+    func random(seed: UInt64) async throws {
+        var chance = SeededGenerator(seed: seed)
+        let clock = StillClock()
+        let sessions = try Self.sessions(clock)
+        var clients: [Client] = []
+        for _ in 0..<5 { clients.append(Client(session: try await sessions.create().0)) }
+        for number in 0..<1_000 {
+            let place = Int.random(in: clients.indices, using: &chance)
+            let now = clock.now()
+            let verb = try #require(
+                ["begin", "begin", "claim", "claim", "result", "failure", "extend", "wait", "wait", "leave", "former"]
+                    .randomElement(using: &chance))
+            let story: Comment = "seed \(seed), step \(number), \(verb) of \(place)"
+            let work = clients[place].task
+            switch verb {
+            case "begin" where work == nil:
+                let shown = try await clients[place].session.send("begin", toJourney: "main")
+                let step = try #require(try JSONDocument(parsing: shown.text.bytes)[member: "step"]?.int)
+                clients[place].task = Work(
+                    id: TaskID(session: clients[place].session.id, journey: "main", number: UInt64(step)),
+                    endsAt: now + Self.timeout, readyAt: now)
+            case "leave" where work != nil:
+                let event = Bool.random(using: &chance) ? "leave" : "back"
+                // Back is where the task was begun.
+                let below = clients[place].screen
+                _ = try await clients[place].session.send(event, toJourney: "main")
+                clients[place].end(on: event == "leave" ? "ready" : below)
+            case "claim":
+                let lease = Int64.random(in: 1...4, using: &chance) * 1_000
+                let claimed = try await sessions.claimTasks(named: "work", max: 10, lease: lease, wait: 0)
+                let ready = clients.indices.filter { clients[$0].task?.isReady(now) ?? false }
+                for place in ready { clients[place].task?.claim(until: now + lease) }
+                #expect(
+                    Set(claimed.map { "\($0.task.id) \($0.task.attempt)" })
+                        == Set(ready.compactMap { clients[$0].task.map { "\($0.id) \($0.attempt)" } }), story)
+                #expect(claimed.count == ready.count, story)
+            case "result":
+                guard let work else { continue }
+                // Whoever sends it: it counts until the task is over.
+                try await sessions.endTask(work.id, outcome: "ok")
+                clients[place].end(on: "ok")
+            case "failure":
+                guard let work, work.isClaimed, work.readyAt > now else { continue }
+                let after = Bool.random(using: &chance) ? Int64(2_500) : nil
+                try await sessions.failTask(work.id, reason: "?", retryAfter: after)
+                if work.attempt == Self.attempts {
+                    clients[place].end(on: "failed")
+                } else {
+                    clients[place].task?.isClaimed = false
+                    clients[place].task?.readyAt = now + (after ?? (work.attempt == 1 ? 1_000 : 2_000))
+                }
+            case "extend":
+                guard let work else { continue }
+                if work.isClaimed {
+                    _ = try await sessions.extendTask(work.id, lease: 5_000)
+                    clients[place].task?.readyAt = now + 5_000
+                } else {
+                    await #expect(throws: TaskError.notClaimed, story) {
+                        try await sessions.extendTask(work.id, lease: 5_000)
+                    }
+                }
+            case "former":
+                guard let former = clients[place].former else { continue }
+                await #expect(throws: TaskError.over, story) { try await sessions.endTask(former, outcome: "ok") }
+                await #expect(throws: TaskError.over, story) { try await sessions.failTask(former, reason: "?") }
+            case "wait":
+                clock.advance(500)
+                for place in clients.indices {
+                    guard let work = clients[place].task else { continue }
+                    if work.endsAt <= clock.now() {
+                        clients[place].end(on: "late")
+                    } else if work.attempt == Self.attempts, work.readyAt <= clock.now() {
+                        clients[place].end(on: "failed")
+                    }
+                }
+                await sessions.sweepTasks()
+            default: continue
+            }
+            try await Self.compare(clients, sessions, clock.now(), story)
+        }
+    }
+
+    private static func compare(
+        _ clients: [Client], _ sessions: Sessions, _ now: Int64, _ story: Comment
+    ) async throws {
+        let listed = try await sessions.tasks(limit: 100).map { "\($0.id) \($0.attempt) \($0.status(at: now))" }
+        let expected = clients.compactMap { $0.task }.map { work in
+            "\(work.id) \(work.attempt) \(work.isClaimed && work.readyAt > now ? TaskStatus.claimed : .waiting)"
+        }
+        #expect(listed.sorted() == expected.sorted(), story)
+        for client in clients {
+            let view = try JSONDocument(parsing: try await client.session.journey("main").text.bytes)
+            #expect(
+                view[member: "screen"]?[member: "id"]?.string == (client.task == nil ? client.screen : "busy"), story)
+        }
+    }
+}
+
+extension TaskModelTests.Client {
+    fileprivate mutating func end(on screen: String) {
+        former = task?.id
+        task = nil
+        self.screen = screen
+    }
+}
+
+extension TaskModelTests.Work {
+    fileprivate mutating func claim(until end: Int64) {
+        attempt += 1
+        readyAt = end
+        isClaimed = true
+    }
+}
