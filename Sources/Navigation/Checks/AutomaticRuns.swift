@@ -115,9 +115,9 @@ final class AutomaticRuns {
         var run = measured(from: state, in: flow)
         open.removeLast()
         if run.isTooLong { run = Run(isTooLong: true) }
-        known[place] = run
         // Reported here, so not again by those that lead here.
-        if run.longest > StepRun.maximumHops { known[place]?.isTooLong = true }
+        if run.longest > StepRun.maximumHops { run.isTooLong = true }
+        known[place] = run
         return run
     }
 

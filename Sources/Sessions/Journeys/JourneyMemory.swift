@@ -2,8 +2,7 @@ import JSONDocument
 import Navigation
 
 /// A cache of what was made of a session's stored bytes: the parsed journeys, the documents that their screens and
-/// guards
-/// look at, the verdicts of guards, and the views that clients were shown. With it an event parses no text.
+/// guards look at, the verdicts of guards, and the views that clients were shown. With it an event parses no text.
 ///
 /// It never has to be corrected. Its key is the identity of the array of bytes. The cache keeps that array, so no other
 /// one gets its address, and a commit makes a new array. A view says at which revision of the session it holds.

@@ -109,7 +109,7 @@ struct TaskModelTests {
             case "failure":
                 guard let work, work.isClaimed, work.readyAt > now else { continue }
                 let after = Bool.random(using: &chance) ? Int64(2_500) : nil
-                try await sessions.failTask(work.id, reason: "?", retryAfter: after)
+                try await sessions.failTask(work.id, attempt: work.attempt, reason: "?", retryAfter: after)
                 if work.attempt == Self.attempts {
                     clients[place].end(on: "failed")
                 } else {
@@ -119,17 +119,17 @@ struct TaskModelTests {
             case "extend":
                 guard let work else { continue }
                 if work.isClaimed {
-                    _ = try await sessions.extendTask(work.id, lease: 5_000)
+                    _ = try await sessions.extendTask(work.id, attempt: nil, lease: 5_000)
                     clients[place].task?.readyAt = now + 5_000
                 } else {
                     await #expect(throws: TaskError.notClaimed, story) {
-                        try await sessions.extendTask(work.id, lease: 5_000)
+                        try await sessions.extendTask(work.id, attempt: nil, lease: 5_000)
                     }
                 }
             case "former":
                 guard let former = clients[place].former else { continue }
                 await #expect(throws: TaskError.over, story) { try await sessions.endTask(former, outcome: "ok") }
-                await #expect(throws: TaskError.over, story) { try await sessions.failTask(former, reason: "?") }
+                await #expect(throws: TaskError.over, story) { try await sessions.failTask(former, attempt: nil, reason: "?") }
             case "wait":
                 clock.advance(500)
                 for place in clients.indices {
