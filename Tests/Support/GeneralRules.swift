@@ -7,8 +7,8 @@ enum GeneralRules {
     /// Every field that an answer may have: one more is a decision, not an accident.
     private static let known: Set<String> = [
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
-        "content-language", "date", "etag",
-        "idempotency-replayed", "location", "preference-applied", "request-id", "retry-after", "set-cookie",
+        "content-language", "content-security-policy", "date", "etag",
+        "idempotency-replayed", "location", "preference-applied", "referrer-policy", "request-id", "retry-after", "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
 
