@@ -32,6 +32,9 @@ package struct SessionSettings: Sendable {
     /// How many units of work of a session wait for their turn or for the store. More mean that a client floods it.
     package var maxWaitingWriters = 1_024
 
+    /// How many clients may watch sessions at the same time. Each of them keeps a connection open.
+    package var maxWatchers = 12_288
+
     package init() {}
 
     /// The default: a twentieth, so that reads rarely write and a killed process forgets little compared to the

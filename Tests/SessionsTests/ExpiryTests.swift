@@ -181,7 +181,7 @@ import Testing
         house.clock.advance(1)
         for id in ids.dropFirst() {
             let session = try #require(try await house.sessions.session(id))
-            _ = session.present(session.stored.record.token, now: house.clock.now())
+            _ = session.present(session.stored.record.token, now: house.clock.now(), isUse: true)
         }
         let sweeper = Task { await house.sessions.run() }
         sweeper.cancel()

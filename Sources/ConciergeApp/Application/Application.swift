@@ -99,7 +99,10 @@ package actor Application {
         connections.count(publicServer, adminServer)
         running = Running(
             publicServer: publicServer, adminServer: adminServer,
-            sweepers: [Task { [sessions] in await sessions.run() }, Task { [idempotency] in await idempotency.run() }],
+            sweepers: [
+                Task { [sessions] in await sessions.run() }, Task { [sessions] in await sessions.runWatches() },
+                Task { [idempotency] in await idempotency.run() },
+            ],
             sender: sender.map { sender in
                 (sender, configuration.taskTargets.map { target in Task { await sender.run(target) } })
             })
@@ -125,6 +128,7 @@ package actor Application {
         readiness.beginDraining()
         running.sender?.tasks.beginStopping()
         sessions.stopWaitingForTasks()
+        sessions.stopWatching()
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
@@ -187,6 +191,7 @@ package actor Application {
             journeys.add(to: &routes)
         }
         let checkCaller: FlowEndpoints.CallerCheck = { request in _ = try await caller.session(of: request) }
+        WatchEndpoint(sessions: sessions, caller: caller).add(to: &routes)
         FlowEndpoints(
             pages: FlowPages(flows), graphs: FlowGraphs(draw: Self.drawing),
             isPublic: configuration.flowsPublic, checkCaller: checkCaller

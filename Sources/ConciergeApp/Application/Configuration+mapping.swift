@@ -17,6 +17,8 @@ extension SessionSettings {
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
         maxDocumentSize = configuration.limits.bodyBytes
+        // The others are for requests that do not wait.
+        maxWatchers = configuration.limits.connections / 4 * 3
     }
 }
 

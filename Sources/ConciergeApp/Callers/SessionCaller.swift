@@ -15,34 +15,39 @@ struct SessionCaller: Sendable {
     ///
     /// Every bad token gives the same response, so that it reveals nothing.
     /// - Throws: `Problem` 401, 400 `ambiguous_credentials`, 403 `cross_site_request`; the store's error.
-    func session(of request: HTTPRequest) async throws -> Session {
-        if let session = try residentSession(of: request) { return session }
+    func session(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
+        if let session = try residentSession(of: request, isUse: isUse) { return session }
         let token = try presentedToken(of: request)
-        let session = try await sessions.authenticate(token)
+        let session = try await sessions.authenticate(token, isUse: isUse)
         request.note(token.sessionID)
         return session
     }
 
     /// The session that the path names, which must be the caller's own: `current`, or its id.
     /// - Throws: like `session(of:)`; 404 for another id.
-    func sessionInPath(of request: HTTPRequest) async throws -> Session {
-        let session = try await session(of: request)
+    func sessionInPath(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
+        let session = try await session(of: request, isUse: isUse)
         try checkPath(of: request, names: session)
         return session
     }
 
     /// Finds the session that the path names.
-    var inPath: SessionFinder {
-        SessionFinder(any: sessionInPath) { request in
-            guard let session = try residentSession(of: request) else { return nil }
+    var inPath: SessionFinder { finder(isUse: true) }
+
+    /// The same for a client that watches.
+    var watching: SessionFinder { finder(isUse: false) }
+
+    private func finder(isUse: Bool) -> SessionFinder {
+        SessionFinder(any: { try await sessionInPath(of: $0, isUse: isUse) }) { request in
+            guard let session = try residentSession(of: request, isUse: isUse) else { return nil }
             try checkPath(of: request, names: session)
             return session
         }
     }
 
-    private func residentSession(of request: HTTPRequest) throws -> Session? {
+    private func residentSession(of request: HTTPRequest, isUse: Bool = true) throws -> Session? {
         let token = try presentedToken(of: request)
-        guard let session = try sessions.authenticateResident(token) else { return nil }
+        guard let session = try sessions.authenticateResident(token, isUse: isUse) else { return nil }
         request.note(token.sessionID)
         return session
     }

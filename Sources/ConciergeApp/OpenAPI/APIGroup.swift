@@ -25,6 +25,9 @@ struct APIGroup: Sendable {
                     name: "Journeys",
                     meaning: "A session's position in its flows. A client draws `screen` and sends one of `events`.",
                     operations: JourneyEndpoints.operations),
+                APIGroup(
+                    name: "Watching", meaning: "A session's changes, as they are committed.",
+                    operations: WatchEndpoint.operations),
                 program,
             ]
         case .admin:

@@ -20,13 +20,14 @@ enum APIParameter: String, Sendable, CaseIterable {
     case prefer = "Prefer"
     case idempotencyKey = "Idempotency-Key"
     case acceptLanguage = "Accept-Language"
+    case lastEventID = "Last-Event-ID"
     case requestID = "Request-Id"
 
     private var place: String {
         switch self {
         case .session, .name, .user, .code, .id, .flow, .version: "path"
         case .limit, .cursor, .userID, .active, .after, .onConflict, .dryRun, .task, .status, .include: "query"
-        case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .acceptLanguage, .requestID: "header"
+        case .ifMatch, .ifNoneMatch, .prefer, .idempotencyKey, .acceptLanguage, .lastEventID, .requestID: "header"
         }
     }
 
@@ -62,6 +63,7 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .idempotencyKey:
             "Makes the request safe to send again: the first response is replayed, marked `Idempotency-Replayed: true`. "
                 + "Use a new key that cannot be guessed for each request. The quotes may be left out."
+        case .lastEventID: "The `id` of the last event that the client has seen: the stream continues after it."
         case .requestID:
             "Names the request in the response and in the log. The server chooses a name if there is none or it is unusable: "
                 + "1 to 128 letters, digits, dots, underscores and hyphens can be used."
@@ -99,6 +101,7 @@ enum APIParameter: String, Sendable, CaseIterable {
             ]
         case .cursor, .after: ["type": "string", "minLength": 1]
         case .status: ["type": "string", "enum": ["waiting", "claimed"]]
+        case .lastEventID: ["type": "string", "pattern": "^[0-9]*$"]
         case .userID, .requestID, .task: ["type": "string"]
         }
     }

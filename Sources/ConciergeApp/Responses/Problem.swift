@@ -95,6 +95,7 @@ struct ProblemRenderer: HTTPErrorRenderer {
             return Problem(error)
         case let error as JourneyError: return Problem(error)
         case let error as TaskError: return Problem(error)
+        case let error as WatchError: return Problem(error)
         case let refusal as JourneyRefusal:
             if case .endless = refusal { log.failure(request: request, error: refusal) }
             return Problem(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)

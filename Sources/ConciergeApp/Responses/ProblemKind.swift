@@ -116,6 +116,10 @@ extension ProblemKind {
     static let journeyExpired = ProblemKind(
         .gone, "journey_expired", "Journey expired",
         "The journey has expired: start_again says how to begin a new one.")
+    static let resumePointGone = ProblemKind(
+        .gone, "resume_point_gone", "Resume point gone",
+        "The events after Last-Event-ID are not known any more: open the stream without it, and read what is shown again."
+    )
     static let taskOver = ProblemKind(
         .gone, "task_over", "Task over",
         "The task has ended: by a result, by its time, or because its journey moved on. Nothing was changed.")
@@ -170,6 +174,9 @@ extension ProblemKind {
     static let tooManySessions = ProblemKind(
         .serviceUnavailable, "too_many_sessions", "Too many sessions",
         "The server has reached its limit of sessions: try again later.")
+    static let tooManyWatchers = ProblemKind(
+        .serviceUnavailable, "too_many_watchers", "Too many watchers",
+        "The session, or the server, has reached its limit of clients that wait for changes: try again later.")
     static let contention = ProblemKind(
         .serviceUnavailable, "contention", "Too many writers",
         "Other requests changed this session at the same time: try again.")
@@ -198,11 +205,12 @@ extension ProblemKind {
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
         serviceNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable, patchConflict,
         requestInProgress, eventNotAccepted, guardNotMet, unreachable, actionFailed, taskNotClaimed, tooManyJourneys,
-        stackFull, journeyOrphaned, journeyFinished, journeyExpired, taskOver, preconditionFailed, bodyTooLarge,
+        stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver, preconditionFailed,
+        bodyTooLarge,
         stateTooLarge,
         targetTooLong,
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge, tooManyFields, tooManyCookies,
-        internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, contention,
+        internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, tooManyWatchers, contention,
         storeUnavailable, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]
 }

@@ -33,11 +33,25 @@ final class AnswerStream: @unchecked Sendable {
     }
 
     private func ask() {
+        switch source.production {
+        case .task(let next): ask(next)
+        case .call(let ask, _):
+            ask { [self] piece in
+                switch piece {
+                case .bytes(let bytes): came(bytes)
+                case .end: came(nil)
+                case .cut: resume(if: state.withLock { $0.fail() })
+                }
+            }
+        }
+    }
+
+    private func ask(_ next: @escaping @Sendable () async throws -> [UInt8]?) {
         let asking = Task.immediate { [self] in
             do {
-                var piece = try await source.next()
+                var piece = try await next()
                 // An empty piece does not end the body.
-                while piece?.isEmpty == true { piece = try await source.next() }
+                while piece?.isEmpty == true { piece = try await next() }
                 came(piece)
             } catch {
                 if state.withLock({ $0.isWanted }) { report(error) }
@@ -65,5 +79,6 @@ final class AnswerStream: @unchecked Sendable {
     func released() {
         state.withLock { $0.release() }
         task.withLock { $0 }?.cancel()
+        source.end()
     }
 }

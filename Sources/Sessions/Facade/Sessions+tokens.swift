@@ -1,15 +1,17 @@
 extension Sessions {
-    /// The session of a token. Finding it counts as a use.
+    /// The session of a token.
     ///
-    /// - Parameter token: `nil` when the request has none, or one that is malformed.
+    /// - Parameters:
+    ///   - token: `nil` when the request has none, or one that is malformed.
+    ///   - isUse: whether finding the session counts as a use of it; see also ``noteUse(of:)``.
     /// - Throws: ``SessionError/unauthenticated`` for every bad token; the store's error when the session is not in
     ///   memory and the store cannot be asked.
-    package func authenticate(_ token: PresentedToken?) async throws(SessionError) -> Session {
+    package func authenticate(_ token: PresentedToken?, isUse: Bool = true) async throws(SessionError) -> Session {
         guard let token else { throw .unauthenticated }
-        if let session = try authenticateResident(token) { return session }
+        if let session = try authenticateResident(token, isUse: isUse) { return session }
         guard let session = try await load(token.sessionID) else { throw .unauthenticated }
         let now = environment.clock.now()
-        switch session.present(token.digest, now: now) {
+        switch session.present(token.digest, now: now, isUse: isUse) {
         case .accepted(let saveUse):
             if saveUse { registry.noteUse(token.sessionID, at: now) }
             return session
@@ -31,10 +33,12 @@ extension Sessions {
     /// The same without waiting, which suffices for nearly every request.
     ///
     /// - Returns: `nil` when memory is not enough: call ``authenticate(_:)``.
-    package func authenticateResident(_ token: PresentedToken) throws(SessionError) -> Session? {
+    package func authenticateResident(
+        _ token: PresentedToken, isUse: Bool = true
+    ) throws(SessionError) -> Session? {
         guard let session = registry[token.sessionID] else { return nil }
         let now = environment.clock.now()
-        switch session.present(token.digest, now: now) {
+        switch session.present(token.digest, now: now, isUse: isUse) {
         case .accepted(let saveUse):
             if saveUse { registry.noteUse(token.sessionID, at: now) }
             return session

@@ -107,9 +107,10 @@ package final class Sessions: Sendable {
     }
 
     func announceEnd(of session: Session, _ end: SessionEnd) {
-        guard !environment.observers.isEmpty else { return }
-        let (services, revision) = session.remains
-        environment.notify(
-            session.id, services.map { .serviceRemoved(name: $0.name) } + [.ended(end)], revision: revision)
+        guard session.state.withLock(\.isWatched) || !environment.observers.isEmpty else { return }
+        let (services, record) = session.remains
+        let changes = services.map { SessionChange.serviceRemoved(name: $0.name) } + [.ended(end)]
+        environment.notify(record.id, changes, revision: record.revision)
+        session.tellWatchersOfEnd(changes, record)
     }
 }

@@ -208,7 +208,6 @@ struct JourneyWork {
         }
         note(journey.task, of: journey)
         kept.forget(journey.id)
-        tell(.journeyAbandoned(id: journey.id))
         try keep()
     }
 
@@ -240,7 +239,6 @@ struct JourneyWork {
         if former?.journey.task != nil || entry.journey.task != nil {
             note(former?.journey.task, of: entry.journey, isKept: true)
         }
-        tell(of: entry.journey)
         try keep()
         return entry
     }
@@ -259,14 +257,6 @@ struct JourneyWork {
         }
         if task != nil, let begun = environment.task(of: journey, in: session, now: pending.now) {
             pending.taskChanges.append(.begun(begun))
-        }
-    }
-
-    private mutating func tell(of journey: Journey) {
-        switch journey.status {
-        case .active: tell(.journeyMoved(id: journey.id, step: journey.step))
-        case .finished: tell(.journeyFinished(id: journey.id, step: journey.step))
-        case .expired: tell(.journeyExpired(id: journey.id, step: journey.step))
         }
     }
 
@@ -292,9 +282,5 @@ struct JourneyWork {
     mutating func keep() throws(SessionError) {
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
         pending.write(coordinator, try coordinator.bounded(kept.bytes(former: former), by: limit))
-    }
-
-    private mutating func tell(_ change: SessionChange) {
-        if !environment.observers.isEmpty { pending.journeyChanges.append(change) }
     }
 }

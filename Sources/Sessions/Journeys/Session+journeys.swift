@@ -55,6 +55,11 @@ extension Session {
         try look(at: id) { try $0.text(of: $1) }
     }
 
+    /// The entity tag of ``residentText(of:)``.
+    func journeyTag(_ id: String) throws -> ServiceETag? {
+        try look(at: id) { try $0.etag(of: $1) }
+    }
+
     private func look<Shown>(at id: String, _ show: (inout JourneyWork, KeptJourney) throws -> Shown) throws -> Shown? {
         var work = try JourneyWork(on: try pendingState(), environment)
         guard !work.isUnsettled(id) else { return nil }

@@ -38,6 +38,7 @@ extension Session {
         let removed = former.record.services.reversed().filter { record.document(of: $0.service) == nil }
             .map { SessionChange.serviceRemoved(name: environment.catalog.services[Int($0.service)].name) }
         environment.notify(record.id, changes + removed, revision: record.revision)
+        breakWatch()
         return true
     }
 

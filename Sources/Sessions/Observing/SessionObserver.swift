@@ -19,9 +19,25 @@ package enum SessionChange: Sendable, Equatable {
     case journeyMoved(id: String, step: UInt64)
     case journeyFinished(id: String, step: UInt64)
     case journeyExpired(id: String, step: UInt64)
-    /// The journey was given up and no longer exists.
+    /// The journey was given up, or made room for another one, and no longer exists.
     case journeyAbandoned(id: String)
+    /// A journey waits for a task of that name.
+    case taskStarted(journey: String, name: String)
+    case taskEnded(journey: String, name: String)
+    /// The session was used, and expires later. No commit makes this; only watchers are told.
+    case extended(idleExpiresAt: Int64)
     case ended(SessionEnd)
+}
+
+extension SessionChange {
+    /// The journey that it is about, if the journey still exists.
+    package var shownJourney: String? {
+        switch self {
+        case .journeyMoved(let id, _), .journeyFinished(let id, _), .journeyExpired(let id, _): id
+        case .taskStarted(let id, _), .taskEnded(let id, _): id
+        case .created, .serviceChanged, .serviceCleared, .serviceRemoved, .journeyAbandoned, .extended, .ended: nil
+        }
+    }
 }
 
 /// Why a session ended.

@@ -116,6 +116,7 @@ extension Session.State {
             guard let failure = pipeline.failure ?? work.failure else {
                 if let result = work.result {
                     work.isFirstMemory = adopt(result.pending, result.record, session.environment)
+                    work.isWatched = isWatched
                 }
                 return (work, nil)
             }

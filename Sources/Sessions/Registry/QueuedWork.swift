@@ -20,6 +20,8 @@ final class QueuedWork: @unchecked Sendable {
     var failure: StoreError?
     /// Whether publishing it gave the session its first ``JourneyMemory``.
     var isFirstMemory = false
+    /// Whether the session was watched when it was published.
+    var isWatched = false
     /// How often it lost against another process.
     var retries = 0
 

@@ -10,21 +10,28 @@ extension Session {
         case stolen
     }
 
-    /// Checks a token. A valid one counts as a use of the session.
-    func present(_ token: TokenDigest, now: Int64) -> Verdict {
-        state.withLock { state in
+    /// Checks a token.
+    ///
+    /// - Parameter isUse: whether a valid one counts as a use of the session.
+    func present(_ token: TokenDigest, now: Int64, isUse: Bool) -> Verdict {
+        let settings = environment.settings
+        let (verdict, extendedTo) = state.withLock { state -> (Verdict, Int64?) in
             // Even before the sweeper has ended the session.
-            guard state.stage == .open, now < state.deadline(environment.settings) else {
-                return state.stage == .held ? .held : .refused
+            guard state.stage == .open, now < state.deadline(settings) else {
+                return (state.stage == .held ? .held : .refused, nil)
             }
             if token != state.record.token {
                 guard let retired = state.record.details.retiredTokens.first(where: { $0.digest == token }) else {
-                    return .refused
+                    return (.refused, nil)
                 }
-                guard now < retired.graceEndsAt else { return .stolen }
+                guard now < retired.graceEndsAt else { return (.stolen, nil) }
             }
-            return .accepted(saveUse: state.use(now: now, environment.settings) && environment.savesUses)
+            guard isUse else { return (.accepted(saveUse: false), nil) }
+            let saveUse = state.use(now: now, settings) && environment.savesUses
+            return (.accepted(saveUse: saveUse), state.isWatched ? state.deadline(settings) : nil)
         }
+        if let extendedTo { tellWatchersOfUse(at: now, idleExpiresAt: extendedTo) }
+        return verdict
     }
 
     /// Whether the session can no longer be used.

@@ -56,12 +56,12 @@ extension Session {
         }
     }
 
-    /// All living instances, newest first, and the revision.
-    var remains: (services: [RegisteredService], revision: UInt64) {
+    /// All living instances, newest first, and the last state.
+    var remains: (services: [RegisteredService], record: SessionRecord) {
         let (record, unwritten) = state.withLock { ($0.record, $0.unwritten) }
         let births = record.services.map { ($0.birth, $0.service) } + unwritten.map { ($0.birth, $0.service) }
         let services = births.sorted { $0.0 > $1.0 }.map { environment.catalog.services[Int($0.1)] }
-        return (services, record.revision)
+        return (services, record)
     }
 }
 

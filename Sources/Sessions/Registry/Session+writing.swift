@@ -55,7 +55,7 @@ extension Session {
         #if PLANTED_BUGS
             if PlantedBug.uncommittedShown.isActive, let result = work.result {
                 let isFirstMemory = state.withLock { $0.adopt(result.pending, commit.record, environment) }
-                announce(result.pending, commit.record, commit.newFlows, isFirstMemory)
+                announce(result, isFirstMemory, isWatched: false)
             }
         #endif
         environment.store.commit(commit) { work.session.publish(work, $0) }
@@ -102,20 +102,20 @@ extension Session {
 
     private func tell(_ work: QueuedWork) {
         if let error = work.failure { return work.conclude(failure(error)) }
-        if let result = work.result { announce(result.pending, result.record, result.newFlows, work.isFirstMemory) }
+        if let result = work.result { announce(result, work.isFirstMemory, isWatched: work.isWatched) }
         work.conclude(nil)
     }
 
-    /// Tells observers what has become visible.
+    /// Tells observers and watchers what has become visible.
     @inline(__always)
-    private func announce(
-        _ pending: borrowing PendingState, _ record: SessionRecord?, _ newFlows: [UsedFlow], _ isFirstMemory: Bool
-    ) {
-        if isFirstMemory { noteMemory(pending.base.id) }
-        if !newFlows.isEmpty { environment.knowFlows(newFlows) }
-        if !pending.taskChanges.isEmpty { environment.tasks.tell(pending.taskChanges) }
-        guard let record, !environment.observers.isEmpty else { return }
-        environment.notify(record.id, pending.sessionChanges, revision: record.revision)
+    private func announce(_ result: WorkResult, _ isFirstMemory: Bool, isWatched: Bool) {
+        if isFirstMemory { noteMemory(result.pending.base.id) }
+        if !result.newFlows.isEmpty { environment.knowFlows(result.newFlows) }
+        if !result.pending.taskChanges.isEmpty { environment.tasks.tell(result.pending.taskChanges) }
+        guard let record = result.record, isWatched || !environment.observers.isEmpty else { return }
+        let changes = result.pending.sessionChanges(environment)
+        environment.notify(record.id, changes, revision: record.revision)
+        if isWatched { tellWatchers(changes, record) }
     }
 
     /// Why a unit of work failed whose commit the store refused.
@@ -174,6 +174,7 @@ extension Session {
             return state.isEnded ? nil : former
         }
         guard let former else { return }
+        breakWatch()
         environment.countJourneys(of: former, -1)
         environment.countJourneys(of: stored.record, 1)
     }

@@ -25,6 +25,8 @@ package final class Session: Sendable {
         /// Whether a unit of work, or an end, has the turn.
         var isWriting = false
         var stage = Stage.open
+        /// Whether the process keeps a history of commits for those that watch the session. It fits beside the others.
+        var isWatched = false
     }
 
     enum Stage: UInt8 {

@@ -22,6 +22,8 @@ final class SessionEnvironment: Sendable {
     let remembered = RememberedSessions()
     /// Callers that wait for tasks.
     let tasks: TaskQueue
+    /// The sessions that are watched.
+    let watches: SessionWatches
     /// Versions of flows that the store knows.
     let knownFlows = Mutex<[String: Set<Int>]>([:])
 
@@ -36,6 +38,7 @@ final class SessionEnvironment: Sendable {
         savesUses = store.outlivesProcess
         self.clock = clock
         tasks = TaskQueue(clock: clock)
+        watches = SessionWatches(clock: clock, mostWatchers: settings.maxWatchers)
         self.random = random
         self.parent = parent
         self.observers = observers

@@ -10,8 +10,6 @@ struct PendingState: Sendable {
     private(set) var unwritten: [UnwrittenInstance]
     /// The changes so far, in order.
     private(set) var changes: [Change] = []
-    /// The changes of journeys, for observers.
-    var journeyChanges: [SessionChange] = []
     /// Tasks that begin or end.
     var taskChanges: [TaskChange] = []
     /// The session's memory of its journeys before the unit of work.

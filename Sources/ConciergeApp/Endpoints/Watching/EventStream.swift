@@ -1,0 +1,134 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+import Synchronization
+
+/// The body of a stream of server-sent events: HTML Living Standard, section 9.2.
+///
+/// Each change of a commit is an event, and only the last one has an `id`, the session's revision. So a client that was
+/// cut off in the middle of a commit resumes before it, and no change is lost.
+final class EventStream: Sendable {
+    private enum Stage { case new, open, closing }
+
+    private let watcher: SessionWatcher
+    private let timestamp: @Sendable (Int64) -> Timestamp
+    private let stage = Mutex(Stage.new)
+
+    static let mediaType = "text/event-stream"
+    /// How long browsers wait before they connect again, in milliseconds.
+    private static let retry = 3_000
+
+    init(_ watcher: SessionWatcher, timestamp: @escaping @Sendable (Int64) -> Timestamp) {
+        self.watcher = watcher
+        self.timestamp = timestamp
+    }
+
+    var source: HTTPBodySource {
+        HTTPBodySource(ask: { [self] done in next(done) }, end: { [watcher] in watcher.leave() })
+    }
+
+    private func next(_ done: @escaping @Sendable (HTTPBodySource.Piece) -> Void) {
+        let stage = stage.withLock { stage in
+            defer { if stage == .new { stage = .open } }
+            return stage
+        }
+        switch stage {
+        // Without data it is no event, but the client knows from now on where to resume.
+        case .new: done(.bytes(Array("retry: \(Self.retry)\nid: \(watcher.point)\n\n".utf8)))
+        case .open: watcher.next { [self] event in done(piece(event)) }
+        case .closing: done(.end)
+        }
+    }
+
+    private func piece(_ event: SessionWatcher.Event) -> HTTPBodySource.Piece {
+        switch event {
+        case .commits(let commits): return .bytes(commits.flatMap { $0.text(text) })
+        case .nothing: return .bytes(Array(":\n\n".utf8))
+        case .lost: return .cut
+        // The last event has said so.
+        case .ended(.sessionEnded): return .end
+        case .ended(.tokenReplaced): return last("token_replaced")
+        case .ended(.stopping): return last("stopping")
+        case .ended(.gap): return last("reset")
+        }
+    }
+
+    private func last(_ reason: String) -> HTTPBodySource.Piece {
+        stage.withLock { $0 = .closing }
+        return .bytes(Self.event("stream.closed", id: nil) { $0.member("reason", reason) })
+    }
+
+    private func text(of commit: WatchedCommit) -> [UInt8] {
+        var text: [UInt8] = []
+        for (place, change) in commit.changes.enumerated() {
+            let isLast = place == commit.changes.count - 1 && !commit.isExtension
+            let name: String =
+                switch change {
+                case .created: "session.created"
+                case .serviceChanged: "service.changed"
+                case .serviceCleared: "service.cleared"
+                case .serviceRemoved: "service.removed"
+                case .journeyMoved: "journey.moved"
+                case .journeyFinished: "journey.finished"
+                case .journeyExpired: "journey.expired"
+                case .journeyAbandoned: "journey.abandoned"
+                case .taskStarted: "task.started"
+                case .taskEnded: "task.ended"
+                case .extended: "session.extended"
+                case .ended: "session.ended"
+                }
+            text += Self.event(name, id: isLast ? commit.revision : nil) { json in
+                json.name("revision")
+                json.uint(commit.revision)
+                write(change, of: commit, to: &json)
+            }
+        }
+        return text
+    }
+
+    private func write(_ change: SessionChange, of commit: WatchedCommit, to json: inout JSONWriter) {
+        func journey(_ id: String, _ write: (inout JSONWriter) -> Void) {
+            json.member("journey", id)
+            write(&json)
+            json.name("etag")
+            if let tag = commit.journeyTags[id] { json.string(tag.description) } else { json.null() }
+        }
+        switch change {
+        case .created: break
+        case .serviceChanged(let name, let etag), .serviceCleared(let name, let etag):
+            json.member("service", name)
+            json.member("etag", etag.description)
+        case .serviceRemoved(let name):
+            json.member("service", name)
+            json.member("etag", ServiceETag.unwritten.description)
+        case .journeyMoved(let id, let step), .journeyFinished(let id, let step), .journeyExpired(let id, let step):
+            journey(id) { json in
+                json.name("step")
+                json.uint(step)
+            }
+        case .journeyAbandoned(let id): journey(id) { _ in }
+        case .taskStarted(let id, let name), .taskEnded(let id, let name): journey(id) { $0.member("task", name) }
+        case .extended(let idleEnd):
+            json.name("idle_expires_at")
+            json.time(timestamp(idleEnd))
+        case .ended(let end):
+            let reason: String =
+                switch end {
+                case .requested: "requested"
+                case .expired: "expired"
+                case .tokenReused: "token_reused"
+                }
+            json.member("reason", reason)
+        }
+    }
+
+    private static func event(_ name: String, id: UInt64?, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter(reservingCapacity: 128)
+        json.beginObject()
+        write(&json)
+        json.endObject()
+        // The writer breaks no line.
+        return Array("event: \(name)\ndata: ".utf8) + json.bytes
+            + Array(id.map { "\nid: \($0)\n\n" }?.utf8 ?? "\n\n".utf8)
+    }
+}

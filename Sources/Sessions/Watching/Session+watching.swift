@@ -1,0 +1,89 @@
+extension Session {
+    /// Watches the session: the watcher gets every commit after the resume point, in order.
+    ///
+    /// - Parameters:
+    ///   - point: a revision; `nil` for the current one.
+    ///   - token: the token of the caller. When it ends, the watcher ends.
+    /// - Throws: ``WatchError``; ``SessionError/ended``, ``SessionError/unauthenticated``.
+    package func watch(after point: UInt64? = nil, token: TokenDigest) throws -> SessionWatcher {
+        try state.withLock { state in
+            guard state.stage == .open else { throw SessionError.ended }
+            var endsAt: Int64?
+            if token != state.record.token {
+                let retired = state.record.details.retiredTokens.first { $0.digest == token }
+                guard let retired else { throw SessionError.unauthenticated }
+                endsAt = retired.graceEndsAt
+            }
+            let watcher = try environment.watches.add(to: state, after: point) { watch, place, point in
+                SessionWatcher(of: self, watch, at: place, after: point, token: token, endsAt: endsAt)
+            }
+            state.isWatched = true
+            return watcher
+        }
+    }
+
+    /// Tells watchers what a commit has changed. Call it in the order of revisions.
+    func tellWatchers(_ changes: [SessionChange], _ record: SessionRecord) {
+        guard let watch = environment.watches[record.id] else { return }
+        watch.take(
+            WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes)),
+            token: record.token)
+    }
+
+    /// Tells watchers that the session has ended.
+    func tellWatchersOfEnd(_ changes: [SessionChange], _ record: SessionRecord) {
+        environment.watches.forget(record.id)?
+            .take(WatchedCommit(revision: record.revision, changes: changes), token: record.token, end: .sessionEnded)
+    }
+
+    func tellWatchersOfUse(at now: Int64, idleExpiresAt: Int64) {
+        environment.watches[id]?
+            .noteUse(at: now, idleEnd: idleExpiresAt, interval: environment.settings.touchInterval)
+    }
+
+    /// Watchers must begin anew: there are changes that they cannot be told of.
+    func breakWatch() {
+        let watch = state.withLock { state in
+            state.isWatched = false
+            return environment.watches.forget(state.record.id)
+        }
+        watch?.close(.gap)
+    }
+
+    /// Forgets a history that nobody has needed for a while.
+    func dropWatch(_ watch: SessionWatch, now: Int64) {
+        state.withLock { state in
+            if environment.watches.drop(watch, now: now) { state.isWatched = false }
+        }
+    }
+
+    private func journeyTags(of changes: [SessionChange]) -> [String: ServiceETag] {
+        var tags: [String: ServiceETag] = [:]
+        for case .some(let id) in changes.map(\.shownJourney) where tags[id] == nil {
+            tags[id] = try? journeyTag(id)
+        }
+        return tags
+    }
+}
+
+extension Sessions {
+    /// Looks once a second at what watchers wait for, until the task is cancelled.
+    package func runWatches() async {
+        let (clock, watches) = (environment.clock, environment.watches)
+        while !Task.isCancelled {
+            try? await clock.sleep(milliseconds: 1_000)
+            let now = clock.now()
+            watches.tick(now: now)
+            for watch in watches.idle(now: now) {
+                if let session = registry[watch.session] {
+                    session.dropWatch(watch, now: now)
+                } else {
+                    _ = watches.drop(watch, now: now)
+                }
+            }
+        }
+    }
+
+    /// Ends all watchers, and accepts no more. The server stops.
+    package func stopWatching() { environment.watches.stop() }
+}

@@ -1,0 +1,107 @@
+import Synchronization
+
+/// A client that watches a session: a stream of its changes, or one request that waits for the next change.
+///
+/// It keeps the session in memory. Call ``leave()`` when the client has gone.
+package final class SessionWatcher: Sendable {
+    package enum Event: Sendable {
+        /// Never empty.
+        case commits([WatchedCommit])
+        /// Nothing has happened for ``heartbeat``.
+        case nothing
+        /// It was too slow: commits that it has not taken were dropped.
+        case lost
+        /// Nothing will follow.
+        case ended(WatchEnd)
+    }
+
+    package typealias Handler = @Sendable (Event) -> Void
+
+    private struct State {
+        /// The place of the next commit in the history of the session.
+        var place: Int
+        var waiting: Handler?
+        var beatsAt: Int64 = .max
+        var isGone = false
+    }
+
+    private let session: Session
+    private let watch: SessionWatch
+    /// Commits up to this revision are not for it.
+    package let point: UInt64
+    /// When its token ends; `nil` while the token is the session's current one.
+    private let endsAt: Int64?
+    let token: TokenDigest
+    /// The place in the history at which it ends, because its token was replaced.
+    private let limit = Atomic<Int>(.max)
+    private let state: Mutex<State>
+
+    /// The longest silence, in milliseconds.
+    package static let heartbeat: Int64 = 15_000
+
+    init(
+        of session: Session, _ watch: SessionWatch, at place: Int, after point: UInt64, token: TokenDigest,
+        endsAt: Int64?
+    ) {
+        self.session = session
+        self.watch = watch
+        self.point = point
+        self.token = token
+        self.endsAt = endsAt
+        state = Mutex(State(place: place))
+    }
+
+    /// Its token was replaced: it gets nothing from that place on. Called by the watch, under its lock.
+    func end(at place: Int) {
+        if endsAt == nil { limit.min(place, ordering: .relaxed) }
+    }
+
+    /// Asks for the next event. Call it again only after `handler` was called.
+    ///
+    /// - Parameter handler: called once, before this returns or later on any thread, where it must take no time; never
+    ///   after ``leave()``.
+    package func next(_ handler: @escaping Handler) {
+        let now = session.environment.clock.now()
+        state.withLock { state in
+            guard !state.isGone else { return }
+            state.waiting = handler
+            state.beatsAt = now + Self.heartbeat
+        }
+        wake()
+    }
+
+    /// Hands over what has arrived, if anything has and the client waits.
+    func wake() {
+        let (handler, event) = state.withLock { state -> (Handler?, Event) in
+            guard state.waiting != nil,
+                let event = watch.next(
+                    at: &state.place, before: limit.load(ordering: .relaxed), after: point)
+            else {
+                return (nil, .nothing)
+            }
+            return (state.waiting.take(), event)
+        }
+        handler?(event)
+    }
+
+    /// Tells the client that nothing has happened, or that its token has ended, if it is time.
+    func tick(now: Int64) {
+        let isOver = endsAt.map { now >= $0 } ?? false
+        let handler = state.withLock { state -> Handler? in
+            guard state.beatsAt <= now || isOver else { return nil }
+            return state.waiting.take()
+        }
+        handler?(isOver ? .ended(.tokenReplaced) : .nothing)
+    }
+
+    /// The client has gone.
+    package func leave() {
+        // Freed outside the lock.
+        let handler = state.withLock { state in
+            state.isGone = true
+            return state.waiting.take()
+        }
+        withExtendedLifetime(handler) {}
+        session.environment.watches.leave(self, watch)
+    }
+}

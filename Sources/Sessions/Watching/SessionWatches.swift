@@ -1,0 +1,91 @@
+import Synchronization
+
+/// The sessions that are watched.
+///
+/// A session knows whether it is among them (``Session/State/isWatched``), so the commits of all others do not look here.
+final class SessionWatches: Sendable {
+    private struct State {
+        var watches: [SessionID: SessionWatch] = [:]
+        /// Watchers of all sessions.
+        var count = 0
+        var isStopping = false
+    }
+
+    private let state = Mutex(State())
+    private let clock: any SessionClock
+    private let mostWatchers: Int
+
+    /// The most watchers of one session: more than tabs and devices of a person, and so few that a commit wakes them
+    /// within milliseconds.
+    private static let mostOfSession = 2_048
+    /// How long the history of a session is kept when nobody watches it any more: longer than a client needs to
+    /// reconnect. In milliseconds.
+    static let retention: Int64 = 120_000
+
+    init(clock: any SessionClock, mostWatchers: Int) {
+        self.clock = clock
+        self.mostWatchers = mostWatchers
+    }
+
+    subscript(id: SessionID) -> SessionWatch? { state.withLock { $0.watches[id] } }
+
+    /// Adds a watcher. Called under the session's lock.
+    ///
+    /// - Parameters:
+    ///   - session: its state.
+    ///   - make: makes the watcher.
+    func add(
+        to session: borrowing Session.State, after point: UInt64?,
+        _ make: (SessionWatch, _ place: Int, _ point: UInt64) -> SessionWatcher
+    ) throws(WatchError) -> SessionWatcher {
+        let record = session.record
+        let (isWatched, lastUsedAt) = (session.isWatched, session.lastUsedAt)
+        return try state.withLock { state throws(WatchError) in
+            guard !state.isStopping else { throw .stopping }
+            guard state.count < mostWatchers else { throw .tooMany }
+            // A watch that the session does not know of has missed commits.
+            let known = isWatched ? state.watches[record.id] : nil
+            let watch = known ?? SessionWatch(record.id, revision: record.revision, lastUsedAt: lastUsedAt)
+            guard watch.watcherCount < Self.mostOfSession else { throw .tooMany }
+            let watcher = try watch.add(after: point, current: record.revision) { make(watch, $0, $1) }
+            state.watches[record.id] = watch
+            state.count += 1
+            return watcher
+        }
+    }
+
+    func leave(_ watcher: SessionWatcher, _ watch: SessionWatch) {
+        guard watch.remove(watcher, now: clock.now()) else { return }
+        state.withLock { $0.count -= 1 }
+    }
+
+    /// Takes the watch of a session away: the next watcher begins a new one.
+    func forget(_ id: SessionID) -> SessionWatch? { state.withLock { $0.watches.removeValue(forKey: id) } }
+
+    /// The watches that nobody has used for ``retention``.
+    func idle(now: Int64) -> [SessionWatch] {
+        state.withLock { state in state.watches.values.filter { $0.isIdle(since: now - Self.retention) } }
+    }
+
+    /// Drops the watch if it is still idle. Called under the session's lock, if the session is in memory.
+    func drop(_ watch: SessionWatch, now: Int64) -> Bool {
+        state.withLock { state in
+            guard watch.isIdle(since: now - Self.retention) else { return false }
+            if state.watches[watch.session] === watch { state.watches[watch.session] = nil }
+            return true
+        }
+    }
+
+    func tick(now: Int64) {
+        for watch in state.withLock({ Array($0.watches.values) }) { watch.tick(now: now) }
+    }
+
+    /// Ends all watchers, and accepts no more.
+    func stop() {
+        let watches = state.withLock { state in
+            state.isStopping = true
+            return Array(state.watches.values)
+        }
+        for watch in watches { watch.close(.stopping) }
+    }
+}
