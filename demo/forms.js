@@ -51,10 +51,13 @@ export function form(title, schema, known, submit) {
 /** The fields of an object. */
 function group(schema, known, path) {
   const required = new Set(schema.required ?? []);
-  const members = Object.entries(schema.properties ?? {}).map(([name, property]) => {
-    const place = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  // Members of JSON have no order, but their author listed what is required.
+  const place = ([name]) => (required.has(name) ? [...required].indexOf(name) : required.size);
+  const properties = Object.entries(schema.properties ?? {}).sort((one, other) => place(one) - place(other));
+  const members = properties.map(([name, property]) => {
+    const pointer = `${path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const make = property.properties ? nested : field;
-    return [name, make(name, property, known?.[name], place, required.has(name))];
+    return [name, make(name, property, known?.[name], pointer, required.has(name))];
   });
   return {
     nodes: members.flatMap(([, member]) => member.nodes),

@@ -63,17 +63,19 @@ export class Pane extends EventTarget {
 
   /** Shows the session's journey of a flow, and starts one if there is none. */
   async choose(flow) {
+    this.parts.flow.value = this.#outline?.id ?? flow; // until it is there
     const { body: outline } = await this.session.request("GET", `/v1/flows/${flow}`);
     const { body: journeys } = await this.session.request("GET", "/v1/sessions/current/journeys?limit=100");
     const known = journeys.items.filter((journey) => journey.flow === flow);
     const running = known.find((journey) => journey.status === "active") ?? known[0];
+    const needsInput = !running && outline.input?.required?.length;
+    const journey = running ? this.session.journey(running.id) : !needsInput && (await this.session.start(flow));
+    if (running) await journey.get();
     this.#outline = outline;
     this.parts.flow.value = flow;
     localStorage.setItem(`concierge-demo-${this.id}-flow`, flow);
-    if (!running && outline.input?.required?.length) return this.#askForInput();
-    const journey = running ? this.session.journey(running.id) : await this.session.start(flow);
-    await journey.get();
-    this.#show(journey);
+    if (needsInput) this.#askForInput();
+    else this.#show(journey);
   }
 
   /** A deep link. */

@@ -142,7 +142,7 @@ function drawAny(view, pane) {
   const documents = Object.entries(view.screen.data ?? {});
   const simple = view.events.filter((event) => !takesData(event.schema));
   return [
-    documents.map(([name, document]) => definitions(name, document)),
+    documents.flatMap(([name, document]) => definitions(name, document)),
     view.events
       .filter((event) => event.enabled && takesData(event.schema))
       .map((event) => form(readable(event.name), event.schema, filling(event.schema, documents), (data) => pane.send(event.name, data, true))),
@@ -167,11 +167,14 @@ function why(event) {
 function definitions(name, document) {
   const isObject = document !== null && typeof document === "object" && !Array.isArray(document);
   const rows = Object.entries(isObject ? document : { [name]: document });
-  return element(
-    "dl",
-    { class: "definitions", "aria-label": readable(name) },
-    rows.map(([member, value]) => element("div", {}, element("dt", {}, readable(member)), element("dd", {}, shown(value)))),
-  );
+  return [
+    element("h4", {}, readable(name)),
+    element(
+      "dl",
+      { class: "definitions" },
+      rows.map(([member, value]) => element("div", {}, element("dt", {}, readable(member)), element("dd", {}, shown(value)))),
+    ),
+  ];
 }
 
 function shown(value) {
