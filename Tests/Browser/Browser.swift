@@ -195,7 +195,7 @@ func withBrowser(
             Issue.record("the console says: \(message)", sourceLocation: sourceLocation)
         }
         for address in try await browser.requests()
-        where !address.hasPrefix("\(browser.origin)/") && address != "about:blank" {
+        where address.hasPrefix("http") && !address.hasPrefix("\(browser.origin)/") {
             let isKnown = others.contains { address.hasPrefix($0) }
             #expect(isKnown, "asked for \(address)", sourceLocation: sourceLocation)
         }

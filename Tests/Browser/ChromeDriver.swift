@@ -52,8 +52,8 @@ final class ChromeDriver: Sendable {
 
     deinit {
         _ = try? Self.send("DELETE", "/session/\(session)", nil, port: port)
-        process.terminate()
-        process.waitUntilExit()
+        // Not SIGTERM: the program under test has blocked that in this process, and so in its children.
+        kill(process.processIdentifier, SIGKILL)
         try? FileManager.default.removeItem(at: profile)
     }
 
@@ -85,7 +85,7 @@ final class ChromeDriver: Sendable {
     /// The free port that it has chosen, which it says on a line of its own.
     private static func port(announcedOn output: FileHandle) throws -> UInt16 {
         var text = ""
-        while let data = try output.read(upToCount: 4096), !data.isEmpty {
+        while case let data = output.availableData, !data.isEmpty {
             text += String(decoding: data, as: UTF8.self)
             if let match = text.firstMatch(of: /successfully on port (\d+)/) { return UInt16(match.output.1) ?? 0 }
         }
