@@ -159,6 +159,10 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
     MHD_destroy_response(response);
     if (queued) {
+        // The kernel doubles it: socket(7), SO_SNDBUF. By itself it would keep megabytes for a client that does not read.
+        enum { patient_buffer = 16 << 10 };
+        int buffer = patient_buffer;
+        if (answer->stream != NULL && c->is_patient) setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);
         c->stream = answer->stream;
         c->step = STEP_ANSWERED;
         cmhd_enter(c, PHASE_WRITE);

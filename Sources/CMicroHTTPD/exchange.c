@@ -19,6 +19,7 @@ void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *m
     c->target_length = target == NULL ? 0 : (uint32_t)strlen(target);
     c->refusal = CMHD_REFUSAL_NONE;
     c->closes = false;
+    c->is_patient = false;
     c->method_length = 0;
     char *mark = target == NULL ? NULL : memchr(c->target, '?', c->target_length);
     c->query = mark == NULL ? NULL : mark + 1;
@@ -70,7 +71,7 @@ void cmhd_wait(cmhd_connection *c) {
     cmhd_callbacks *callbacks = &c->worker->server->callbacks;
     // The handler may have taken long before it waited.
     cmhd_note_time(c->worker, cmhd_clock());
-    cmhd_enter(c, PHASE_HANDLER);
+    cmhd_enter(c, c->is_patient ? PHASE_PATIENT : PHASE_HANDLER);
     // Manual, MHD_suspend_connection: to be called from within the access handler.
     MHD_suspend_connection(c->mhd);
     if (callbacks->suspended(callbacks->context, c->exchange)) cmhd_resume(c);
@@ -89,7 +90,8 @@ enum { held_limit = 512 };
 /// suspended.
 static void hold(cmhd_connection *c) {
     worker *w = c->worker;
-    if (!w->server->holds || w->held >= held_limit) {
+    // What waits for long would cost every turn of the loop.
+    if (!w->server->holds || w->held >= held_limit || c->is_patient) {
         cmhd_wait(c);
         return;
     }
@@ -238,6 +240,8 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
     c->target = NULL;
     if (c->phase != PHASE_ENDED) cmhd_enter(c, PHASE_SETTLING);
 }
+
+void cmhd_be_patient(cmhd_connection *connection) { connection->is_patient = true; }
 
 void cmhd_resume(cmhd_connection *connection) {
     // The library marks the connection, and from then on its worker may respond, close it and end. The worker stops its

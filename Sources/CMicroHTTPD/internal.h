@@ -19,6 +19,7 @@ typedef enum {
     PHASE_HEADER,
     PHASE_BODY,
     PHASE_HANDLER,
+    PHASE_PATIENT,  ///< the handler waits for what others do, see `cmhd_be_patient`
     PHASE_WRITE,
     PHASE_SETTLING,  ///< answered a moment ago, see `settle`
     PHASE_IDLE,
@@ -65,6 +66,7 @@ struct cmhd_connection {
     uint64_t content_length;
     uint64_t body_limit;
     void *exchange;                 ///< the caller's, between `request` and `resumed`
+    bool is_patient;                ///< see `cmhd_be_patient`
     bool held;                      ///< it waits for its exchange without being suspended, see `hold`
     atomic_bool is_released;        ///< and need not any longer
 

@@ -137,7 +137,7 @@ static const char *try_samples(manner manner) {
     static const cmhd_options options = {
         .workers = 1, .connections = 8, .connection_memory = 8192, .target_bytes = 1024, .head_bytes = 4096,
         .fields = 16, .arguments = 8, .cookies = 8, .body_bytes = 0, .header_timeout = 10000, .body_timeout = 10000,
-        .handler_timeout = 10000, .write_timeout = 10000, .idle_timeout = 10000,
+        .handler_timeout = 10000, .patient_timeout = 10000, .write_timeout = 10000, .idle_timeout = 10000,
     };
     outcome outcome = {.holds = manner.holds};
     cmhd_server *server = calloc(1, sizeof *server + sizeof(worker));

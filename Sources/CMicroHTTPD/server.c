@@ -151,7 +151,8 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     const uint32_t settling = options->idle_timeout < settling_ms ? options->idle_timeout : settling_ms;
     const uint32_t limits[PHASE_COUNT] = {
         [PHASE_HEADER] = options->header_timeout, [PHASE_BODY] = options->body_timeout,
-        [PHASE_HANDLER] = options->handler_timeout, [PHASE_WRITE] = options->write_timeout,
+        [PHASE_HANDLER] = options->handler_timeout, [PHASE_PATIENT] = options->patient_timeout,
+        [PHASE_WRITE] = options->write_timeout,
         [PHASE_SETTLING] = settling, [PHASE_IDLE] = options->idle_timeout - settling,
     };
     for (unsigned i = 0; i < count; i++) {

@@ -112,7 +112,7 @@ ssize_t cmhd_on_room(void *context, uint64_t position, char *buffer, size_t room
     if (got == CMHD_PRODUCE_END) return MHD_CONTENT_READER_END_OF_STREAM;
     // The client sees that the end is missing.
     if (got != CMHD_PRODUCE_LATER) return MHD_CONTENT_READER_END_WITH_ERROR;
-    cmhd_enter(c, PHASE_HANDLER);
+    cmhd_enter(c, c->is_patient ? PHASE_PATIENT : PHASE_HANDLER);
     MHD_suspend_connection(c->mhd);
     if (callbacks->stream_suspended(callbacks->context, c->stream)) cmhd_resume(c);
     return 0;

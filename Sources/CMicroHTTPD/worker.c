@@ -188,7 +188,7 @@ static int64_t check_deadlines(worker *w, int64_t now) {
     for (phase phase = 0; phase < PHASE_ENDED; phase++) {
         cmhd_connection *c;
         while ((c = w->phases[phase].first) != NULL && c->deadline <= now) {
-            if (phase == PHASE_HANDLER) end_waiting(c, CMHD_END_DEADLINE);
+            if (phase == PHASE_HANDLER || phase == PHASE_PATIENT) end_waiting(c, CMHD_END_DEADLINE);
             else if (phase == PHASE_SETTLING) settle(c);
             else cmhd_close_socket(c);
         }
@@ -197,14 +197,24 @@ static int64_t check_deadlines(worker *w, int64_t now) {
     return next;
 }
 
-/// The library does not watch a suspended connection: a client that hangs up is noticed here.
-static void look_for_gone(worker *w) {
-    for (cmhd_connection *c = w->phases[PHASE_HANDLER].first, *next; c != NULL; c = next) {
-        next = c->next;
-        // No event is requested: errors and hang-ups are always reported. A client that closed only its own half may
-        // still want the response.
-        struct pollfd look = {.fd = c->fd};
-        if (poll(&look, 1, 0) == 1 && (look.revents & (POLLERR | POLLHUP)) != 0) end_waiting(c, CMHD_END_CLIENT_GONE);
+/// The library does not watch suspended connections: clients that hang up are noticed here.
+static void look_for_gone(worker *w, phase phase) {
+    enum { at_once = 256 };
+    static _Thread_local struct pollfd looks[at_once];
+    static _Thread_local cmhd_connection *looked_at[at_once];
+    cmhd_connection *c = w->phases[phase].first;
+    while (c != NULL) {
+        nfds_t count = 0;
+        for (; c != NULL && count < at_once; c = c->next) {
+            // No event is requested: errors and hang-ups are always reported. A client that closed only its own half
+            // may still want the response.
+            looks[count] = (struct pollfd){.fd = c->fd};
+            looked_at[count++] = c;
+        }
+        if (poll(looks, count, 0) <= 0) continue;
+        for (nfds_t place = 0; place < count; place++)
+            if ((looks[place].revents & (POLLERR | POLLHUP)) != 0)
+                end_waiting(looked_at[place], CMHD_END_CLIENT_GONE);
     }
 }
 
@@ -267,7 +277,9 @@ static bool drain(worker *w, int64_t now) {
     }
     if (now >= server->end_at) {
         // At every turn, because a request may have arrived after the last one.
-        while (w->phases[PHASE_HANDLER].first != NULL) end_waiting(w->phases[PHASE_HANDLER].first, CMHD_END_STOPPING);
+        static const phase waiting[] = {PHASE_HANDLER, PHASE_PATIENT};
+        for (unsigned i = 0; i < sizeof waiting / sizeof *waiting; i++)
+            while (w->phases[waiting[i]].first != NULL) end_waiting(w->phases[waiting[i]].first, CMHD_END_STOPPING);
         static const phase rest[] = {PHASE_HEADER, PHASE_BODY, PHASE_SETTLING, PHASE_IDLE};
         for (unsigned i = 0; i < sizeof rest / sizeof *rest; i++)
             while (w->phases[rest[i]].first != NULL) cmhd_close_socket(w->phases[rest[i]].first);
@@ -344,8 +356,9 @@ void *cmhd_worker_run(void *context) {
         cmhd_note_time(w, cmhd_clock());
         int64_t now = w->now;
         int64_t sleep = check_deadlines(w, now);
-        if (w->phases[PHASE_HANDLER].first != NULL && now >= look_at) {
-            look_for_gone(w);
+        if (now >= look_at) {
+            look_for_gone(w, PHASE_HANDLER);
+            look_for_gone(w, PHASE_PATIENT);
             look_at = now + gone_check_ms;
         }
         if (w->lingering != NULL) {

@@ -45,6 +45,7 @@ public final class HTTPServer: @unchecked Sendable {
         core = .passRetained(
             ServerCore(
                 router: router, errors: errors, observer: observer, commonFields: configuration.commonFields,
+                crossOrigin: configuration.crossOrigin,
                 workers: max(1, configuration.workers)))
         var callbacks = Self.callbacks
         callbacks.context = core.toOpaque()
@@ -209,7 +210,8 @@ extension HTTPServerConfiguration {
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
             streams_bodies: false, streamed_body_bytes: UInt64(clamping: limits.streamedBodyBytes),
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
-            handler_timeout: timeouts.handler.milliseconds32, write_timeout: timeouts.write.milliseconds32,
+            handler_timeout: timeouts.handler.milliseconds32, patient_timeout: timeouts.patient.milliseconds32,
+            write_timeout: timeouts.write.milliseconds32,
             idle_timeout: timeouts.idle.milliseconds32, ignores_hooks: ignoresHooks,
             adds_fields_singly: addsFieldsSingly)
     }

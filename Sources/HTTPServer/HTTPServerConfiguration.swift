@@ -13,6 +13,9 @@ public struct HTTPServerConfiguration: Sendable {
     /// Fields of every response.
     public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
 
+    /// Pages of other origins that may call the server; `nil` for none.
+    public var crossOrigin: CrossOrigin?
+
     /// Adds a response's fields to libmicrohttpd one by one, as for a version with unknown internals. For tests: it is
     /// slower and otherwise the same.
     var addsFieldsSingly = false
@@ -59,6 +62,9 @@ public struct HTTPServerConfiguration: Sendable {
         /// From the whole request to its response, for handlers that wait; beyond it 504. For bodies in pieces, for
         /// each piece.
         public var handler = Duration.seconds(30)
+        /// The same for a request that waits for what others do, see ``HTTPRequest/bePatient()``; for a body of
+        /// ``HTTPBodySource/init(ask:end:)``, from one piece to the next.
+        public var patient = Duration.seconds(90)
         /// From the response until the client has received its last byte; for a streamed response, for each few
         /// kilobytes.
         public var write = Duration.seconds(30)

@@ -32,6 +32,8 @@ package struct SessionSettings: Sendable {
     /// How many units of work of a session wait for their turn or for the store. More mean that a client floods it.
     package var maxWaitingWriters = 1_024
 
+    /// Whether watching a session is a use of it.
+    package var watchingExtends = false
     /// How many clients may watch sessions at the same time. Each of them keeps a connection open.
     package var maxWatchers = 12_288
 

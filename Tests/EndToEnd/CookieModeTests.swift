@@ -60,7 +60,7 @@ struct CookieModeTests {
         ])
     func sites(field: String, value: String, isAllowed: Bool) async throws {
         try await withApplication { configuration in
-            configuration.cookie.allowedOrigins = ["https://app.example.org"]
+            configuration.cors.allowedOrigins = ["https://app.example.org"]
         } _: { app in
             let client = app.client().with("Cookie", try await Self.session(of: app).cookie).with(field, value)
             let answers = [

@@ -8,6 +8,7 @@ enum Paths {
     static let current = "/v1/sessions/current"
     static let services = "/v1/sessions/current/services"
     static let tokens = "/v1/sessions/current/tokens"
+    static let events = "/v1/sessions/current/events"
     static let transactions = "/v1/sessions/current/transactions"
     static let journeys = "/v1/sessions/current/journeys"
     static let main = journey("main")

@@ -27,6 +27,7 @@ struct ProblemTests {
         try await Self.causeByStore(&causes)
         try await Self.causeByBrokenService(&causes)
         try await Self.causeByWaiting(&causes)
+        try await Self.causeByWatching(&causes)
         try await Self.causeByJourneys(&causes)
         try await Self.causeByTasks(&causes)
         try await Self.causeByLostVersion(&causes)
@@ -292,6 +293,21 @@ struct ProblemTests {
             let client = new.client().with(token: token)
             found.expect("journey_orphaned", try await client.event("cancel", on: Paths.main))
             #expect(try await client.send("PUT", Paths.main).status == 200)
+        }
+        causes = found
+    }
+
+    private static func causeByWatching(_ causes: inout Causes) async throws {
+        var found = causes
+        try await withApplication { configuration in
+            configuration.limits.connections = 16
+        } _: { app in
+            let client = try await app.newSession().client
+            found.expect("resume_point_gone", try await client.get(Paths.events, fields: [("Last-Event-ID", "7")]))
+            var streams: [EventReader] = []
+            for _ in 0..<12 { streams.append(try await EventReader.open(client)) }
+            found.expect("too_many_watchers", try await client.get(Paths.events))
+            for stream in streams { stream.close() }
         }
         causes = found
     }

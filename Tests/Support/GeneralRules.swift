@@ -6,6 +6,8 @@ import Testing
 enum GeneralRules {
     /// Every field that an answer may have: one more is a decision, not an accident.
     private static let known: Set<String> = [
+        "access-control-allow-credentials", "access-control-allow-headers", "access-control-allow-methods",
+        "access-control-allow-origin", "access-control-expose-headers", "access-control-max-age",
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
         "content-language", "content-security-policy", "date", "etag",
         "idempotency-replayed", "location", "preference-applied", "referrer-policy", "request-id", "retry-after", "set-cookie",

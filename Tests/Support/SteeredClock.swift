@@ -34,6 +34,25 @@ package final class SteeredClock: SessionClock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
+    /// Lets the time run, a second at a time, until `body` has returned.
+    package func running<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        let ticking = Task {
+            var (usual, tries) = (1, 0)
+            while !Task.isCancelled {
+                // Those that sleep a second at a time have seen the last one, unless some have gone for good.
+                let asleep = state.withLock(\.sleepers.count)
+                if asleep >= usual || tries > 1_000 {
+                    (usual, tries) = (max(asleep, 1), 0)
+                    if asleep > 0 { advance(.seconds(1)) }
+                }
+                tries += 1
+                await Task.yield()
+            }
+        }
+        defer { ticking.cancel() }
+        return try await body()
+    }
+
     package func sleep(milliseconds: Int64) async throws {
         let id = state.withLock { state in
             state.nextID += 1

@@ -200,6 +200,7 @@ typedef struct {
     uint32_t header_timeout;    ///< from the first byte of the connection, or the request line, to the blank line
     uint32_t body_timeout;      ///< from the blank line to the last byte of the body
     uint32_t handler_timeout;   ///< of a request that waits
+    uint32_t patient_timeout;   ///< the same after `cmhd_be_patient`
     uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
     uint32_t idle_timeout;      ///< between two requests
     bool ignores_hooks;         ///< as in a program without CMicroHTTPDHooks
@@ -245,6 +246,11 @@ bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 
 /// Asks the client for the body of a request that `awaits_continue`. The request is handed over again with its body.
 void cmhd_continue(cmhd_connection *connection);
+
+/// The current request may wait for `patient_timeout`, because it waits for what others do. A streamed response is then
+/// one that is mostly silent, and the kernel keeps little of it for a client that does not read. Call it on the worker's
+/// thread, before the request waits or its response is queued.
+void cmhd_be_patient(cmhd_connection *connection);
 
 /// Wakes a waiting connection, from any thread, exactly once for each time that it waits. A parked connection may
 /// break: it must not be woken after `abandoned` has returned, and `abandoned` must return only when no thread is in

@@ -170,7 +170,7 @@ package actor Application {
     private var caller: SessionCaller {
         SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
-            allowedOrigins: Set(configuration.cookie.allowedOrigins))
+            allowedOrigins: Set(configuration.cors.allowedOrigins), watchingExtends: configuration.watchingExtends)
     }
 
     func publicRoutes() throws -> Router {

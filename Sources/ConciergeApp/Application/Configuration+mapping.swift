@@ -17,6 +17,7 @@ extension SessionSettings {
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
         maxDocumentSize = configuration.limits.bodyBytes
+        watchingExtends = configuration.watchingExtends
         // The others are for requests that do not wait.
         maxWatchers = configuration.limits.connections / 4 * 3
     }
@@ -98,7 +99,20 @@ extension HTTPServerConfiguration {
         result.timeouts.body = configuration.timeouts.body
         result.timeouts.idle = configuration.timeouts.idle
         result.timeouts.handler = configuration.timeouts.handler
+        result.timeouts.patient = configuration.timeouts.handler + ChangeWait.longest
         result.timeouts.write = configuration.timeouts.write
+        if !configuration.cors.allowedOrigins.isEmpty {
+            result.crossOrigin = CrossOrigin(
+                allowedOrigins: configuration.cors.allowedOrigins,
+                requestFields: [
+                    .authorization, .contentType, .ifMatch, .ifNoneMatch, "Idempotency-Key", .prefer, .acceptLanguage,
+                    .lastEventID, .requestID, "traceparent",
+                ],
+                responseFields: [
+                    .etag, .location, .requestID, .retryAfter, .preferenceApplied, "Idempotency-Replayed", .allow,
+                    .acceptPatch, .contentLanguage, .wwwAuthenticate,
+                ])
+        }
         return result
     }
 
@@ -108,6 +122,7 @@ extension HTTPServerConfiguration {
         result.port = UInt16(clamping: configuration.admin.port)
         // The admin listener has few callers, and must not use up the public listener's connections.
         result.workers = 1
+        result.crossOrigin = nil
         result.limits.connections = min(result.limits.connections, 256)
         return result
     }

@@ -10,6 +10,7 @@ struct SessionCaller: Sendable {
     let sessions: Sessions
     let cookie: SessionCookie
     let allowedOrigins: Set<String>
+    let watchingExtends: Bool
 
     /// The caller's session.
     ///
@@ -32,17 +33,26 @@ struct SessionCaller: Sendable {
     }
 
     /// Finds the session that the path names.
-    var inPath: SessionFinder { finder(isUse: true) }
+    var inPath: SessionFinder { finder { isUse($0) } }
 
     /// The same for a client that watches.
-    var watching: SessionFinder { finder(isUse: false) }
+    var watching: SessionFinder { finder { [watchingExtends] _ in watchingExtends } }
 
-    private func finder(isUse: Bool) -> SessionFinder {
-        SessionFinder(any: { try await sessionInPath(of: $0, isUse: isUse) }) { request in
-            guard let session = try residentSession(of: request, isUse: isUse) else { return nil }
-            try checkPath(of: request, names: session)
-            return session
-        }
+    /// Whether finding the session is a use of it. A read of what the client may know already becomes one when the
+    /// response is new.
+    private func isUse(_ request: HTTPRequest) -> Bool {
+        !request.fields.contains(.ifNoneMatch) || !request.method.isSafe || watchingExtends
+    }
+
+    private func finder(_ isUse: @escaping @Sendable (HTTPRequest) -> Bool) -> SessionFinder {
+        SessionFinder(
+            any: { try await sessionInPath(of: $0, isUse: isUse($0)) },
+            resident: { request in
+                guard let session = try residentSession(of: request, isUse: isUse(request)) else { return nil }
+                try checkPath(of: request, names: session)
+                return session
+            },
+            token: { try presentedToken(of: $0).digest }, used: { sessions.noteUse(of: $0) })
     }
 
     private func residentSession(of request: HTTPRequest, isUse: Bool = true) throws -> Session? {

@@ -7,13 +7,32 @@ struct SessionFinder: Sendable {
     let any: @Sendable (HTTPRequest) async throws -> Session
     /// Looks only into memory; `nil` when the session may be in the store.
     let resident: @Sendable (HTTPRequest) throws -> Session?
+    /// The caller's token, if it has one.
+    let token: @Sendable (HTTPRequest) throws -> TokenDigest?
+    /// Counts a use of the session by a request that found it without one, see ``SessionCaller/isUse(_:)``.
+    let used: @Sendable (Session) -> Void
 
     init(
         any: @escaping @Sendable (HTTPRequest) async throws -> Session,
-        resident: @escaping @Sendable (HTTPRequest) throws -> Session? = { _ in nil }
+        resident: @escaping @Sendable (HTTPRequest) throws -> Session? = { _ in nil },
+        token: @escaping @Sendable (HTTPRequest) throws -> TokenDigest? = { _ in nil },
+        used: @escaping @Sendable (Session) -> Void = { _ in }
     ) {
         self.any = any
         self.resident = resident
+        self.token = token
+        self.used = used
+    }
+
+    /// The same for requests that may wait for a change.
+    func patientHandler(
+        _ handle: @escaping @Sendable (HTTPRequest, Session) throws -> HTTPOutcome
+    ) -> HTTPHandler {
+        let handler = handler(handle)
+        return { request in
+            if ChangeWait(request) != nil { request.bePatient() }
+            return try handler(request)
+        }
     }
 
     /// A handler of requests about a session. It waits only for a session that is not in memory.

@@ -37,6 +37,8 @@ package struct Configuration: Sendable, Equatable {
     }
     private var chosenTouchInterval: Duration?
     package var sessionIdleTimeout = Duration.seconds(30 * 60)
+    /// Whether a client that only watches a session keeps it alive.
+    package var watchingExtends = false
     package var expiredRetention = Duration.seconds(3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000
@@ -44,6 +46,7 @@ package struct Configuration: Sendable, Equatable {
     package var maxResidentSessions = 200_000
     package var admin = Admin()
     package var cookie = Cookie()
+    package var cors = CORS()
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var log = Log()
@@ -99,6 +102,10 @@ package struct Configuration: Sendable, Equatable {
     /// Sessions of browsers.
     package struct Cookie: Sendable, Equatable {
         package var secure = true
+    }
+
+    /// Web pages of other origins.
+    package struct CORS: Sendable, Equatable {
         package var allowedOrigins: [String] = []
     }
 

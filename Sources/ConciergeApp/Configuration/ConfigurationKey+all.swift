@@ -56,6 +56,9 @@ extension ConfigurationKey {
             "session_lifetime", .duration(.seconds(1) ... .days(3650)), \.sessionLifetime,
             "A session ends after this long, used or not."),
         .init(
+            "watching_extends", .boolean, \.watchingExtends,
+            "Whether watching a session keeps it alive: an open event stream, a GET that waits, and a 304."),
+        .init(
             "expired_retention", .duration(.zero ... .days(30)), \.expiredRetention,
             "An expired session is refused at once and deleted this much later, and not before the server has run for as "
                 + "long, so a start with a wrong clock loses nothing. While three quarters of `max_sessions` are stored, it "
@@ -82,8 +85,8 @@ extension ConfigurationKey {
             "cookie.secure", .boolean, \.cookie.secure,
             "Whether the session cookie is only sent over HTTPS; false is for development alone."),
         .init(
-            "cookie.allowed_origins", .origins, \.cookie.allowedOrigins,
-            "Other web origins that may send requests that change something with the session cookie."),
+            "cors.allowed_origins", .origins, \.cors.allowedOrigins,
+            "Other web origins whose pages may call the public listener (CORS), also with the session cookie."),
 
         .init(
             "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),

@@ -18,6 +18,7 @@ package struct ConfigurationKey: Sendable {
     let assign: @Sendable (WrittenValue, inout Configuration) -> Bool
     /// The value as JSON text, masked when it is secret.
     package let show: @Sendable (Configuration) -> String
+    let fault: @Sendable (WrittenValue) -> String?
     let guess: @Sendable (WrittenValue) -> String?
 
     /// - Parameters:
@@ -42,6 +43,7 @@ package struct ConfigurationKey: Sendable {
             return true
         }
         self.show = { setting.show($0[keyPath: place]) }
+        self.fault = { setting.fault($0) }
         self.guess = { setting.guess($0) }
     }
 
@@ -65,7 +67,7 @@ package struct ConfigurationKey: Sendable {
 
     /// The sentence about a value that is not allowed. It does not contain a secret value.
     func refusal(of written: WrittenValue) -> String {
-        let given = isSecret ? "has a value that is not allowed (not shown)" : "is \(written.shown)"
+        let given = isSecret ? "has a value that is not allowed (not shown)" : fault(written) ?? "is \(written.shown)"
         let guess = isSecret ? nil : guess(written)
         let asIn = examples.map { ", as in \($0)" } ?? ""
         return "\(path) \(given); allowed is \(allowed)\(asIn)" + (guess.map { "; did you mean \($0)?" } ?? "")

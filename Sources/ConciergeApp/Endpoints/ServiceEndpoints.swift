@@ -20,7 +20,7 @@ struct ServiceEndpoints: Sendable {
         routes.on(.get, services, list)
         if !isOfJourney { routes.on(.delete, services, removeAll) }
         routes.on(
-            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.handler(show))
+            .get, "\(services)/{name}", allow: methods(isState: false), handler: session.patientHandler(show))
         addWrite(.put, "\(services)/{name}", of: replacing, answer: Self.stateNow, to: &routes)
         addWrite(.patch, "\(services)/{name}", of: patching, answer: Self.stateNow, to: &routes)
         addWrite(.delete, "\(services)/{name}", of: leaving(.remove), answer: Self.versionNow, to: &routes)
@@ -70,22 +70,52 @@ struct ServiceEndpoints: Sendable {
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
         let service = try service(of: request)
-        if let journey = journey(of: request) {
+        let journey = journey(of: request)
+        if let wait = ChangeWait(request) {
             return .task {
-                try answer(request, service, try await session.document(of: service, inJourney: journey))
+                let token = try self.session.token(request)
+                return .response(
+                    try await wait.respond(session, token: token) {
+                        let state =
+                            if let journey {
+                                try await session.document(of: service, inJourney: journey)
+                            } else {
+                                try session.document(of: service)
+                            }
+                        let (response, isKnown) = try answer(request, service, state)
+                        let dueAt =
+                            if let journey { try session.residentText(of: journey)?.dueAt } else {
+                                session.end(of: service)
+                            }
+                        return ChangeWait.Look(response: response, isKnown: isKnown, dueAt: dueAt)
+                    })
             }
         }
-        return try answer(request, service, try session.document(of: service))
+        if let journey {
+            return .task {
+                let state = try await session.document(of: service, inJourney: journey)
+                return .response(counted(try answer(request, service, state), request, session))
+            }
+        }
+        return .response(
+            counted(try answer(request, service, try session.document(of: service)), request, session))
     }
 
     private func answer(
         _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag)
-    ) throws -> HTTPOutcome {
+    ) throws -> (response: HTTPResponse, isKnown: Bool) {
         let (bytes, etag) = state
         if request.fields.contains(.ifMatch) { try Conditions.checkRead(request, service: service.name, etag) }
-        return .response(
-            try Conditions.isNotModified(request, etag)
-                ? .state(.notModified, bytes, etag) : .state(.ok, bytes, etag))
+        let isKnown = try Conditions.isNotModified(request, etag)
+        return (.state(isKnown ? .notModified : .ok, bytes, etag), isKnown)
+    }
+
+    /// The response. If it is new to a client that named what it knows, it is a use of the session.
+    private func counted(
+        _ answer: consuming (response: HTTPResponse, isKnown: Bool), _ request: HTTPRequest, _ session: Session
+    ) -> HTTPResponse {
+        if !answer.isKnown, request.fields.contains(.ifNoneMatch) { self.session.used(session) }
+        return answer.response
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {

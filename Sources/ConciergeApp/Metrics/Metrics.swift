@@ -74,6 +74,9 @@ package final class Metrics: Sendable {
             Double(sessions.ended))
         writer.gauge("concierge_journeys_live", help: "Active journeys.", [([], Double(sessions.journeys))])
         writer.gauge(
+            "concierge_watchers", help: "Streams of events, and requests that wait for a change.",
+            [([], Double(sessions.watchers))])
+        writer.gauge(
             "concierge_services_live", help: "Services in memory, by name.",
             sessions.services.map { ([("service", $0.name)], Double($0.live)) })
         writer.counter(

@@ -8,19 +8,23 @@ final class ServerCore: Sendable {
     private let observer: (any HTTPServerObserver)?
     /// The end of every response's head: `commonFields`, then the name of the request id's field.
     private let lastFields: [UInt8]
+    /// `nil` when no page of another origin may call the server.
+    private let crossOrigin: CrossOriginFields?
     private let ids = RequestIDs()
     /// One for each worker.
     let executors: [WorkerExecutor]
 
     init(
         router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields,
-        workers: Int
+        crossOrigin: CrossOrigin?, workers: Int
     ) {
         executors = (0..<workers).map { _ in WorkerExecutor() }
         self.router = router
         self.errors = errors
         self.observer = observer
         precondition(commonFields.isWellFormed, "a field of `commonFields` is malformed")
+        self.crossOrigin = crossOrigin.map(CrossOriginFields.init)
+        precondition(self.crossOrigin?.all.allSatisfy(\.isWellFormed) ?? true, "a field of `crossOrigin` is malformed")
         lastFields = commonFields.wholeText + Array("\(HTTPFieldName.requestID.text): ".utf8)
     }
 
@@ -101,7 +105,9 @@ final class ServerCore: Sendable {
                 guard request.method == .trace else { throw error }
             }
             guard request.method == .options else { throw HTTPError.methodNotAllowed(request.method, allow: possible) }
-            return Router.options(allow: possible)
+            var response = Router.options(allow: possible)
+            crossOrigin?.answerPreflight(request, allow: possible, in: &response)
+            return response
         } catch {
             return errors.response(to: error, of: request)
         }
@@ -140,6 +146,7 @@ final class ServerCore: Sendable {
         _ request: HTTPRequest, _ outcome: consuming HTTPOutcome, on connection: OpaquePointer
     ) -> UnsafeMutableRawPointer? {
         let exchange = Exchange(request: request, core: self, connection: connection)
+        if request.isPatient { cmhd_be_patient(connection) }
         guard let response = exchange.start(outcome) else { return Unmanaged.passRetained(exchange).toOpaque() }
         send(response, to: request, on: connection)
         return nil
@@ -167,6 +174,7 @@ final class ServerCore: Sendable {
             observer?.failed(request, MalformedField())
             response = errors.response(to: MalformedField(), of: request)
         }
+        if let crossOrigin { response.fields.add(crossOrigin.fields(for: request) ?? crossOrigin.common) }
         let now = Self.now()
         observer?.answered(request, with: response, after: now - request.receivedAt)
         var answer = cmhd_answer()
@@ -213,6 +221,7 @@ extension ServerCore {
         let stream = Unmanaged.passRetained(
             AnswerStream(source, on: connection) { [observer] error in observer?.failed(request, error) })
         answer.stream = stream.toOpaque()
+        if case .call = source.production { cmhd_be_patient(connection) }
         if !cmhd_respond(connection, &answer) { stream.release() }
     }
 }

@@ -70,6 +70,12 @@ public struct HTTPFields: Sendable {
         }
     }
 
+    /// Adds lines that are well-formed.
+    mutating func add(_ fields: HTTPFields) {
+        writeEntityTag()
+        text += fields.text
+    }
+
     /// Adds a line without looking for others: the fast way for a name that is not there yet, and the only way for
     /// names that may occur twice, such as `Set-Cookie`.
     public mutating func add(_ name: HTTPFieldName, _ value: String) {

@@ -25,6 +25,7 @@ public final class HTTPRequest: Sendable {
     public let worker: Int
 
     private let storedNote = Mutex<Note?>(nil)
+    private let isPatientNow = Atomic(false)
 
     init(
         id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
@@ -57,6 +58,12 @@ public final class HTTPRequest: Sendable {
     public func requireBody() throws(HTTPError) {
         if awaitsContinue { throw .bodyIsAwaited }
     }
+
+    var isPatient: Bool { isPatientNow.load(ordering: .relaxed) }
+
+    /// Lets the handler wait for `timeouts.patient` in place of `timeouts.handler`, because it waits for something that
+    /// others do. Call it before the handler returns its outcome.
+    public func bePatient() { isPatientNow.store(true, ordering: .relaxed) }
 
     /// 128 bits that a handler leaves for the server's observer, such as the id of the session.
     public struct Note: Sendable, Equatable {

@@ -104,7 +104,7 @@ extension Sessions {
             live: registry.sessionCount, stored: environment.store.sessionCount,
             allowed: environment.settings.maxSessions, created: createdCount.load(ordering: .relaxed),
             ended: endedCount.load(ordering: .relaxed),
-            journeys: environment.journeyCount.load(ordering: .relaxed),
+            journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage())
     }
@@ -124,6 +124,8 @@ package struct SessionStatistics: Sendable, Equatable {
     package let ended: Int
     /// Running journeys of sessions in memory. An expired journey counts until it is looked at.
     package let journeys: Int
+    /// Clients that watch sessions now.
+    package let watchers: Int
     package let services: [Service]
     package var damage = StoreDamage()
 

@@ -48,6 +48,12 @@ extension Sessions {
         }
     }
 
+    /// Counts a use of a session that was found without one.
+    package func noteUse(of session: Session) {
+        let now = environment.clock.now()
+        if session.use(now: now) { registry.noteUse(session.id, at: now) }
+    }
+
     /// The caller is not told that the session has ended, because that must also hold after a crash.
     private static let held = SessionError.storeUnavailable(reason: heldReason)
     static let heldReason = "The end of a session could not be stored."

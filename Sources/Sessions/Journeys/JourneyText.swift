@@ -10,7 +10,7 @@ package final class JourneyText: Sendable {
     /// The session's revision that it shows.
     let revision: UInt64
     /// When it may look otherwise without anybody having written; nil: never.
-    let dueAt: Int64?
+    package let dueAt: Int64?
     /// Why the journey cannot go on; nil for one that can.
     package let problem: JourneyRefusal?
 

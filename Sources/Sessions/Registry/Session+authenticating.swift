@@ -34,6 +34,20 @@ extension Session {
         return verdict
     }
 
+    /// Counts a use, unless the session is over.
+    ///
+    /// - Returns: whether the store must be told of it.
+    func use(now: Int64) -> Bool {
+        let settings = environment.settings
+        let (saveUse, extendedTo) = state.withLock { state -> (Bool, Int64?) in
+            guard state.stage == .open, now < state.deadline(settings) else { return (false, nil) }
+            let saveUse = state.use(now: now, settings) && environment.savesUses
+            return (saveUse, state.isWatched ? state.deadline(settings) : nil)
+        }
+        if let extendedTo { tellWatchersOfUse(at: now, idleExpiresAt: extendedTo) }
+        return saveUse
+    }
+
     /// Whether the session can no longer be used.
     func isOver(now: Int64) -> Bool {
         state.withLock { $0.isEnded || now >= $0.deadline(environment.settings) }

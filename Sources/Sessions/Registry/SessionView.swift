@@ -97,6 +97,12 @@ extension Session {
         return (service.defaultBytes, .unwritten)
     }
 
+    /// When the stored document of a service reaches the end of its lifetime; `nil` when it has none.
+    package func end(of service: RegisteredService) -> Int64? {
+        guard let lifetime = service.lifetime else { return nil }
+        return state.withLock { $0.record.document(of: service.index).map { $0.createdAt + lifetime } }
+    }
+
     /// Reads the last committed state.
     package func read<Result>(_ body: (SessionView) throws -> Result) throws -> Result {
         try body(try view())

@@ -3,13 +3,13 @@ extension Session {
     ///
     /// - Parameters:
     ///   - point: a revision; `nil` for the current one.
-    ///   - token: the token of the caller. When it ends, the watcher ends.
+    ///   - token: the token of the caller, if it has one. When it ends, the watcher ends.
     /// - Throws: ``WatchError``; ``SessionError/ended``, ``SessionError/unauthenticated``.
-    package func watch(after point: UInt64? = nil, token: TokenDigest) throws -> SessionWatcher {
+    package func watch(after point: UInt64? = nil, token: TokenDigest?) throws -> SessionWatcher {
         try state.withLock { state in
             guard state.stage == .open else { throw SessionError.ended }
             var endsAt: Int64?
-            if token != state.record.token {
+            if let token, token != state.record.token {
                 let retired = state.record.details.retiredTokens.first { $0.digest == token }
                 guard let retired else { throw SessionError.unauthenticated }
                 endsAt = retired.graceEndsAt
@@ -22,6 +22,9 @@ extension Session {
         }
     }
 
+    /// The time by which sessions expire.
+    package var now: @Sendable () -> Int64 { { [clock = environment.clock] in clock.now() } }
+
     /// Tells watchers what a commit has changed. Call it in the order of revisions.
     func tellWatchers(_ changes: [SessionChange], _ record: SessionRecord) {
         guard let watch = environment.watches[record.id] else { return }
@@ -33,7 +36,9 @@ extension Session {
     /// Tells watchers that the session has ended.
     func tellWatchersOfEnd(_ changes: [SessionChange], _ record: SessionRecord) {
         environment.watches.forget(record.id)?
-            .take(WatchedCommit(revision: record.revision, changes: changes), token: record.token, end: .sessionEnded)
+            .take(
+                WatchedCommit(revision: record.revision, changes: changes, isLater: true), token: record.token,
+                end: .sessionEnded)
     }
 
     func tellWatchersOfUse(at now: Int64, idleExpiresAt: Int64) {
@@ -73,7 +78,9 @@ extension Sessions {
         while !Task.isCancelled {
             try? await clock.sleep(milliseconds: 1_000)
             let now = clock.now()
-            watches.tick(now: now)
+            for id in watches.tick(now: now) where settings.watchingExtends {
+                if let session = registry[id] { noteUse(of: session) }
+            }
             for watch in watches.idle(now: now) {
                 if let session = registry[watch.session] {
                     session.dropWatch(watch, now: now)

@@ -98,7 +98,7 @@ final class SessionWatch: Sendable {
             if !commit.changes.isEmpty { state.append(commit) }
             state.revision = commit.revision
             state.end = end
-            for watcher in state.watchers.values where watcher.token != token {
+            for watcher in state.watchers.values where watcher.token.map({ $0 != token }) ?? false {
                 watcher.end(at: state.dropped + state.history.count)
             }
         }
@@ -111,7 +111,8 @@ final class SessionWatch: Sendable {
             guard state.end == nil, time - state.toldUse >= interval, time > state.toldUse else { return false }
             state.toldUse = time
             guard !state.watchers.isEmpty else { return false }
-            state.append(WatchedCommit(revision: state.revision, changes: [.extended(idleExpiresAt: idleEnd)]))
+            state.append(
+                WatchedCommit(revision: state.revision, changes: [.extended(idleExpiresAt: idleEnd)], isLater: true))
             return true
         }
         if isTold { wake() }
@@ -133,7 +134,7 @@ final class SessionWatch: Sendable {
             guard place >= state.dropped else { return .lost }
             let end = min(limit, state.dropped + state.history.count)
             let new = state.history[(place - state.dropped)..<(end - state.dropped)]
-                .filter { $0.revision > point || $0.isExtension }
+                .filter { $0.revision > point || $0.isLater }
             place = end
             if !new.isEmpty { return .commits(Array(new)) }
             return end == limit ? .ended(.tokenReplaced) : state.end.map { .ended($0) }
@@ -161,15 +162,11 @@ final class SessionWatch: Sendable {
     }
 
     /// Lets watchers look at the time.
-    func tick(now: Int64) {
-        for watcher in state.withLock({ Array($0.watchers.values) }) { watcher.tick(now: now) }
-    }
-}
-
-extension WatchedCommit {
-    /// Whether it says only that the session was used, so that no commit made it.
-    package var isExtension: Bool {
-        if case .extended = changes.first { return true }
-        return false
+    ///
+    /// - Returns: whether there are any.
+    func tick(now: Int64) -> Bool {
+        let watchers = state.withLock { Array($0.watchers.values) }
+        for watcher in watchers { watcher.tick(now: now) }
+        return !watchers.isEmpty
     }
 }

@@ -31,7 +31,8 @@ package final class SessionWatcher: Sendable {
     package let point: UInt64
     /// When its token ends; `nil` while the token is the session's current one.
     private let endsAt: Int64?
-    let token: TokenDigest
+    /// `nil` for a watcher that does not depend on a token.
+    let token: TokenDigest?
     /// The place in the history at which it ends, because its token was replaced.
     private let limit = Atomic<Int>(.max)
     private let state: Mutex<State>
@@ -40,7 +41,7 @@ package final class SessionWatcher: Sendable {
     package static let heartbeat: Int64 = 15_000
 
     init(
-        of session: Session, _ watch: SessionWatch, at place: Int, after point: UInt64, token: TokenDigest,
+        of session: Session, _ watch: SessionWatch, at place: Int, after point: UInt64, token: TokenDigest?,
         endsAt: Int64?
     ) {
         self.session = session
@@ -54,6 +55,11 @@ package final class SessionWatcher: Sendable {
     /// Its token was replaced: it gets nothing from that place on. Called by the watch, under its lock.
     func end(at place: Int) {
         if endsAt == nil { limit.min(place, ordering: .relaxed) }
+    }
+
+    /// Whether its token has ended.
+    package var isOver: Bool {
+        limit.load(ordering: .relaxed) != .max || endsAt.map { session.environment.clock.now() >= $0 } ?? false
     }
 
     /// Asks for the next event. Call it again only after `handler` was called.
@@ -93,6 +99,26 @@ package final class SessionWatcher: Sendable {
         }
         handler?(isOver ? .ended(.tokenReplaced) : .nothing)
     }
+
+    /// Waits for the next event, at most until `deadline`, or until the task is cancelled.
+    package func next(until deadline: Int64) async -> Event {
+        let clock = session.environment.clock
+        let timer = Task { [weak self] in
+            try? await clock.sleep(milliseconds: max(0, deadline - clock.now()))
+            self?.giveUp()
+        }
+        defer { timer.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                next { continuation.resume(returning: $0) }
+                if Task.isCancelled { giveUp() }
+            }
+        } onCancel: {
+            giveUp()
+        }
+    }
+
+    private func giveUp() { state.withLock { $0.waiting.take() }?(.nothing) }
 
     /// The client has gone.
     package func leave() {

@@ -6,7 +6,6 @@ import Synchronization
 final class SessionWatches: Sendable {
     private struct State {
         var watches: [SessionID: SessionWatch] = [:]
-        /// Watchers of all sessions.
         var count = 0
         var isStopping = false
     }
@@ -26,6 +25,9 @@ final class SessionWatches: Sendable {
         self.clock = clock
         self.mostWatchers = mostWatchers
     }
+
+    /// Watchers of all sessions.
+    var count: Int { state.withLock(\.count) }
 
     subscript(id: SessionID) -> SessionWatch? { state.withLock { $0.watches[id] } }
 
@@ -76,8 +78,9 @@ final class SessionWatches: Sendable {
         }
     }
 
-    func tick(now: Int64) {
-        for watch in state.withLock({ Array($0.watches.values) }) { watch.tick(now: now) }
+    /// - Returns: the sessions that have watchers.
+    func tick(now: Int64) -> [SessionID] {
+        state.withLock { Array($0.watches.values) }.filter { $0.tick(now: now) }.map(\.session)
     }
 
     /// Ends all watchers, and accepts no more.

@@ -7,12 +7,15 @@ package final class WatchedCommit: Sendable {
     package let changes: [SessionChange]
     /// What clients are shown of the journeys among the changes; a journey is missing when that is not known.
     package let journeyTags: [String: ServiceETag]
+    /// Whether the revision is that of an earlier commit: the session was used, or has ended.
+    package let isLater: Bool
     private let text = Mutex<[UInt8]?>(nil)
 
-    init(revision: UInt64, changes: [SessionChange], journeyTags: [String: ServiceETag] = [:]) {
+    init(revision: UInt64, changes: [SessionChange], journeyTags: [String: ServiceETag] = [:], isLater: Bool = false) {
         self.revision = revision
         self.changes = changes
         self.journeyTags = journeyTags
+        self.isLater = isLater
     }
 
     /// The text that `write` makes of it. It is made once for all watchers.

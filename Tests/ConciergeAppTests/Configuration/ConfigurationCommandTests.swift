@@ -100,7 +100,7 @@ struct ConfigurationCommandTests {
     func serve() async throws {
         let arguments = [
             "serve", "--host=127.0.0.1", "--port", "0", "--admin-host", "::1", "--admin-port=0", "--workers", "2",
-            "--store=memory", "--set", "cookie.allowed_origins=http://a.example", "--set=log.level=debug",
+            "--store=memory", "--set", "cors.allowed_origins=http://a.example", "--set=log.level=debug",
         ]
         let run = try await run(arguments)
         #expect(run.complaint == "")
@@ -111,7 +111,7 @@ struct ConfigurationCommandTests {
         #expect(configuration.admin.host == "::1")
         #expect(configuration.admin.port == 0)
         #expect(configuration.workers == 2)
-        #expect(configuration.cookie.allowedOrigins == ["http://a.example"])
+        #expect(configuration.cors.allowedOrigins == ["http://a.example"])
         #expect(configuration.log.level == .debug)
     }
 
@@ -160,7 +160,7 @@ struct ConfigurationCommandTests {
 
     @Test("Config prints JSON that can be used as a configuration file and means the same")
     func config() async throws {
-        let first = try await run(["config", "--port=0", "--set=cookie.allowed_origins=http://a.example"])
+        let first = try await run(["config", "--port=0", "--set=cors.allowed_origins=http://a.example"])
         #expect(first.status == 0)
         let second = try await run(["config", "--config", "c.json"], files: ["c.json": first.result])
         #expect(second.complaint == "")

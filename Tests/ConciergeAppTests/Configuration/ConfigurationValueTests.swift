@@ -15,9 +15,9 @@ struct ConfigurationValueTests {
             ("cookie.secure", "false", "false"), ("log.format", #""text""#, #""text""#),
             ("log.level", #""debug""#, #""debug""#), ("store", #""memory""#, #""memory""#),
             ("store", #""sqlite:a.db""#, #""sqlite:a.db""#),
-            ("admin.key", "null", "null"), ("services", "null", "null"), ("cookie.allowed_origins", "[]", "[]"),
+            ("admin.key", "null", "null"), ("services", "null", "null"), ("cors.allowed_origins", "[]", "[]"),
             (
-                "cookie.allowed_origins", #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#,
+                "cors.allowed_origins", #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#,
                 #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#
             ),
         ])
@@ -39,11 +39,11 @@ struct ConfigurationValueTests {
             ("drain_timeout", "10"), ("drain_timeout", #""10""#), ("drain_timeout", #""2h""#),
             ("drain_timeout", #""-1s""#), ("cookie.secure", #""true""#), ("cookie.secure", "1"),
             ("log.format", #""JSON""#), ("log.level", "null"), ("store", #""sqlite:""#), ("services", #""""#),
-            ("cookie.allowed_origins", #""https://a.example""#), ("cookie.allowed_origins", "[1]"),
-            ("cookie.allowed_origins", #"["https://a.example/"]"#), ("cookie.allowed_origins", #"["a.example"]"#),
-            ("cookie.allowed_origins", #"["https://A.example"]"#), ("cookie.allowed_origins", #"["*"]"#),
-            ("cookie.allowed_origins", #"["https://a.example:443"]"#),
-            ("cookie.allowed_origins", #"["https://a.example:0"]"#),
+            ("cors.allowed_origins", #""https://a.example""#), ("cors.allowed_origins", "[1]"),
+            ("cors.allowed_origins", #"["https://a.example/"]"#), ("cors.allowed_origins", #"["a.example"]"#),
+            ("cors.allowed_origins", #"["https://A.example"]"#), ("cors.allowed_origins", #"["*"]"#),
+            ("cors.allowed_origins", #"["https://a.example:443"]"#),
+            ("cors.allowed_origins", #"["https://a.example:0"]"#),
             ("admin.key", #""short""#), ("admin.key", #""sixteen letters?""#), ("admin.key", "1234567890123456"),
         ])
     func badInFile(path: String, written: String) async throws {
@@ -62,7 +62,7 @@ struct ConfigurationValueTests {
             ("port", "0", "0"), ("limits.body_bytes", "64KiB", "65536"), ("limits.body_bytes", "70000", "70000"),
             ("cookie.secure", "false", "false"), ("drain_timeout", "PT1M30.5S", #""90500ms""#),
             (
-                "cookie.allowed_origins", "https://a.example, http://b.example:8080",
+                "cors.allowed_origins", "https://a.example, http://b.example:8080",
                 #"["https://a.example", "http://b.example:8080"]"#
             ),
         ])

@@ -14,12 +14,15 @@ package protocol SettingType: Sendable {
     func read(_ written: WrittenValue) -> Value?
     /// The value as JSON text that ``read(_:)`` accepts.
     func show(_ value: Value) -> String
+    /// What is wrong with a value that is not allowed, to follow the key's name; `nil` to say what the value is.
+    func fault(_ written: WrittenValue) -> String?
     /// What the operator may have meant, if there is a guess.
     func guess(_ written: WrittenValue) -> String?
 }
 
 extension SettingType {
     package var examples: String? { nil }
+    package func fault(_ written: WrittenValue) -> String? { nil }
     package func guess(_ written: WrittenValue) -> String? { nil }
 }
 

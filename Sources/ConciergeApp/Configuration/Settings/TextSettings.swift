@@ -95,23 +95,39 @@ extension SettingType where Self == AddressSetting {
 /// Web origins (RFC 6454): scheme, host and perhaps a port, as browsers send them in `Origin`.
 package struct OriginListSetting: SettingType {
     package var name: String { "list of origins" }
-    package var allowed: String { "a list of origins: scheme, host, port unless implied; lower case, no path" }
+    package var allowed: String { "a list of exact origins: scheme, host, port unless implied; lower case, no path" }
     package var examples: String? {
         "[\"https://app.example.org\", \"http://localhost:3000\"] (outside of a file divided by commas)"
     }
 
-    package func read(_ written: WrittenValue) -> [String]? {
-        let items: [String?]
+    package func fault(_ written: WrittenValue) -> String? {
+        guard let items = items(of: written), let place = items.firstIndex(where: { !($0.map(Self.isOrigin) ?? false) })
+        else { return nil }
+        let reason =
+            switch items[place] {
+            case "*": ", which would let every site act for its visitors"
+            case "null": ", which stands for every page without an origin"
+            default: ""
+            }
+        return
+            "has \(items[place].map(WrittenValue.quoted) ?? "something else than a text") as item \(place + 1)\(reason)"
+    }
+
+    /// `nil` when it is not a list. An item is `nil` when it is not a text.
+    private func items(of written: WrittenValue) -> [String?]? {
         switch written {
-        case .list(let values):
-            // Only strings: lists never contain `.plain`.
-            items = values.map(\.string)
+        // Only strings: lists never contain `.plain`.
+        case .list(let values): values.map(\.string)
         case .plain(let text):
-            items = text.split(separator: ",").map { item in
+            text.split(separator: ",").map { item in
                 String(item.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
             }
-        default: return nil
+        default: nil
         }
+    }
+
+    package func read(_ written: WrittenValue) -> [String]? {
+        guard let items = items(of: written) else { return nil }
         let origins = items.compactMap { $0 }.filter(Self.isOrigin)
         return origins.count == items.count ? origins : nil
     }

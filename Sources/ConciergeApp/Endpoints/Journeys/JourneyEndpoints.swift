@@ -17,7 +17,7 @@ struct JourneyEndpoints: Sendable {
         let journeys = "/v1/sessions/{session}/journeys"
         routes.on(.get, journeys, list)
         routes.on(.post, journeys, start)
-        routes.on(.get, "\(journeys)/{id}", handler: caller.inPath.handler(show))
+        routes.on(.get, "\(journeys)/{id}", handler: caller.inPath.patientHandler(show))
         routes.on(.put, "\(journeys)/{id}", restart)
         routes.on(.delete, "\(journeys)/{id}", abandon)
         routes.on(.post, "\(journeys)/{id}/events", handler: caller.inPath.handler(send))
@@ -52,18 +52,45 @@ struct JourneyEndpoints: Sendable {
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {
-        if try Self.includesSchemas(request) {
+        let includesSchemas = try Self.includesSchemas(request)
+        if let wait = ChangeWait(request) {
+            return .task {
+                let token = try caller.presentedToken(of: request).digest
+                return .response(
+                    try await wait.respond(session, token: token) {
+                        let form = includesSchemas ? try await session.journeyForm(id(of: request)) : nil
+                        let text = if let form { form.text } else { try await session.journey(id(of: request)).text }
+                        return ChangeWait.Look(
+                            response: try answer(request, text, schemas: form?.schemas),
+                            isKnown: try Conditions.isNotModified(request, text.etag), dueAt: text.dueAt)
+                    })
+            }
+        }
+        if includesSchemas {
             return .task {
                 let form = try await session.journeyForm(id(of: request))
-                return .response(try answer(request, form.text, schemas: form.schemas))
+                return .response(try counted(request, form.text, schemas: form.schemas, in: session))
             }
         }
         var shown: JourneyText?
         request.withParameter(Self.idParameter) { shown = session.shownJourney($0) }
         if let shown = try shown ?? session.residentText(of: id(of: request)) {
-            return .response(try answer(request, shown))
+            return .response(try counted(request, shown, in: session))
         }
-        return .task { .response(try answer(request, try await session.journey(id(of: request)).text)) }
+        return .task {
+            .response(try counted(request, try await session.journey(id(of: request)).text, in: session))
+        }
+    }
+
+    /// The response. If it is new to a client that named what it knows, it is a use of the session.
+    private func counted(
+        _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil, in session: Session
+    ) throws -> HTTPResponse {
+        let response = try answer(request, text, schemas: schemas)
+        if response.status != .notModified, request.fields.contains(.ifNoneMatch) {
+            caller.sessions.noteUse(of: session)
+        }
+        return response
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -61,7 +61,7 @@ final class EventStream: Sendable {
     private func text(of commit: WatchedCommit) -> [UInt8] {
         var text: [UInt8] = []
         for (place, change) in commit.changes.enumerated() {
-            let isLast = place == commit.changes.count - 1 && !commit.isExtension
+            let isLast = place == commit.changes.count - 1 && !commit.isLater
             let name: String =
                 switch change {
                 case .created: "session.created"

@@ -1,0 +1,64 @@
+import HTTPServer
+import Sessions
+
+/// `Prefer: wait`, RFC 7240, section 4.3: how long the client wants to wait for something else than it knows.
+struct ChangeWait: Sendable {
+    private let seconds: Int
+
+    static let longest = Duration.seconds(60)
+
+    /// Nil for a request that does not wait: one that names no version that the client knows, or without the
+    /// preference.
+    init?(_ request: HTTPRequest) {
+        guard request.fields.contains(.prefer), request.method.isSafe, request.fields.contains(.ifNoneMatch),
+            let seconds = request.preference("wait").flatMap({ UInt($0) })
+        else { return nil }
+        self.seconds = Int(min(seconds, UInt(Self.longest.components.seconds)))
+    }
+
+    /// What a look at the resource gives.
+    struct Look {
+        let response: HTTPResponse
+        /// Whether the client knows this version.
+        let isKnown: Bool
+        /// When it may change although nobody writes; nil for never.
+        let dueAt: Int64?
+    }
+
+    /// Looks at once and after each commit of the session, until there is another version than the client knows.
+    ///
+    /// - Parameter token: ends the wait when it is replaced: what changes from then on is not for this client.
+    func respond(
+        _ session: Session, token: TokenDigest?, _ look: () async throws -> Look
+    ) async throws -> HTTPResponse {
+        let now = session.now
+        let watcher = try session.watch(token: token)
+        defer { watcher.leave() }
+        let deadline = now() + Int64(seconds) * 1_000
+        var seen = try await look()
+        waiting: while seen.isKnown, now() < deadline, !Task.isCancelled {
+            switch await watcher.next(until: min(deadline, seen.dueAt ?? .max)) {
+            case .commits where watcher.isOver, .ended(.tokenReplaced), .ended(.stopping), .ended(.gap): break waiting
+            case .nothing where (seen.dueAt ?? .max) > now(): continue
+            case .commits, .nothing, .lost, .ended(.sessionEnded): seen = try await look()
+            }
+        }
+        var response = seen.response
+        response.fields.add(.preferenceApplied, "wait=\(seconds)")
+        return response
+    }
+}
+
+extension HTTPRequest {
+    /// The value of the first preference of that name in `Prefer`, RFC 7240, section 2: a token, or the same in quotes.
+    func preference(_ name: String) -> Substring? {
+        for line in fields.values(of: .prefer) {
+            for preference in line.split(separator: ",") {
+                let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2, parts[0].filter({ $0 != " " }).lowercased() == name else { continue }
+                return parts[1].drop { $0 == " " || $0 == "\"" }.prefix { $0 != " " && $0 != "\"" }
+            }
+        }
+        return nil
+    }
+}
