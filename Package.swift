@@ -104,7 +104,8 @@ let package = Package(
         .testTarget(
             name: "EndToEnd",
             dependencies: ["ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto"]),
-        .testTarget(name: "Browser", dependencies: ["ConciergeApp", "Support", "HTTPTestClient", "JSONDocument"]),
+        .testTarget(
+            name: "Browser", dependencies: ["ConciergeApp", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

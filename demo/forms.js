@@ -22,7 +22,6 @@ export function form(title, schema, known, submit) {
     "form",
     {
       class: "form",
-      "aria-label": title,
       onsubmit: async (event) => {
         event.preventDefault();
         complaint.textContent = "";

@@ -5,6 +5,7 @@ import { element } from "./dom.js";
 export class Inspector {
   #session;
   #journey = null;
+  #wasAsked = false;
   #reading = false;
   #stale = false;
 
@@ -57,10 +58,11 @@ export class Inspector {
     }
   }
 
-  /** The last request that somebody meant; what this panel asks for itself, and reading again, would hide it. */
+  /** The last request that the visitor caused. Reading again would hide it, and so would what this panel asks for. */
   showExchange({ method, path, body, answer, duration }) {
-    if (method === "GET" && !/\/journeys\/[^/]+$/.test(path.split("?")[0])) return;
-    if (answer.status === 304) return;
+    const isAsked = method !== "GET" || (!this.#wasAsked && /\/journeys\/[^/]+$/.test(path.split("?")[0]));
+    if (!isAsked) return;
+    this.#wasAsked = method !== "GET";
     const short = path.replace("/v1/sessions/current", "…");
     const request = [`${method} ${short}`, body === undefined ? "" : JSON.stringify(body, null, 2)];
     const head = [`${answer.status}`, answer.etag && `ETag: ${answer.etag}`, `${duration.toFixed(0)} ms`];

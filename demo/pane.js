@@ -10,6 +10,7 @@ export class Pane extends EventTarget {
   keepsProfile = false;
   journey = null;
   #outline = null;
+  #turn = 0;
   #drawn = "";
 
   /** `id` is the pane's name in addresses, and that of its token in this browser. */
@@ -63,7 +64,7 @@ export class Pane extends EventTarget {
 
   /** Shows the session's journey of a flow, and starts one if there is none. */
   async choose(flow) {
-    this.parts.flow.value = this.#outline?.id ?? flow; // until it is there
+    const turn = ++this.#turn;
     const { body: outline } = await this.session.request("GET", `/v1/flows/${flow}`);
     const { body: journeys } = await this.session.request("GET", "/v1/sessions/current/journeys?limit=100");
     const known = journeys.items.filter((journey) => journey.flow === flow);
@@ -71,6 +72,7 @@ export class Pane extends EventTarget {
     const needsInput = !running && outline.input?.required?.length;
     const journey = running ? this.session.journey(running.id) : !needsInput && (await this.session.start(flow));
     if (running) await journey.get();
+    if (turn !== this.#turn) return; // Another one was chosen meanwhile.
     this.#outline = outline;
     this.parts.flow.value = flow;
     localStorage.setItem(`concierge-demo-${this.id}-flow`, flow);
@@ -109,6 +111,7 @@ export class Pane extends EventTarget {
       if (problem.status === 401 || problem.code === "offline") return;
       const reasons = problem.errors.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`);
       this.#tell([problem.message, ...reasons].join(" "));
+      if (this.#outline) this.parts.flow.value = this.#outline.id;
     }
   }
 
@@ -138,6 +141,7 @@ export class Pane extends EventTarget {
     this.#drawn = place;
     // Not `showModal`: the other visitor's pane goes on.
     parts.modal.open = isModal;
+    if (!isModal) parts.modal.replaceChildren();
     parts.modal.ariaLabel = isModal ? (view.screen.title ?? view.screen.name) : null;
     parts.stage.inert = isModal;
     parts.back.hidden = !view?.can_go_back;

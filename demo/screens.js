@@ -21,7 +21,6 @@ const screens = {
         "form",
         {
           class: "form",
-          "aria-label": "Sign in",
           onsubmit(event) {
             event.preventDefault();
             pane.send("sign_in", { name: name.value });
@@ -83,7 +82,6 @@ const screens = {
         "form",
         {
           class: "form",
-          "aria-label": "Edit the quotation",
           onsubmit(event) {
             event.preventDefault();
             pane.send("save", { text: words.value, author: name.value });

@@ -105,7 +105,8 @@ struct Browser: Sendable {
 
     /// Shows another flow in a pane.
     func choose(_ flow: String, in pane: String = "second") async throws {
-        try await type(flow, into: "Flow", in: pane)
+        let option = "document.querySelector('#\(pane) [data-part=flow] [value=\(flow)]')"
+        try await driver.command("POST", "/element/\(try await id(of: option))/click")
     }
 
     /// The reference of an element (WebDriver, section 12.2).
@@ -153,9 +154,12 @@ struct Browser: Sendable {
         }
     }
 
-    /// A picture of the window.
+    /// A picture of the window, as WebP.
     func screenshot() async throws -> Data {
-        try #require(Data(base64Encoded: try await driver.command("GET", "/screenshot").string ?? ""))
+        let answer = try await driver.command(
+            "POST", "/goog/cdp/execute",
+            ["cmd": "Page.captureScreenshot", "params": ["format": "webp", "quality": 80]])
+        return try #require(Data(base64Encoded: answer[string: "data"] ?? ""))
     }
 
     func goOffline(_ isOffline: Bool) async throws {

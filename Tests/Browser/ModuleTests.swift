@@ -101,7 +101,7 @@ struct ModuleTests {
                 const paths = [];
                 window.fetch = (address, init) => {
                     paths.push(address.split("/").at(-1) + (init.headers?.prefer ? " " + init.headers.prefer : ""));
-                    if (\(!hasStream) && address.endsWith("/events")) return Promise.resolve(new Response("", { status: 404 }));
+                    if (\(!hasStream) && address.endsWith("/current/events")) return Promise.resolve(new Response("", { status: 404 }));
                     return real(address, init);
                 };
                 const profile = session.service("profile");
@@ -151,6 +151,38 @@ struct ModuleTests {
         }
     }
 
+    @Test("concierge.d.ts has everything that an application can use")
+    func types() async throws {
+        let types = try ShippedFiles.text("clients/js/concierge.d.ts")
+        let internals: Set<String> = [
+            "constructor", "call", "mayChangeBy", "notice", "path", "query", "session", "show",
+        ]
+        try await withBrowser(expecting: ["favicon.ico"]) { browser in
+            try await browser.open("\(browser.origin)/version")
+            for (name, instance) in [
+                ("Session", "session"), ("Service", "session.service('quote')"), ("Journey", "session.journey('main')"),
+            ] {
+                let members = try await Self.run(
+                    """
+                    const names = new Set();
+                    for (let part = \(instance); part !== EventTarget.prototype; part = Object.getPrototypeOf(part)) {
+                        Object.getOwnPropertyNames(part).forEach((name) => names.add(name));
+                    }
+                    done([...names]);
+                    """, in: browser)
+                let offered = Set(members.elements?.compactMap(\.string) ?? []).subtracting(internals)
+                // Up to the brace that ends the declaration; what all have in common is declared once.
+                let declared = try ["\(name)", "Live"].map { type in
+                    try #require(types.firstMatch(of: try Regex("(?s)(class|interface) \(type)[ <].*?\n\\}")), "\(type)").0
+                }.joined()
+                for member in offered where !(name != "Session" && member == "refresh") {
+                    #expect(declared.contains(try Regex("\n  (readonly )?\(member)[(:<]")), "\(name).\(member)")
+                }
+                #expect(offered.count > 5)
+            }
+        }
+    }
+
     // MARK: docs/web.md
 
     @Test("docs/web.md shows what its lines give")
@@ -162,7 +194,7 @@ struct ModuleTests {
             guard let match = line.wholeMatch(of: #/(.*); // → (.*)/#) else { return String(line) }
             return "same(\(match.output.1), \(match.output.2), \(JSONDocument(String(line))));"
         }
-        try await withBrowser(expecting: ["favicon.ico", "400", "412"]) { browser in
+        try await withBrowser(expecting: ["favicon.ico", "400", "401", "412"]) { browser in
             try await browser.open("\(browser.origin)/version")
             let wrong = try await browser.run(
                 """
