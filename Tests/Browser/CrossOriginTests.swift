@@ -60,7 +60,7 @@ struct CrossOriginTests {
                 $0.cors.allowedOrigins = [other.origin]
             } _: { browser in
                 other.serve(
-                    page.replacing("http://localhost:8080", with: browser.origin)
+                    String(page).replacing("http://localhost:8080", with: browser.origin)
                         .replacing("storage: sessionStorage", with: #"storage: sessionStorage, mode: "\#(mode)""#))
                 try await browser.open(other.origin)
                 try await browser.wait(for: "document.querySelector('h1').textContent === 'Who are you?'")
