@@ -41,6 +41,9 @@ export class Inspector {
     this.#reading = true;
     try {
       while (this.#stale) {
+        // A commit may have several changes, and may be the end of the session.
+        await new Promise((resolve) => setTimeout(resolve));
+        if (this.#session.isExpired) return;
         this.#stale = false;
         // As the journey sees them: those of the session, and those that a coordinator owns.
         const path = this.#journey ? `journeys/${this.#journey}/services` : "services";

@@ -162,12 +162,12 @@ export class Session extends EventTarget {
     }
   }
 
-  /** Where there is no stream: waits until one of what is followed changes. */
+  /** Where there is no stream: waits until one of what is followed changes. More may be followed a little later. */
   async #wait(signal, publish) {
     const round = new AbortController();
     const options = { headers: { prefer: "wait=30" }, signal: AbortSignal.any([signal, round.signal]) };
     const looks = [...this.#items.values()].filter((item) => item.etag).map((item) => item.refresh(options));
-    await Promise.race([pause(looks.length ? 30_000 : 1_000, signal), ...looks]).finally(() => round.abort());
+    await Promise.race([pause(looks.length ? 10_000 : 1_000, signal), ...looks]).finally(() => round.abort());
     publish({ type: "refresh" });
   }
 
@@ -204,14 +204,11 @@ class Live extends EventTarget {
   }
 
   /** Like `get`; what is not there any more becomes null. */
-  async refresh(options) {
-    try {
-      await this.get(options);
-    } catch (error) {
+  refresh = (options) =>
+    this.get(options).catch((error) => {
       if (error.status !== 404 && error.status !== 410) throw error;
       this.show(null, null);
-    }
-  }
+    });
 
   async call(method, path = "", options = {}) {
     const { status, body, etag } = await this.session.request(method, this.path + path, options);
@@ -229,6 +226,8 @@ class Live extends EventTarget {
   async notice(event) {
     if (!this.etag || !this.mayChangeBy(event) || this.#notices++) return;
     for (let seen = 0; this.#notices > 0; this.#notices -= seen) {
+      await pause(0); // A commit may have several changes, and may be the end of the session.
+      if (this.session.isExpired) return;
       seen = this.#notices;
       await this.refresh().catch(() => {}); // Offline or expired, which the session tells.
     }
