@@ -1,7 +1,9 @@
 """The rows of the benchmark: each a function of the bench, titled by the first line of its documentation."""
 
+import json
 import os
 import statistics
+import subprocess
 import time
 
 import durable
@@ -9,7 +11,7 @@ import load
 import spread
 from load import PROFILE, WRITTEN, fill, plain, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number, sides
-from server import AllocationCounter, Failed, SystemCalls, free_port
+from server import AllocationCounter, Failed, SystemCalls, free_port, on_core
 
 MIB = 1024 * 1024
 CONFIG = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "config")
@@ -251,6 +253,54 @@ def row_idle(bench):
     full = count == 10_000
     bench.add(f"{count:,} idle connections, MiB", f"{grown[0]:.1f}", f"{grown[1]:.1f}", grown[0] / max(grown[1], 0.1),
               "≤ 96" if full else "", grown[0] <= 96 if full else None)
+
+
+def row_streams(bench):
+    """10,000 idle streams of events, and a change that 1,000 see"""
+    count, seen_by = (1000, 100) if bench.options.quick else (10_000, 1000)
+    with bench.ours() as server:
+        tokens = fill(server, 0, count, 60)
+        lists = [write_tokens(os.path.join(bench.folder, f"streams{number}.tokens"), part)
+                 for number, part in enumerate((tokens, tokens[:1]))]
+
+        def get():
+            return [wrk(server, "get", 64, bench.seconds, bench.load_core, TOKEN=tokens[0]) for _ in range(bench.runs)]
+
+        without = get()
+        with Streams(bench, server, lists[0], count):
+            memory, among = server.resident() / MIB, get()
+        with Streams(bench, server, lists[1], seen_by, patches=200) as streams:
+            distances = streams.distances
+    p99s = [statistics.median(run["p99"] for run in runs) for runs in (among, without)]
+    full = not bench.options.quick
+    bench.add(f"{count:,} idle streams, all of the server, MiB", f"{memory:.1f}", "", None, "≤ 160" if full else "",
+              memory <= 160 if full else None)
+    bench.add(f"GET p99 beside {count:,} idle streams over without, us", f"{p99s[0]:.0f}", f"{p99s[1]:.0f}",
+              p99s[0] / p99s[1])
+    seen = distances["p99_us"] / 1000
+    bench.add(f"a change seen by {seen_by:,} streams, p99 after its answer, ms", f"{seen:.1f}", "", None, "≤ 50",
+              seen <= 50)
+
+
+class Streams:
+    """streams.c, with its streams open, for the length of a `with`."""
+
+    def __init__(self, bench, server, tokens, count, patches=0):
+        self.command = [compile_c("streams.c", bench.folder, "streams"), str(server.port), tokens, str(count), str(patches)]
+        self.core = bench.load_core
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=on_core(self.core))
+        if self.process.stdout.readline() != "open\n":
+            self.__exit__()
+            raise Failed("the streams could not be opened")
+        self.distances = json.loads(self.process.stdout.readline()) if self.command[-1] != "0" else None
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(30)
 
 
 def row_start(bench):

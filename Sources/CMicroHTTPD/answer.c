@@ -159,7 +159,8 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     bool queued = cmhd_queue(c->mhd, answer->status, response) == MHD_YES;
     MHD_destroy_response(response);
     if (queued) {
-        // The kernel doubles it: socket(7), SO_SNDBUF. By itself it would keep megabytes for a client that does not read.
+        // Without a limit the kernel would keep megabytes for a client that does not read. It doubles the number:
+        // socket(7), SO_SNDBUF.
         enum { patient_buffer = 16 << 10 };
         int buffer = patient_buffer;
         if (answer->stream != NULL && c->is_patient) setsockopt(c->fd, SOL_SOCKET, SO_SNDBUF, &buffer, sizeof buffer);

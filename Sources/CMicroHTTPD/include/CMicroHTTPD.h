@@ -248,8 +248,8 @@ bool cmhd_respond(cmhd_connection *connection, const cmhd_answer *answer);
 void cmhd_continue(cmhd_connection *connection);
 
 /// The current request may wait for `patient_timeout`, because it waits for what others do. A streamed response is then
-/// one that is mostly silent, and the kernel keeps little of it for a client that does not read. Call it on the worker's
-/// thread, before the request waits or its response is queued.
+/// one that is mostly silent, and the kernel keeps little of it for a client that does not read. Call it on the
+/// worker's thread, before the request waits or its response is queued.
 void cmhd_be_patient(cmhd_connection *connection);
 
 /// Wakes a waiting connection, from any thread, exactly once for each time that it waits. A parked connection may

@@ -12,10 +12,11 @@ extension ServiceEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/services/{name}", id: "getService",
             summary: "The service's state; creates the instance if there is none",
-            parameters: [.ifNoneMatch, .ifMatch],
+            parameters: [.ifNoneMatch, .ifMatch, .prefer],
             responses: [
-                .json("The state.", .serviceState, headers: [.etag]),
-                APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+                .json("The state.", .serviceState, headers: [.etag, .preferenceApplied]),
+                APIResponse(
+                    status: .notModified, meaning: "The client has it already.", headers: [.etag, .preferenceApplied]),
             ],
             problems: [.serviceNotFound, .invalidCondition, .preconditionFailed]),
         APIOperation(

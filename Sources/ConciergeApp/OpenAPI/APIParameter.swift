@@ -59,7 +59,9 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .ifNoneMatch:
             "On a read: 304 if the current entity tag is one of these. On a write: done only if it is none of these, or with "
                 + "`*` if nothing was written yet; otherwise 412."
-        case .prefer: "`return=minimal` leaves out the body: 200 becomes 204."
+        case .prefer:
+            "On a write: `return=minimal` leaves out the body, and 200 becomes 204. On a read with If-None-Match: `wait=30` waits "
+                + "so many seconds, at most 60, until the entity tag is none of these; 304 if it still is."
         case .idempotencyKey:
             "Makes the request safe to send again: the first response is replayed, marked `Idempotency-Replayed: true`. "
                 + "Use a new key that cannot be guessed for each request. The quotes may be left out."
@@ -92,7 +94,7 @@ enum APIParameter: String, Sendable, CaseIterable {
                 "type": "string", "pattern": #"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#,
                 "examples": [#""7""#, "*"],
             ]
-        case .prefer: ["type": "string", "examples": ["return=minimal"]]
+        case .prefer: ["type": "string", "examples": ["return=minimal", "wait=30"]]
         case .idempotencyKey:
             // A string of RFC 9651, section 3.3.3, without spaces; or the same without quotes and without commas.
             [

@@ -32,7 +32,13 @@ struct ChangeWait: Sendable {
         _ session: Session, token: TokenDigest?, _ look: () async throws -> Look
     ) async throws -> HTTPResponse {
         let now = session.now
-        let watcher = try session.watch(token: token)
+        let watcher: SessionWatcher
+        do {
+            watcher = try session.watch(token: token)
+        } catch is WatchError {
+            // Too many wait, or the server stops: a preference need not be applied.
+            return try await look().response
+        }
         defer { watcher.leave() }
         let deadline = now() + Int64(seconds) * 1_000
         var seen = try await look()

@@ -33,7 +33,8 @@ public final class HTTPBodySource: Sendable {
     /// A source that waits for most of its life, without a task: for streams of which there are thousands.
     ///
     /// - Parameters:
-    ///   - ask: asks for the next piece. Its argument is to be called once, before `ask` returns or later on any thread.
+    ///   - ask: asks for the next piece. Its argument is to be called once, before `ask` returns or later, on any
+    ///     thread.
     ///   - end: called when nothing more is needed, maybe twice. The argument of `ask` has no effect any more.
     public init(
         ask: @escaping @Sendable (_ done: @escaping @Sendable (Piece) -> Void) -> Void,

@@ -3,8 +3,8 @@ import Synchronization
 /// The recent commits of a session that is watched, and its watchers.
 ///
 /// Commits arrive in the order of their revisions. They wait here, once for all watchers, and each watcher has a place
-/// among them. So a watcher takes the same memory however slow it is: when commits that it has not taken are dropped, it
-/// is lost.
+/// among them. So a watcher takes the same memory however slow it is: it is lost when commits are dropped that it has
+/// not taken.
 final class SessionWatch: Sendable {
     private struct State {
         /// The last commits, the oldest first.

@@ -2,7 +2,8 @@ import Synchronization
 
 /// The sessions that are watched.
 ///
-/// A session knows whether it is among them (``Session/State/isWatched``), so the commits of all others do not look here.
+/// A session knows whether it is among them (``Session/State/isWatched``), so the commits of all others do not look
+/// here.
 final class SessionWatches: Sendable {
     private struct State {
         var watches: [SessionID: SessionWatch] = [:]

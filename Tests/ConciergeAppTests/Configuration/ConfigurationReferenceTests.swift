@@ -16,7 +16,7 @@ struct ConfigurationReferenceTests {
         #expect(readme.contains("\n\n" + ConfigurationReference.markdown + "\n"))
     }
 
-    @Test("config/concierge.json says every default, names a main flow and serves the demo; its services and flows are fine")
+    @Test("config/concierge.json says every default but a main flow and the demo; its services and flows are fine")
     func shippedFile() throws {
         let loaded = ConfigurationLoader(environment: [:], files: repository).load()
         #expect(loaded.problems == [])

@@ -18,7 +18,10 @@ struct ShellPagesTests {
             #expect(loaded.problems == [])
             try await withApplication(
                 services: try ShippedFiles.services() + loaded.services, flows: try ShippedFiles.flows(),
-                { $0.mainFlow = "main" },
+                {
+                    $0.mainFlow = "main"
+                    $0.cors.allowedOrigins = ["https://app.example.org"]
+                },
                 { app in
                     let outputs = try await ShellCommand.outputs(
                         of: commands, in: folder,

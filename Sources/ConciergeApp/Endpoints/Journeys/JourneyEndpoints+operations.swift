@@ -21,11 +21,12 @@ extension JourneyEndpoints {
         APIOperation(
             method: .get, path: "/v1/sessions/{session}/journeys/{id}", id: "getJourney",
             summary: "Where the journey stands; `main` is started at the first look, when a flow is configured for it",
-            parameters: [.include, .acceptLanguage, .ifNoneMatch, .ifMatch],
+            parameters: [.include, .acceptLanguage, .ifNoneMatch, .ifMatch, .prefer],
             responses: [
-                .json("The journey.", .journey, headers: [.etag, .contentLanguage, .vary]),
+                .json("The journey.", .journey, headers: [.etag, .contentLanguage, .vary, .preferenceApplied]),
                 APIResponse(
-                    status: .notModified, meaning: "It shows what the client has already.", headers: [.etag]),
+                    status: .notModified, meaning: "It shows what the client has already.",
+                    headers: [.etag, .preferenceApplied]),
             ],
             problems: moving + [.journeyNotFound, .invalidCondition, .preconditionFailed]),
         APIOperation(
