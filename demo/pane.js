@@ -65,7 +65,7 @@ export class Pane extends EventTarget {
   /** Shows the session's journey of a flow, and starts one if there is none. */
   async choose(flow) {
     const turn = ++this.#turn;
-    const { body: outline } = await this.session.request("GET", `/v1/flows/${flow}`);
+    const { body: outline } = await this.session.request("GET", `/v1/flows/${encodeURIComponent(flow)}`);
     const { body: journeys } = await this.session.request("GET", "/v1/sessions/current/journeys?limit=100");
     const known = journeys.items.filter((journey) => journey.flow === flow);
     const running = known.find((journey) => journey.status === "active") ?? known[0];

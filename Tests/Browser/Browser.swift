@@ -154,7 +154,20 @@ struct Browser: Sendable {
         }
     }
 
-    /// A picture of the window, as WebP.
+    /// Makes the page that large, whatever the window has around it.
+    func resize(width: Int, height: Int) async throws {
+        try await driver.command(
+            "POST", "/goog/cdp/execute",
+            [
+                "cmd": "Emulation.setDeviceMetricsOverride",
+                "params": [
+                    "width": JSONDocument(width), "height": JSONDocument(height), "deviceScaleFactor": 1,
+                    "mobile": false,
+                ],
+            ])
+    }
+
+    /// A picture of the page, as WebP.
     func screenshot() async throws -> Data {
         let answer = try await driver.command(
             "POST", "/goog/cdp/execute",

@@ -345,6 +345,7 @@ struct DemoTests {
             try await Self.signIn("Ada", browser)
             try await browser.click("page3")
             try await browser.wait(forScreen: "The last of three pages")
+            try await browser.resize(width: 1280, height: 840)
             let picture = try await browser.screenshot()
             let file = URL(filePath: "\(ShippedFiles.directory)/docs/images/demo-\(colorScheme).webp")
             if ProcessInfo.processInfo.environment["CONCIERGE_SCREENSHOTS"] != nil { try picture.write(to: file) }
