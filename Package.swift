@@ -41,6 +41,7 @@ let package = Package(
         .target(
             name: "CMicroHTTPDHooks", dependencies: ["CMicroHTTPD"], cSettings: [.headerSearchPath("../CMicroHTTPD")]),
         .target(name: "CThreads"),
+        .target(name: "CDemoFiles"),
         .target(name: "CPageChecksums", dependencies: ["CSQLite", "CDeflate"]),
         // rapidjson-dev, which is headers only, and libpcre2-dev.
         .target(
@@ -67,7 +68,7 @@ let package = Package(
             name: "ConciergeApp",
             dependencies: [
                 "HTTPServer", "JSONDocument", "Navigation", "Sessions", "Storage", "CCrypto",
-                "CCurl", "CThreads", "Threads",
+                "CCurl", "CDemoFiles", "CThreads", "Threads",
             ],
             swiftSettings: onCallersExecutor),
         // mimalloc (libmimalloc-dev) takes the place of the C library's allocator, in the program alone: a tree of JSON
@@ -103,6 +104,8 @@ let package = Package(
         .testTarget(
             name: "EndToEnd",
             dependencies: ["ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto"]),
+        .testTarget(
+            name: "Browser", dependencies: ["ConciergeApp", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

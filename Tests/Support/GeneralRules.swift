@@ -9,8 +9,9 @@ enum GeneralRules {
         "access-control-allow-credentials", "access-control-allow-headers", "access-control-allow-methods",
         "access-control-allow-origin", "access-control-expose-headers", "access-control-max-age",
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
-        "content-language", "date", "etag",
-        "idempotency-replayed", "location", "preference-applied", "request-id", "retry-after", "set-cookie",
+        "content-language", "content-security-policy", "date", "etag",
+        "idempotency-replayed", "location", "preference-applied", "referrer-policy", "request-id", "retry-after",
+        "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
 

@@ -186,6 +186,7 @@ package actor Application {
         routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
         OpenAPIEndpoint(listener: .public).add(to: &routes)
+        if configuration.demo { DemoEndpoints().add(to: &routes) }
         routes.group(
             IdempotencyMiddleware(
                 store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope,

@@ -22,6 +22,8 @@ package struct Configuration: Sendable, Equatable {
     /// The flow of journey `main`, which is started when it is first asked for; nil when there is none.
     package var mainFlow: String?
     package var orphanedJourneys = OrphanedJourneys.refuse
+    /// Whether the public listener serves the demo.
+    package var demo = false
     package var drainTimeout = Duration.seconds(10)
     package var drainDelay = Duration.zero
     package var rotationGrace = Duration.seconds(30)

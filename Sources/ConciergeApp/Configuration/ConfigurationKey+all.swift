@@ -35,6 +35,8 @@ extension ConfigurationKey {
             "orphaned_journeys", .choice(Configuration.OrphanedJourneys.self), \.orphanedJourneys,
             "When journeys need a version of a flow that is not loaded: refuse to start, or restart those journeys."),
         .init(
+            "demo", .boolean, \.demo, "Whether the public listener serves the demo, a page for browsers, at `/demo`."),
+        .init(
             "drain_timeout", .duration(.zero ... .hours(1)), \.drainTimeout,
             "How long a stopping server waits for requests in progress."),
         .init(

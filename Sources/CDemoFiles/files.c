@@ -1,0 +1,52 @@
+#include "CDemoFiles.h"
+
+// The compiler of Swift 6.3 knows #embed, which is new in C23, and rebuilds this file when an embedded one has changed.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char page[] = {
+#embed "../../demo/index.html"
+};
+static const unsigned char styles[] = {
+#embed "../../demo/demo.css"
+};
+static const unsigned char icon[] = {
+#embed "../../demo/icon.svg"
+};
+static const unsigned char demo[] = {
+#embed "../../demo/demo.js"
+};
+static const unsigned char pane[] = {
+#embed "../../demo/pane.js"
+};
+static const unsigned char screens[] = {
+#embed "../../demo/screens.js"
+};
+static const unsigned char forms[] = {
+#embed "../../demo/forms.js"
+};
+static const unsigned char inspector[] = {
+#embed "../../demo/inspector.js"
+};
+static const unsigned char dom[] = {
+#embed "../../demo/dom.js"
+};
+static const unsigned char client[] = {
+#embed "../../clients/js/concierge.js"
+};
+
+static const char script_type[] = "text/javascript; charset=utf-8";
+
+static const CDemoFile files[] = {
+    {"/demo", "text/html; charset=utf-8", page, sizeof page},
+    {"/demo/demo.css", "text/css; charset=utf-8", styles, sizeof styles},
+    {"/demo/icon.svg", "image/svg+xml", icon, sizeof icon},
+    {"/demo/demo.js", script_type, demo, sizeof demo},
+    {"/demo/pane.js", script_type, pane, sizeof pane},
+    {"/demo/screens.js", script_type, screens, sizeof screens},
+    {"/demo/forms.js", script_type, forms, sizeof forms},
+    {"/demo/inspector.js", script_type, inspector, sizeof inspector},
+    {"/demo/dom.js", script_type, dom, sizeof dom},
+    {"/demo/concierge.js", script_type, client, sizeof client},
+};
+
+const CDemoFile *cdemo_file(size_t place) { return place < sizeof files / sizeof *files ? &files[place] : NULL; }

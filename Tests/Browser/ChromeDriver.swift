@@ -1,0 +1,94 @@
+import Foundation
+import Glibc
+import HTTPTestClient
+import JSONDocument
+
+/// Chromium without a window, steered by chromedriver over the WebDriver protocol (W3C), for the time of a test.
+final class ChromeDriver: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let process = Process()
+    private let port: UInt16
+    private let profile: URL
+    let session: String
+
+    init() throws {
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/chromedriver")
+        process.arguments = ["--port=0"]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+        } catch {
+            throw Failure(description: "/usr/bin/chromedriver does not start; scripts/setup test installs it: \(error)")
+        }
+        port = try Self.port(announcedOn: output.fileHandleForReading)
+        profile = FileManager.default.temporaryDirectory.appending(path: "concierge-browser-\(UUID().uuidString)")
+        // Chromium's sandbox does not work for root.
+        let asRoot: [JSONDocument] = geteuid() == 0 ? ["--no-sandbox"] : []
+        let arguments: [JSONDocument] = [
+            "--headless=new", "--disable-dev-shm-usage", "--disable-gpu", "--hide-scrollbars", "--lang=en",
+            "--window-size=1280,1000", JSONDocument("--user-data-dir=\(profile.path())"),
+            // Two names of this machine are two sites, as they are for a test of cross-origin requests.
+            "--no-proxy-server", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+        ]
+        let answer = try Self.send(
+            "POST", "/session",
+            [
+                "capabilities": [
+                    "alwaysMatch": [
+                        "goog:chromeOptions": ["args": JSONDocument(arguments + asRoot)],
+                        "goog:loggingPrefs": ["browser": "ALL", "performance": "ALL"],
+                        "timeouts": ["script": 60_000],
+                    ]
+                ]
+            ], port: port)
+        guard let session = answer[member: "sessionId"]?.string else { throw Failure(description: "\(answer)") }
+        self.session = session
+    }
+
+    deinit {
+        _ = try? Self.send("DELETE", "/session/\(session)", nil, port: port)
+        // Not SIGTERM: the program under test has blocked that in this process, and so in its children.
+        kill(process.processIdentifier, SIGKILL)
+        try? FileManager.default.removeItem(at: profile)
+    }
+
+    /// A command of the session, such as `("POST", "/url", ["url": …])`.
+    @discardableResult
+    func command(_ method: String, _ path: String, _ body: JSONDocument? = nil) async throws -> JSONDocument {
+        try await blocking { [session, port] in
+            try Self.send(method, "/session/\(session)\(path)", body, port: port)
+        }
+    }
+
+    private static func send(
+        _ method: String, _ path: String, _ body: JSONDocument?, port: UInt16
+    ) throws -> JSONDocument {
+        let connection = try RawConnection(port: port, timeoutSeconds: 120)
+        let bytes = method == "POST" ? (body ?? .emptyObject).serialized() : []
+        try connection.send(
+            "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n"
+                + "Content-Length: \(bytes.count)\r\nConnection: close\r\n\r\n")
+        try connection.send(bytes)
+        let answer = try JSONDocument(parsing: try connection.readResponse().body)
+        guard let value = answer[member: "value"] else { throw Failure(description: "\(answer)") }
+        if let error = value[member: "error"]?.string, value[member: "stacktrace"] != nil {
+            throw Failure(description: "\(method) \(path): \(error): \(value[member: "message"]?.string ?? "")")
+        }
+        return value
+    }
+
+    /// The free port that it has chosen, which it says on a line of its own.
+    private static func port(announcedOn output: FileHandle) throws -> UInt16 {
+        var text = ""
+        while case let data = output.availableData, !data.isEmpty {
+            text += String(decoding: data, as: UTF8.self)
+            if let match = text.firstMatch(of: /successfully on port (\d+)/) { return UInt16(match.output.1) ?? 0 }
+        }
+        throw Failure(description: "chromedriver ended: \(text)")
+    }
+}

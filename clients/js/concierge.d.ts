@@ -1,0 +1,233 @@
+// What concierge.js takes and gives. `Session<Services>` knows the documents of your services by their names:
+//
+//     interface Services { profile: { name: string; email: string | null }; basket: { items: Item[] } }
+//     const session = await Session.open<Services>();
+//     (await session.service("profile").get()).name;
+
+export type JSONValue = null | boolean | number | string | JSONValue[] | { [name: string]: JSONValue };
+
+export interface SessionInfo {
+  id: string;
+  created_at: string;
+  last_used_at: string;
+  idle_expires_at: string;
+  expires_at: string;
+  user_id: string | null;
+  labels: Record<string, string>;
+  revision: number;
+}
+
+export interface SessionOptions {
+  /** The server, such as `https://concierge.example.org`, without a slash at its end. Default: the page's own. */
+  url?: string;
+  /** `bearer` (default): this module keeps the token. `cookie`: the browser does, out of reach of scripts. */
+  mode?: "bearer" | "cookie";
+  /** Where the token outlives the page: `sessionStorage`, `localStorage`, or anything like them. */
+  storage?: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
+  /** The token's name in `storage`. Default: `concierge`. */
+  key?: string;
+  /** A token that is known already, from your back end for example. */
+  token?: string;
+  /** Labels of a new session. */
+  labels?: Record<string, string>;
+  /** Whether the events of journeys carry the JSON Schema of their data, to draw forms from. */
+  schemas?: boolean;
+}
+
+export interface Answer<Body = any> {
+  status: number;
+  headers: Headers;
+  /** Of the header `ETag`, with its quotes. */
+  etag: string | null;
+  /** Undefined when the answer is not JSON. */
+  body?: Body;
+  response: Response;
+}
+
+/** A refusal of the server (RFC 9457), or status 0 and code `offline` when it could not be reached. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code?: string;
+  /** For bad input: what is wrong, and where. */
+  readonly errors: { pointer: string; detail: string }[];
+  readonly answer: Answer;
+}
+
+/** Something that was committed: `type` is the name of the server's event, such as `service.changed`. */
+export interface Change {
+  /** `refresh`: anything may have changed. */
+  type: string;
+  id?: string;
+  revision?: number;
+  service?: string;
+  journey?: string;
+  etag?: string | null;
+  [member: string]: unknown;
+}
+
+/** A request that was answered. */
+export interface Exchange {
+  method: string;
+  path: string;
+  body?: unknown;
+  answer: Answer;
+  /** Milliseconds. */
+  duration: number;
+}
+
+export interface SessionEvents {
+  /** After `follow`: something was committed, by whomever. */
+  change: CustomEvent<Change>;
+  /** The server cannot be reached, and can be again. */
+  offline: CustomEvent;
+  online: CustomEvent;
+  /** The session has ended. Open another one. */
+  expired: CustomEvent;
+  exchange: CustomEvent<Exchange>;
+}
+
+export class Session<Services extends Record<string, any> = Record<string, any>> extends EventTarget {
+  /** Resumes the session that `storage`, `token` or the cookie names, or creates one. */
+  static open<Services extends Record<string, any> = Record<string, any>>(
+    options?: SessionOptions,
+  ): Promise<Session<Services>>;
+
+  readonly info: SessionInfo;
+  readonly isOnline: boolean;
+  readonly isExpired: boolean;
+  /** Null in cookie mode. Set it when your back end hands over a new one, as it does at sign-in. */
+  token: string | null;
+
+  /** Reads `info` again. */
+  refresh(): Promise<this>;
+  /** Ends the session, and removes all of its services and journeys. */
+  end(): Promise<void>;
+  /** The same object for the same name. Nothing is sent before one of its functions is called. */
+  service<Name extends keyof Services & string>(name: Name): Service<Services[Name]>;
+  /** Which services there are, and which of them live. Creates none. */
+  services(): Promise<ServiceItem[]>;
+  /** A journey that exists; `main` always does when the server has a main flow. Call `get` to read it. */
+  journey(id: string): Journey;
+  /** Starts a flow. `resume` continues the journey of that flow that runs, if there is one; `at` is a screen inside. */
+  start(
+    flow: string,
+    options?: { input?: JSONValue; at?: string; version?: number; resume?: boolean },
+  ): Promise<Journey>;
+  /** Any request. `path` begins with `/v1/`. Rejects with a `Problem` for a status of 400 and more. */
+  request<Body = any>(
+    method: string,
+    path: string,
+    options?: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Answer<Body>>;
+  /**
+   * Keeps every service and journey that was read up to date: by the event stream, of which the tabs of a session share
+   * one, or by waiting requests where no stream gets through.
+   * @returns what ends it.
+   */
+  follow(): () => void;
+
+  addEventListener<Type extends keyof SessionEvents>(
+    type: Type,
+    listener: (event: SessionEvents[Type]) => void,
+    options?: AddEventListenerOptions,
+  ): void;
+}
+
+export interface ServiceItem {
+  name: string;
+  kind: string;
+  status: "registered" | "live";
+  etag: string;
+  created_at?: string;
+  updated_at?: string;
+  expires_at?: string;
+}
+
+/** A value with its ETag. Dispatches `change` when it has another one, by whomever. */
+interface Live<Value> extends EventTarget {
+  /** As it was read last; null before, and when it is gone. */
+  readonly value: Value | null;
+  readonly etag: string | null;
+  /** Reads it. Nothing is transferred when it has not changed (304). */
+  get(options?: { headers?: Record<string, string>; signal?: AbortSignal }): Promise<Value>;
+  addEventListener(type: "change", listener: (event: Event) => void, options?: AddEventListenerOptions): void;
+}
+
+/** A JSON document of the session. */
+export interface Service<Document = any> extends Live<Document> {
+  /** Replaces it. With `etag`: only if it still has that one, else a `Problem` 412. */
+  put(document: Document, etag?: string): Promise<Document>;
+  /** Changes a part of it by a merge patch (RFC 7396), in which null removes a member. */
+  patch(patch: { [name: string]: JSONValue }, etag?: string): Promise<Document>;
+  /**
+   * Reads it, writes what `change` makes of it, and starts again when it was changed meanwhile: no update is lost.
+   * `change` gets a copy, and changes it or returns another one.
+   */
+  update(change: (document: Document) => Document | void | Promise<Document | void>): Promise<Document>;
+  /** The same instance, in its default state. */
+  clear(): Promise<Document>;
+  /** The instance is gone; the next access makes a clean one. */
+  remove(): Promise<Document>;
+}
+
+export interface JourneyView {
+  id: string;
+  flow: string;
+  version: number;
+  status: "active" | "finished" | "expired" | "stuck";
+  step: number;
+  /** Null when the journey is over. */
+  screen: Screen | null;
+  events: JourneyEvent[];
+  can_go_back: boolean;
+  stack: { flow: string; screen: string; presentation: string }[];
+  coordinators: Coordinator | null;
+  outcome: string | null;
+  output: JSONValue;
+  started_at: string;
+  expires_at: string | null;
+}
+
+export interface Screen {
+  id: string;
+  /** Which screen of the client draws it. */
+  name: string;
+  title?: string;
+  presentation: string;
+  /** The documents that are shown, by the names of their services. */
+  data: Record<string, any>;
+  params?: JSONValue;
+  /** `busy` while the journey waits for a task. */
+  status?: string;
+}
+
+export interface JourneyEvent {
+  name: string;
+  enabled: boolean;
+  /** Why it is not enabled. */
+  why?: { pointer: string; detail: string }[];
+  /** Of its data; with the option `schemas`. */
+  schema?: Record<string, any>;
+}
+
+export interface Coordinator {
+  flow: string;
+  state: string;
+  children: Coordinator[];
+}
+
+/** A way through a flow: draw `view.screen`, send one of `view.events`. */
+export interface Journey extends Live<JourneyView> {
+  /** The same as `value`. */
+  readonly view: JourneyView | null;
+  /** Takes a step. A `Problem` 412 when what was seen has changed; `view` is the new one then. */
+  send(event: string, data?: JSONValue): Promise<JourneyView>;
+  back(): Promise<JourneyView>;
+  /** A deep link: goes to a screen along a path that the server computes. A `Problem` 409 says what blocks it. */
+  navigate(screen: string): Promise<JourneyView>;
+  /** Releases everything of the journey and begins again. The session's services stay. */
+  startOver(flow?: string, input?: JSONValue): Promise<JourneyView>;
+  abandon(): Promise<void>;
+  /** A service as this journey sees it: its flow's own, else the session's. */
+  service<Document = any>(name: string): Service<Document>;
+}
