@@ -79,17 +79,18 @@ let package = Package(
 
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
-        .target(name: "Chance", path: "Tests/Chance"),
+        .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
         .target(
             name: "Support",
             dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
             path: "Tests/Support"),
         .testTarget(
-            name: "HTTPServerTests", dependencies: ["HTTPServer", "CMicroHTTPDHooks", "HTTPTestClient", "Chance"]),
+            name: "HTTPServerTests",
+            dependencies: ["HTTPServer", "CMicroHTTPDHooks", "HTTPTestClient", "SeededRandomness"]),
         .testTarget(name: "JSONDocumentTests", dependencies: ["JSONDocument"]),
         .testTarget(
-            name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "Chance"]),
-        .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "Chance"]),
+            name: "NavigationTests", dependencies: ["Navigation", "JSONDocument", "HTTPTestClient", "SeededRandomness"]),
+        .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "SeededRandomness"]),
         .testTarget(
             name: "StorageTests",
             dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageChecksums", "Threads"],
@@ -99,7 +100,9 @@ let package = Package(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(
             name: "Durability",
-            dependencies: ["Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "Chance", "CSQLite"],
+            dependencies: [
+                "Storage", "Sessions", "Support", "HTTPTestClient", "JSONDocument", "SeededRandomness", "CSQLite",
+            ],
             exclude: ["README.md"]),
         .testTarget(
             name: "EndToEnd",

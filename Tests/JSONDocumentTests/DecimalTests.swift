@@ -1,5 +1,5 @@
-import Chance
 import JSONDocument
+import SeededRandomness
 import Testing
 
 @Suite("Decimals")
@@ -11,10 +11,10 @@ struct DecimalTests {
     @Test("sums, differences and products of cents are what whole numbers say")
     func cents() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var chance = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<2_000 {
             let (one, two) = (
-                Int.random(in: -99_999...99_999, using: &chance), Int.random(in: -99_999...99_999, using: &chance)
+                Int.random(in: -99_999...99_999, using: &generator), Int.random(in: -99_999...99_999, using: &generator)
             )
             func text(_ number: Int, _ digits: Int) throws -> Decimal { try decimal("\(number)e-\(digits)") }
             #expect(try text(one, 2).adding(text(two, 2)) == text(one + two, 2), "seed \(seed)")

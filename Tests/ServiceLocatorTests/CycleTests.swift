@@ -1,4 +1,4 @@
-import Chance
+import SeededRandomness
 import Synchronization
 import Testing
 

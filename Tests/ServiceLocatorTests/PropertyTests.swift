@@ -1,4 +1,4 @@
-import Chance
+import SeededRandomness
 import ServiceLocator
 import Synchronization
 import Testing

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CatalogTests {
     @Test("built-in and declared services have their places in order")
     func places() throws {
-        let catalog = try ServiceCatalog(declarations: House.declarations)
+        let catalog = try ServiceCatalog(declarations: SessionsFixture.declarations)
         #expect(
             catalog.services.map(\.name) == [
                 "profile", "temporary-profile", "quote", "user", "coordinator", "counter", "cart", "notes", "mail",

@@ -10,9 +10,9 @@ struct CompletionTests {
     @Test("nothing is shown before the store has called back")
     func waitingStore() async throws {
         let store = HeldStore()
-        let house = try House(store: store)
-        let session = try await house.session()
-        #expect(try session.performAtOnce(.init(.put(["count": 1]), on: try house.service("counter"))) == nil)
+        let fixture = try SessionsFixture(store: store)
+        let session = try await fixture.session()
+        #expect(try session.performAtOnce(.init(.put(["count": 1]), on: try fixture.service("counter"))) == nil)
         #expect(try session.view().summary.revision == 1)
         store.open()
         #expect(try session.view().summary.revision == 2)
@@ -26,7 +26,7 @@ struct CompletionTests {
             (.clear, "profile", .none), (.clear, "mail", .none), (.remove, "counter", .none),
             (.put(["a": 1]), "notes", .init(ifNoneMatch: .any)),
         ]
-        let (prompt, patient) = (try House(), try House())
+        let (prompt, patient) = (try SessionsFixture(), try SessionsFixture())
         let (one, _) = try #require(
             try atOnce { prompt.sessions.create(labels: ["a": "b"], mode: .cookie, then: $0) })
         let (other, _) = try await patient.sessions.create(labels: ["a": "b"], mode: .cookie)
@@ -37,7 +37,7 @@ struct CompletionTests {
             #expect(atOnce?.bytes == waited.bytes)
         }
         #expect(try one.view().services == other.view().services)
-        #expect(prompt.ear.changes(of: one) == patient.ear.changes(of: other))
+        #expect(prompt.spy.changes(of: one) == patient.spy.changes(of: other))
         let stored = try #require(try await prompt.store.load(one.id)?.record)
         let awaited = try #require(try await patient.store.load(other.id)?.record)
         #expect(stored.revision == awaited.revision && stored.services.map(\.bytes) == awaited.services.map(\.bytes))
@@ -47,21 +47,21 @@ struct CompletionTests {
 
     @Test("what cannot be done leaves nothing behind, and the next one gets its turn")
     func refusals() async throws {
-        let house = try House { $0.maxDocumentSize = 64 }
-        let session = try await house.session()
-        let counter = try house.service("counter")
-        try await house.perform(.put(["count": 1]), on: "counter", session)
+        let fixture = try SessionsFixture { $0.maxDocumentSize = 64 }
+        let session = try await fixture.session()
+        let counter = try fixture.service("counter")
+        try await fixture.perform(.put(["count": 1]), on: "counter", session)
         let refused: [(ServiceOperation, SessionError?)] = [
             (
                 .init(.put(["count": 2]), on: counter, condition: .ifMatch(.init(revision: 9))),
                 .preconditionFailed(service: "counter", current: .init(revision: 2))
             ),
-            (.init(.put(.emptyObject), on: try house.service("notes")), .preconditionRequired(service: "notes")),
+            (.init(.put(.emptyObject), on: try fixture.service("notes")), .preconditionRequired(service: "notes")),
             (.init(.put(["count": "x"]), on: counter), nil),
-            (.init(.clear, on: try house.service("user")), .readOnly(service: "user")),
+            (.init(.clear, on: try fixture.service("user")), .readOnly(service: "user")),
             (
                 .init(
-                    .mergePatch(["name": .init(String(repeating: "x", count: 64))]), on: try house.service("profile")),
+                    .mergePatch(["name": .init(String(repeating: "x", count: 64))]), on: try fixture.service("profile")),
                 .tooLarge(service: "profile", limit: 64)
             ),
         ]
@@ -78,15 +78,15 @@ struct CompletionTests {
                     }, then: done)
             }
         }
-        #expect(try house.get("counter", session) == (["count": 1], ServiceETag(revision: 2)))
-        #expect(try await house.store.load(session.id)?.record.revision == 2)
+        #expect(try fixture.get("counter", session) == (["count": 1], ServiceETag(revision: 2)))
+        #expect(try await fixture.store.load(session.id)?.record.revision == 2)
         #expect(try session.performAtOnce(.init(.put(["count": 4]), on: counter))?.etag.revision == 3)
     }
 
     @Test("while somebody else has the turn, and when another process was faster, it is done later")
     func later() async throws {
-        let house = try House()
-        let session = try await house.session()
+        let fixture = try SessionsFixture()
+        let session = try await fixture.session()
         let outcomes = Outcomes<ServiceOperation.Outcome>()
         try await session.takeTurn()
         outcomes.begin(1, .put(["count": 1]), on: "counter", in: session)
@@ -98,21 +98,21 @@ struct CompletionTests {
         let faster = SessionRecord(
             id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt, revision: 3,
             services: [], details: record.details)
-        try await house.store.commit(SessionCommit(record: faster, replacedRevision: 2, changedServices: []))
-        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
+        try await fixture.store.commit(SessionCommit(record: faster, replacedRevision: 2, changedServices: []))
+        let operation = ServiceOperation(.put(["count": 1]), on: try fixture.service("counter"))
         #expect(try await session.perform(operation).etag.revision == 4)
     }
 
     @Test("nothing is written to a session that ended, here or in the store")
     func ended() async throws {
-        let house = try House()
-        let operation = ServiceOperation(.put(["count": 1]), on: try house.service("counter"))
-        let session = try await house.session()
-        try await house.sessions.end(session)
+        let fixture = try SessionsFixture()
+        let operation = ServiceOperation(.put(["count": 1]), on: try fixture.service("counter"))
+        let session = try await fixture.session()
+        try await fixture.sessions.end(session)
         #expect(throws: SessionError.ended) { try session.performAtOnce(operation) }
 
-        let other = try await house.session()
-        _ = try await house.store.end(other.id)
+        let other = try await fixture.session()
+        _ = try await fixture.store.end(other.id)
         #expect(throws: SessionError.ended) { try other.performAtOnce(operation) }
         #expect(throws: SessionError.ended) { try other.view() }
     }
@@ -121,9 +121,9 @@ struct CompletionTests {
         "of many writers at once, some waiting and some not, none loses a write",
         arguments: [MemoryStore(), StoreWrapper()] as [any SessionStore])
     func parallel(_ store: any SessionStore) async throws {
-        let house = try House(store: store)
-        let session = try await house.session()
-        let counter = try house.service("counter")
+        let fixture = try SessionsFixture(store: store)
+        let session = try await fixture.session()
+        let counter = try fixture.service("counter")
         let increment: @Sendable (inout PendingState) throws -> UInt64 = { pending in
             let bytes = pending.document(of: counter)?.bytes ?? counter.defaultBytes
             let count = try JSONDocument(parsing: bytes)[member: "count"]?.int ?? 0
@@ -152,8 +152,8 @@ struct CompletionTests {
         let last = try await session.transact(increment)
         let all = revisions + later.values + [last]
         let count = writers * writes + 1
-        #expect(try house.get("counter", session).document == ["count": .init(count)])
+        #expect(try fixture.get("counter", session).document == ["count": .init(count)])
         #expect(Set(all).count == count)
-        #expect(try await house.store.load(session.id)?.record.revision == UInt64(count + 1))
+        #expect(try await fixture.store.load(session.id)?.record.revision == UInt64(count + 1))
     }
 }

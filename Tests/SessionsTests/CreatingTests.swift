@@ -8,28 +8,28 @@ struct CreatingTests {
     @Test("who comes upon a session in the store before its maker has it gets the same one, counted once")
     func foundEarly() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store) { $0.maxSessions = 2 }
-        let sessions = house.sessions
+        let fixture = try SessionsFixture(store: store) { $0.maxSessions = 2 }
+        let sessions = fixture.sessions
         let (found, finding) = AsyncStream.makeStream(of: Session?.self)
         store.afterCreate.withLock {
             $0 = { id in finding.yield(try? await sessions.session(id)) }
         }
-        let session = try await house.session()
+        let session = try await fixture.session()
         for await early in found {
             #expect(early === session)
             break
         }
         #expect(sessions.statistics.live == 1)
-        _ = try await house.session()
+        _ = try await fixture.session()
         #expect(sessions.statistics.live == 2)
-        await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
     }
 
     @Test("one that is ended before its maker has it stays ended")
     func endedEarly() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store)
-        let sessions = house.sessions
+        let fixture = try SessionsFixture(store: store)
+        let sessions = fixture.sessions
         store.afterCreate.withLock {
             $0 = { id in
                 guard let session = try? await sessions.session(id) else { return }
@@ -38,7 +38,7 @@ struct CreatingTests {
         }
         let (session, token) = try await sessions.create()
         #expect(throws: SessionError.ended) { try session.view() }
-        #expect(try await !house.isAuthenticated(token))
+        #expect(try await !fixture.isAuthenticated(token))
         #expect(sessions.statistics.live == 0)
         #expect(try await store.load(session.id) == nil)
     }
@@ -46,20 +46,20 @@ struct CreatingTests {
     @Test("one that the store does not take leaves nothing behind")
     func refused() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store) { $0.maxSessions = 1 }
+        let fixture = try SessionsFixture(store: store) { $0.maxSessions = 1 }
         store.beforeCreate.withLock { $0 = { _ throws(StoreError) in throw .full("no room") } }
-        await #expect(throws: SessionError.storageFull(reason: "no room")) { try await house.session() }
-        #expect(house.sessions.statistics.live == 0)
-        #expect(house.sessions.statistics.created == 0)
+        await #expect(throws: SessionError.storageFull(reason: "no room")) { try await fixture.session() }
+        #expect(fixture.sessions.statistics.live == 0)
+        #expect(fixture.sessions.statistics.created == 0)
         store.beforeCreate.withLock { $0 = nil }
-        _ = try await house.session()
-        #expect(house.sessions.statistics.live == 1)
+        _ = try await fixture.session()
+        #expect(fixture.sessions.statistics.live == 1)
     }
 
     @Test("where the store takes the id for another one, a further id is tried, a few times")
     func takenID() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store) { $0.maxSessions = 1 }
+        let fixture = try SessionsFixture(store: store) { $0.maxSessions = 1 }
         let refused = Mutex<[SessionID]>([])
         store.beforeCreate.withLock {
             $0 = { session throws(StoreError) in
@@ -71,22 +71,22 @@ struct CreatingTests {
                 if isFirst { throw .conflict }
             }
         }
-        let (session, token) = try await house.sessions.create()
+        let (session, token) = try await fixture.sessions.create()
         #expect(token.sessionID == session.id && session.id > refused.withLock { $0[0] })
-        #expect(try await house.isAuthenticated(token))
-        #expect(house.sessions.statistics.live == 1 && house.sessions.statistics.created == 1)
-        try await house.sessions.end(session)
+        #expect(try await fixture.isAuthenticated(token))
+        #expect(fixture.sessions.statistics.live == 1 && fixture.sessions.statistics.created == 1)
+        try await fixture.sessions.end(session)
         store.beforeCreate.withLock { $0 = { _ throws(StoreError) in throw .conflict } }
-        await #expect(throws: SessionError.self) { try await house.session() }
-        #expect(house.sessions.registry.total == 0)
+        await #expect(throws: SessionError.self) { try await fixture.session() }
+        #expect(fixture.sessions.registry.total == 0)
     }
 
     @Test("there are never more than there may be, whichever way they are made")
     func limit() async throws {
-        let house = try House { $0.maxSessions = 1 }
-        #expect(try atOnce { house.sessions.create(then: $0) } != nil)
-        #expect(throws: SessionError.tooManySessions) { try atOnce { house.sessions.create(then: $0) } }
-        await #expect(throws: SessionError.tooManySessions) { try await house.session() }
+        let fixture = try SessionsFixture { $0.maxSessions = 1 }
+        #expect(try atOnce { fixture.sessions.create(then: $0) } != nil)
+        #expect(throws: SessionError.tooManySessions) { try atOnce { fixture.sessions.create(then: $0) } }
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
     }
 
     @Test("the operating system's random bytes never come twice, however many are asked for, also by many at once")

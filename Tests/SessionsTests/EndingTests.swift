@@ -6,9 +6,9 @@ import Testing
 /// When an end is seen: not before the store has it, for a crash could bring the session back.
 @Suite struct EndingTests {
     private let store = StoreWrapper()
-    private let house: House
+    private let fixture: SessionsFixture
 
-    init() throws { house = try House(store: store) }
+    init() throws { fixture = try SessionsFixture(store: store) }
 
     /// Waits until so many wait for a turn; gives up when they do not come.
     private static func wait(for count: Int, in session: Session) async {
@@ -17,89 +17,89 @@ import Testing
     }
 
     private func write(_ number: Int, to session: Session) -> Task<Void, any Error> {
-        Task { [house] in try await house.perform(.put(["count": .init(number)]), on: "counter", session) }
+        Task { [fixture] in try await fixture.perform(.put(["count": .init(number)]), on: "counter", session) }
     }
 
     @Test("until the store has it, a session is there for everybody, and writes wait")
     func seenWhenStored() async throws {
-        let (session, token) = try await house.sessions.create()
+        let (session, token) = try await fixture.sessions.create()
         let writer = Mutex<Task<Void, any Error>?>(nil)
         store.beforeEnd.withLock {
             $0 = { [self] in
-                #expect((try? await house.isAuthenticated(token)) == true)
-                #expect((try? await house.sessions.session(session.id)) != nil)
-                #expect((try? house.get("profile", session)) != nil)
+                #expect((try? await fixture.isAuthenticated(token)) == true)
+                #expect((try? await fixture.sessions.session(session.id)) != nil)
+                #expect((try? fixture.get("profile", session)) != nil)
                 writer.withLock { $0 = write(1, to: session) }
                 await Self.wait(for: 1, in: session)
             }
         }
-        #expect(try await house.sessions.end(session))
+        #expect(try await fixture.sessions.end(session))
         await #expect(throws: SessionError.ended) { try await writer.withLock { $0 }?.value }
-        #expect(try await !house.isAuthenticated(token))
+        #expect(try await !fixture.isAuthenticated(token))
         #expect(try await store.load(session.id) == nil)
-        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
     @Test("what is being written is done before, and what waits behind it is refused")
     func order() async throws {
-        let (session, token) = try await house.sessions.create()
+        let (session, token) = try await fixture.sessions.create()
         let others = Mutex<(end: Task<Bool, any Error>, writer: Task<Void, any Error>)?>(nil)
         store.beforeCommit.withLock {
             $0 = { [self] _ in
                 guard others.withLock({ $0 == nil }) else { return }
-                let end = Task { try await house.sessions.end(session) }
+                let end = Task { try await fixture.sessions.end(session) }
                 await Self.wait(for: 1, in: session)
                 let writer = write(2, to: session)
                 await Self.wait(for: 2, in: session)
                 others.withLock { $0 = (end, writer) }
             }
         }
-        try await house.perform(.put(["count": 1]), on: "counter", session)
+        try await fixture.perform(.put(["count": 1]), on: "counter", session)
         let (end, writer) = try #require(others.withLock { $0 })
         #expect(try await end.value)
         await #expect(throws: SessionError.ended) { try await writer.value }
-        #expect(try await !house.isAuthenticated(token))
+        #expect(try await !fixture.isAuthenticated(token))
         #expect(try await store.load(session.id) == nil)
-        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
     @Test("of several who end it at once one does")
     func several() async throws {
-        let session = try await house.session()
+        let session = try await fixture.session()
         store.beforeEnd.withLock { $0 = { await Self.wait(for: 4, in: session) } }
         let ends = await withTaskGroup(of: Bool.self) { group in
-            for _ in 0..<5 { group.addTask { [house] in (try? await house.sessions.end(session)) == true } }
+            for _ in 0..<5 { group.addTask { [fixture] in (try? await fixture.sessions.end(session)) == true } }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(ends == 1)
-        #expect(house.sessions.statistics.ended == 1)
+        #expect(fixture.sessions.statistics.ended == 1)
     }
 
     @Test("when the store cannot be told of a theft, nobody gets in and nobody is told that it ended; later it does")
     func held() async throws {
-        let (session, old) = try await house.sessions.create()
-        let fresh = try await house.sessions.rotate(session)
-        house.clock.advance(30_000)
+        let (session, old) = try await fixture.sessions.create()
+        let fresh = try await fixture.sessions.rotate(session)
+        fixture.clock.advance(30_000)
         store.endFailure.withLock { $0 = .unavailable("x") }
-        #expect(try await !house.isAuthenticated(old))
+        #expect(try await !fixture.isAuthenticated(old))
         for _ in 0..<2 {
             await #expect(throws: SessionError.storeUnavailable(reason: Sessions.heldReason)) {
-                try await house.sessions.authenticate(fresh.presented)
+                try await fixture.sessions.authenticate(fresh.presented)
             }
             #expect(throws: SessionError.storeUnavailable(reason: Sessions.heldReason)) {
-                try house.sessions.authenticateResident(fresh.presented)
+                try fixture.sessions.authenticateResident(fresh.presented)
             }
             // As it is for who starts after a crash.
             #expect(try await store.load(session.id) != nil)
-            house.clock.advance(1_000)
-            await house.sessions.sweep()
+            fixture.clock.advance(1_000)
+            await fixture.sessions.sweep()
         }
         store.endFailure.withLock { $0 = nil }
-        house.clock.advance(1_000)
-        await house.sessions.sweep()
-        #expect(try await !house.isAuthenticated(fresh))
+        fixture.clock.advance(1_000)
+        await fixture.sessions.sweep()
+        #expect(try await !fixture.isAuthenticated(fresh))
         #expect(try await store.load(session.id) == nil)
-        #expect(house.ear.changes(of: session).last == .ended(.tokenReused))
-        #expect(house.sessions.statistics.live == 0)
+        #expect(fixture.spy.changes(of: session).last == .ended(.tokenReused))
+        #expect(fixture.sessions.statistics.live == 0)
     }
 }

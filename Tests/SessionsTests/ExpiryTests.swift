@@ -7,85 +7,85 @@ import Testing
 @Suite struct ExpiryTests {
     @Test("a session that nobody uses expires, also before the sweeper comes by")
     func idle() async throws {
-        let house = try House()
-        let (session, token) = try await house.sessions.create()
-        house.clock.advance(1_800_000 - 1)
-        #expect(try await house.isAuthenticated(token))
-        house.clock.advance(1_800_000 - 1)
-        #expect(try await house.isAuthenticated(token))
-        house.clock.advance(1_800_000)
-        #expect(try await !house.isAuthenticated(token))
-        #expect(try await house.sessions.session(session.id) == nil)
-        #expect(house.sessions.statistics.live == 1)
-        await house.sessions.sweep()
-        #expect(house.sessions.statistics.live == 0)
-        #expect(try await house.store.load(session.id) == nil)
-        #expect(house.ear.changes(of: session).last == .ended(.expired))
+        let fixture = try SessionsFixture()
+        let (session, token) = try await fixture.sessions.create()
+        fixture.clock.advance(1_800_000 - 1)
+        #expect(try await fixture.isAuthenticated(token))
+        fixture.clock.advance(1_800_000 - 1)
+        #expect(try await fixture.isAuthenticated(token))
+        fixture.clock.advance(1_800_000)
+        #expect(try await !fixture.isAuthenticated(token))
+        #expect(try await fixture.sessions.session(session.id) == nil)
+        #expect(fixture.sessions.statistics.live == 1)
+        await fixture.sessions.sweep()
+        #expect(fixture.sessions.statistics.live == 0)
+        #expect(try await fixture.store.load(session.id) == nil)
+        #expect(fixture.spy.changes(of: session).last == .ended(.expired))
     }
 
     @Test("the absolute expiry never moves")
     func absolute() async throws {
-        let house = try House()
-        let (session, token) = try await house.sessions.create()
+        let fixture = try SessionsFixture()
+        let (session, token) = try await fixture.sessions.create()
         let end = try session.view().summary.expiresAt
         for _ in 0..<47 {
-            house.clock.advance(900_000)
-            #expect(try await house.isAuthenticated(token))
+            fixture.clock.advance(900_000)
+            #expect(try await fixture.isAuthenticated(token))
             #expect(try session.view().summary.expiresAt == end)
         }
         #expect(try session.view().summary.idleExpiresAt == end)
-        house.clock.advance(900_000)
-        #expect(try await !house.isAuthenticated(token))
-        await house.sessions.sweep()
-        #expect(house.sessions.statistics.live == 0)
+        fixture.clock.advance(900_000)
+        #expect(try await !fixture.isAuthenticated(token))
+        await fixture.sessions.sweep()
+        #expect(fixture.sessions.statistics.live == 0)
     }
 
     @Test("setting the wall clock expires nothing and keeps nothing alive", arguments: [-1, 1] as [Int64])
     func wallClockJumps(direction: Int64) async throws {
-        let house = try House()
-        let (session, token) = try await house.sessions.create()
+        let fixture = try SessionsFixture()
+        let (session, token) = try await fixture.sessions.create()
         let before = try session.view().summary
         let jump = direction * 86_400_000
-        house.clock.jump(jump)
-        house.clock.advance(1_799_999)
-        await house.sessions.sweep()
-        #expect(try await house.isAuthenticated(token))
+        fixture.clock.jump(jump)
+        fixture.clock.advance(1_799_999)
+        await fixture.sessions.sweep()
+        #expect(try await fixture.isAuthenticated(token))
         let after = try session.view().summary
         // What is shown follows the wall clock.
         let shift = { (left: Timestamp, right: Timestamp) in right.millisecondsSince1970 - left.millisecondsSince1970 }
         #expect(shift(before.expiresAt, after.expiresAt) == jump)
         #expect(shift(before.idleExpiresAt, after.idleExpiresAt) == jump + 1_799_999)
-        house.clock.jump(-jump)
-        house.clock.advance(1_800_000)
-        #expect(try await !house.isAuthenticated(token))
+        fixture.clock.jump(-jump)
+        fixture.clock.advance(1_800_000)
+        #expect(try await !fixture.isAuthenticated(token))
     }
 
     @Test("looking at a session as an admin is no use of it")
     func adminLooks() async throws {
-        let house = try House()
-        let session = try await house.session()
-        house.clock.advance(1_000_000)
-        _ = try await house.sessions.session(session.id)?.view().summary
-        house.clock.advance(800_000)
-        #expect(try await house.sessions.session(session.id) == nil)
+        let fixture = try SessionsFixture()
+        let session = try await fixture.session()
+        fixture.clock.advance(1_000_000)
+        _ = try await fixture.sessions.session(session.id)?.view().summary
+        fixture.clock.advance(800_000)
+        #expect(try await fixture.sessions.session(session.id) == nil)
     }
 
     @Test("the store is told of a use at most once in each touch interval")
     func touches() async throws {
-        let house = try House(store: StoreWrapper()) { $0.touchInterval = 10_000 }
-        let (session, token) = try await house.sessions.create()
-        let made = house.clock.now()
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.touchInterval = 10_000 }
+        let (session, token) = try await fixture.sessions.create()
+        let made = fixture.clock.now()
         for _ in 0..<9 {
-            house.clock.advance(1_000)
-            #expect(try await house.isAuthenticated(token))
+            fixture.clock.advance(1_000)
+            #expect(try await fixture.isAuthenticated(token))
         }
-        try await house.sessions.saveUses()
-        #expect(try await house.store.load(session.id)?.lastUsedAt == made)
+        try await fixture.sessions.saveUses()
+        #expect(try await fixture.store.load(session.id)?.lastUsedAt == made)
         #expect(try session.view().summary.lastUsedAt.millisecondsSince1970 == made + 9_000)
-        house.clock.advance(1_000)
-        #expect(try await house.isAuthenticated(token))
-        try await house.sessions.saveUses()
-        #expect(try await house.store.load(session.id)?.lastUsedAt == made + 10_000)
+        fixture.clock.advance(1_000)
+        #expect(try await fixture.isAuthenticated(token))
+        try await fixture.sessions.saveUses()
+        #expect(try await fixture.store.load(session.id)?.lastUsedAt == made + 10_000)
     }
 
     @Test("a touch interval that is not set is a twentieth of the idle timeout, an hour at most")
@@ -107,16 +107,16 @@ import Testing
     /// Sessions with a use of which the store is still to be told, and what it was asked when it was.
     private static func used(
         _ count: Int, refusing: @escaping @Sendable ([SessionUse]) -> Bool = { _ in false }
-    ) async throws -> (house: House, ids: [SessionID], told: @Sendable () -> [[SessionUse]]) {
+    ) async throws -> (fixture: SessionsFixture, ids: [SessionID], told: @Sendable () -> [[SessionUse]]) {
         let store = StoreWrapper()
-        let house = try House(store: store) { $0.touchInterval = 60_000 }
+        let fixture = try SessionsFixture(store: store) { $0.touchInterval = 60_000 }
         var made: [(id: SessionID, token: SessionToken)] = []
         for _ in 0..<count {
-            let (session, token) = try await house.sessions.create()
+            let (session, token) = try await fixture.sessions.create()
             made.append((session.id, token))
         }
-        house.clock.advance(60_000)
-        for (_, token) in made { #expect(try await house.isAuthenticated(token)) }
+        fixture.clock.advance(60_000)
+        for (_, token) in made { #expect(try await fixture.isAuthenticated(token)) }
         let told = Told()
         store.beforeTouch.withLock {
             $0 = { uses throws(StoreError) in
@@ -124,23 +124,23 @@ import Testing
                 if refusing(uses) { throw .unavailable("") }
             }
         }
-        return (house, made.map(\.id), { told.uses.withLock { $0 } })
+        return (fixture, made.map(\.id), { told.uses.withLock { $0 } })
     }
 
-    private static func saved(_ ids: [SessionID], _ house: House) async throws -> Int {
+    private static func saved(_ ids: [SessionID], _ fixture: SessionsFixture) async throws -> Int {
         var saved = 0
-        for id in ids where try await house.store.load(id)?.lastUsedAt == house.clock.now() { saved += 1 }
+        for id in ids where try await fixture.store.load(id)?.lastUsedAt == fixture.clock.now() { saved += 1 }
         return saved
     }
 
     @Test("uses are told in batches, in the order of ids")
     func batchesOfUses() async throws {
         let whole = Sessions.useBatch
-        let (house, ids, told) = try await Self.used(3 * whole - 1)
-        try await house.sessions.saveUses()
+        let (fixture, ids, told) = try await Self.used(3 * whole - 1)
+        try await fixture.sessions.saveUses()
         #expect(told().map(\.count) == [whole, whole, whole - 1])
         #expect(told().flatMap { $0 }.map(\.id) == ids.sorted())
-        #expect(try await Self.saved(ids, house) == ids.count)
+        #expect(try await Self.saved(ids, fixture) == ids.count)
     }
 
     @Test("a use that is always refused is told again, and keeps back no other", arguments: 0..<8)
@@ -153,43 +153,43 @@ import Testing
                 return uses.contains { $0.id == refused }
             }
         }
-        let (house, ids, told) = try await Self.used(3 * Sessions.useBatch, refusing: refuses)
-        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
-        #expect(try await Self.saved(ids, house) == ids.count - 1)
+        let (fixture, ids, told) = try await Self.used(3 * Sessions.useBatch, refusing: refuses)
+        await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
+        #expect(try await Self.saved(ids, fixture) == ids.count - 1)
         let asked = told().count
-        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
+        await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
         #expect(told().dropFirst(asked).map(\.count) == [1])
     }
 
     @Test("a store that refuses every use is soon asked no further, and told of all again")
     func refusedUses() async throws {
         let isAway = Mutex(true)
-        let (house, ids, told) = try await Self.used(20 * Sessions.useBatch) { _ in isAway.withLock { $0 } }
-        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
+        let (fixture, ids, told) = try await Self.used(20 * Sessions.useBatch) { _ in isAway.withLock { $0 } }
+        await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
         #expect(told().map(\.count) == [256, 128, 64, 32, 16, 8, 4, 2, 1, 1])
         isAway.withLock { $0 = false }
-        try await house.sessions.saveUses()
-        #expect(try await Self.saved(ids, house) == ids.count)
+        try await fixture.sessions.saveUses()
+        #expect(try await Self.saved(ids, fixture) == ids.count)
     }
 
     @Test("what was used last is told when the sweeper is stopped, due or not")
     func usesAtTheEnd() async throws {
         let count = 2 * Sessions.useBatch + 1
-        let (house, ids, told) = try await Self.used(count)
-        try await house.sessions.saveUses()
+        let (fixture, ids, told) = try await Self.used(count)
+        try await fixture.sessions.saveUses()
         let asked = told().count
-        house.clock.advance(1)
+        fixture.clock.advance(1)
         for id in ids.dropFirst() {
-            let session = try #require(try await house.sessions.session(id))
-            _ = session.present(session.stored.record.token, now: house.clock.now(), isUse: true)
+            let session = try #require(try await fixture.sessions.session(id))
+            _ = session.present(session.stored.record.token, now: fixture.clock.now(), isUse: true)
         }
-        let sweeper = Task { await house.sessions.run() }
+        let sweeper = Task { await fixture.sessions.run() }
         sweeper.cancel()
         await sweeper.value
         #expect(told().dropFirst(asked).flatMap { $0 }.map(\.id) == ids.dropFirst().sorted())
         for id in ids {
-            let session = try #require(try await house.sessions.session(id))
-            #expect(try await house.store.load(id)?.lastUsedAt == session.stored.lastUsedAt)
+            let session = try #require(try await fixture.sessions.session(id))
+            #expect(try await fixture.store.load(id)?.lastUsedAt == session.stored.lastUsedAt)
         }
     }
 
@@ -197,70 +197,70 @@ import Testing
     func futureUse() async throws {
         let store = StoreWrapper()
         let clock = ManualClock()
-        let (session, token) = try await House(store: store, clock: clock).sessions.create()
+        let (session, token) = try await SessionsFixture(store: store, clock: clock).sessions.create()
         try await store.touch([SessionUse(id: session.id, usedAt: clock.now() + 86_400_000)])
-        let house = try House(store: store, clock: clock)
-        #expect(try await house.sessions.page(limit: 1).sessions[0].lastUsedAt.millisecondsSince1970 == clock.now())
-        #expect(try await house.isAuthenticated(token))
+        let fixture = try SessionsFixture(store: store, clock: clock)
+        #expect(try await fixture.sessions.page(limit: 1).sessions[0].lastUsedAt.millisecondsSince1970 == clock.now())
+        #expect(try await fixture.isAuthenticated(token))
         clock.advance(1_800_000)
-        #expect(try await !house.isAuthenticated(token))
+        #expect(try await !fixture.isAuthenticated(token))
     }
 
     @Test("a store that ends with the process is not told of uses: memory knows them")
     func untouched() async throws {
-        let house = try House(store: MemoryStore())
-        let (session, token) = try await house.sessions.create()
-        let made = house.clock.now()
-        house.clock.advance(60_000)
-        #expect(try await house.isAuthenticated(token))
-        try await house.sessions.saveUses()
-        #expect(try await house.store.load(session.id)?.lastUsedAt == made)
+        let fixture = try SessionsFixture(store: MemoryStore())
+        let (session, token) = try await fixture.sessions.create()
+        let made = fixture.clock.now()
+        fixture.clock.advance(60_000)
+        #expect(try await fixture.isAuthenticated(token))
+        try await fixture.sessions.saveUses()
+        #expect(try await fixture.store.load(session.id)?.lastUsedAt == made)
         #expect(try session.view().summary.lastUsedAt.millisecondsSince1970 == made + 60_000)
     }
 
     @Test("sweeping goes on in batches and leaves alone what is in use")
     func batches() async throws {
-        let house = try House()
-        for _ in 0..<25 { _ = try await house.session() }
-        let (_, token) = try await house.sessions.create()
-        house.clock.advance(1_700_000)
-        #expect(try await house.isAuthenticated(token))
-        house.clock.advance(100_000)
+        let fixture = try SessionsFixture()
+        for _ in 0..<25 { _ = try await fixture.session() }
+        let (_, token) = try await fixture.sessions.create()
+        fixture.clock.advance(1_700_000)
+        #expect(try await fixture.isAuthenticated(token))
+        fixture.clock.advance(100_000)
         var sizes: [Int] = []
-        repeat { sizes.append(await house.sessions.sweep(limit: 10)) } while sizes.last == 10
+        repeat { sizes.append(await fixture.sessions.sweep(limit: 10)) } while sizes.last == 10
         #expect(sizes == [10, 10, 5])
-        #expect(house.sessions.statistics.live == 1)
-        #expect(try await house.isAuthenticated(token))
-        house.clock.advance(1_800_000)
-        #expect(await house.sessions.sweep() == 1)
+        #expect(fixture.sessions.statistics.live == 1)
+        #expect(try await fixture.isAuthenticated(token))
+        fixture.clock.advance(1_800_000)
+        #expect(await fixture.sessions.sweep() == 1)
     }
 
     @Test("the sweeper tries again when a store in which nothing is kept does not answer")
     func retries() async throws {
         let store = StoreWrapper(outlivesProcess: false)
-        let house = try House(store: store)
-        let (session, token) = try await house.sessions.create()
-        house.clock.advance(1_800_000)
+        let fixture = try SessionsFixture(store: store)
+        let (session, token) = try await fixture.sessions.create()
+        fixture.clock.advance(1_800_000)
         store.endFailure.withLock { $0 = .unavailable("") }
-        await house.sessions.sweep()
-        #expect(try await !house.isAuthenticated(token))
+        await fixture.sessions.sweep()
+        #expect(try await !fixture.isAuthenticated(token))
         store.endFailure.withLock { $0 = nil }
-        house.clock.advance(1_000)
-        await house.sessions.sweep()
+        fixture.clock.advance(1_000)
+        await fixture.sessions.sweep()
         #expect(try await store.load(session.id) == nil)
-        #expect(house.sessions.statistics.live == 0)
+        #expect(fixture.sessions.statistics.live == 0)
     }
 
     @Test("making and ending sessions leaves nothing behind in the index")
     func staleEntries() async throws {
-        let house = try House()
+        let fixture = try SessionsFixture()
         for _ in 0..<50_000 {
-            let session = try await house.session()
-            try await house.sessions.end(session)
+            let session = try await fixture.session()
+            try await fixture.sessions.end(session)
         }
-        #expect(house.sessions.statistics.live == 0)
+        #expect(fixture.sessions.statistics.live == 0)
         // 65 in each of 256 shards are tolerated.
-        #expect(house.sessions.registry.indexedCount <= 65 * 256)
+        #expect(fixture.sessions.registry.indexedCount <= 65 * 256)
     }
 
     @Test("the index gives entries in the order of their deadlines", arguments: UInt64(1)...5)
@@ -289,11 +289,11 @@ import Testing
 
     @Test("the loop sweeps until it is cancelled")
     func loop() async throws {
-        let house = try House()
-        let (session, _) = try await house.sessions.create()
+        let fixture = try SessionsFixture()
+        let (session, _) = try await fixture.sessions.create()
         // Each sleep moves the manual clock, so that the session expires after 1,800 rounds.
-        let loop = Task { await house.sessions.run() }
-        while try await house.store.load(session.id) != nil { await Task.yield() }
+        let loop = Task { await fixture.sessions.run() }
+        while try await fixture.store.load(session.id) != nil { await Task.yield() }
         loop.cancel()
         await loop.value
     }

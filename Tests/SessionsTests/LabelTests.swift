@@ -3,9 +3,9 @@ import Sessions
 import Testing
 
 @Suite struct LabelTests {
-    private let house: House
+    private let fixture: SessionsFixture
 
-    init() throws { house = try House() }
+    init() throws { fixture = try SessionsFixture() }
 
     private func labels(_ session: Session) throws -> [String: String] {
         let items = try session.view().summary.labels.items
@@ -14,13 +14,13 @@ import Testing
 
     @Test("names that look the same and differ in a byte are two labels")
     func lookalikes() async throws {
-        let (session, _) = try await house.sessions.create(labels: ["\u{e9}": "1", "e\u{301}": "2"])
+        let (session, _) = try await fixture.sessions.create(labels: ["\u{e9}": "1", "e\u{301}": "2"])
         #expect(try session.view().summary.labels.items.map(\.value).sorted() == ["1", "2"])
     }
 
     @Test("labels are set, replaced and removed")
     func merge() async throws {
-        let (session, _) = try await house.sessions.create(labels: ["b": "2", "a": "1"], mode: .cookie)
+        let (session, _) = try await fixture.sessions.create(labels: ["b": "2", "a": "1"], mode: .cookie)
         #expect(try session.view().summary.labels.items.map(\.name) == ["a", "b"])
         #expect(try session.view().summary.mode == .cookie)
         try await session.updateLabels(["a": nil, "b": "3", "c": "4", "d": nil])
@@ -40,7 +40,7 @@ import Testing
             (["long": .init(String(repeating: "v", count: 257))], ["/labels/long"]),
         ] as [(JSONDocument, [String])])
     func rules(patch: JSONDocument, pointers: [String]) async throws {
-        let (session, _) = try await house.sessions.create(labels: ["a": "1"])
+        let (session, _) = try await fixture.sessions.create(labels: ["a": "1"])
         let error = await #expect(throws: SessionError.self) { try await session.updateLabels(patch) }
         guard case .invalid(let errors) = error else {
             Issue.record("\(String(describing: error))")
@@ -48,13 +48,13 @@ import Testing
         }
         #expect(errors.map(\.pointer) == pointers)
         #expect(try labels(session) == ["a": "1"])
-        await #expect(throws: SessionError.self) { try await house.sessions.create(labels: patch) }
+        await #expect(throws: SessionError.self) { try await fixture.sessions.create(labels: patch) }
     }
 
     @Test("32 labels are the most")
     func most() async throws {
         let all = JSONDocument(members: (0..<32).map { (name: "l\($0)", value: "x") })
-        let (session, _) = try await house.sessions.create(labels: all)
+        let (session, _) = try await fixture.sessions.create(labels: all)
         await #expect(throws: SessionError.self) { try await session.updateLabels(["one-more": "x"]) }
         try await session.updateLabels(["one-more": "x", "l0": nil])
         #expect(try labels(session).count == 32)

@@ -9,17 +9,17 @@ import Testing
     private typealias Told = Outcomes<ServiceOperation.Outcome>
 
     private let store = HeldStore()
-    private let house: House
+    private let fixture: SessionsFixture
     private let session: Session
 
     init() async throws {
-        house = try House(store: store)
-        session = try await house.session()
+        fixture = try SessionsFixture(store: store)
+        session = try await fixture.session()
     }
 
     private func put(_ number: Int) -> ServiceOperation.Action { .put(["count": .init(number)]) }
 
-    private var count: JSONDocument? { get throws { try house.get("counter", session).document[member: "count"] } }
+    private var count: JSONDocument? { get throws { try fixture.get("counter", session).document[member: "count"] } }
 
     @Test("all commits of a session are on their way before the first is done; they are shown and told in their order")
     func group() throws {
@@ -33,7 +33,7 @@ import Testing
         #expect(told.numbers == Array(1...64) && told.revisions == Array(2...65))
         #expect(try count == 64)
         #expect(
-            house.ear.changes(of: session).dropFirst()
+            fixture.spy.changes(of: session).dropFirst()
                 == (2...65).map { .serviceChanged(name: "counter", etag: .init(revision: $0)) }[...])
         #expect(!session.isBusy)
     }
@@ -44,7 +44,7 @@ import Testing
         for number in 1...5 { told.begin(number, put(number), on: "counter", in: session) }
         store.release(backwards: true)
         #expect(told.revisions == Array(2...6) && session.revision == 6)
-        #expect(house.ear.changes(of: session).count == 6)
+        #expect(fixture.spy.changes(of: session).count == 6)
     }
 
     @Test("a refusal, and what changes nothing, waits until all that it has seen is durable")
@@ -93,12 +93,12 @@ import Testing
         let told = Told()
         for number in 1...3 { told.begin(number, put(number), on: "counter", in: session) }
         store.release(2, with: .unavailable("x"))
-        let next = Task { try await house.perform(put(4), on: "counter", session).etag.revision }
+        let next = Task { try await fixture.perform(put(4), on: "counter", session).etag.revision }
         while session.waitingCount == 0 { await Task.yield() }
         store.open()
         #expect(try await next.value == 2)
         #expect(try count == 4 && told.errors.count == 3)
-        #expect(house.ear.changes(of: session).count == 2)
+        #expect(fixture.spy.changes(of: session).count == 2)
     }
 
     @Test("a session that the store does not have any more has ended, for all that is under way")
@@ -108,7 +108,7 @@ import Testing
         store.release(with: .gone)
         #expect(told.errors == [.ended, .ended])
         #expect(throws: SessionError.ended) { try session.view() }
-        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
     @Test("what a store has done although it said that it failed is found by the next")
@@ -119,13 +119,13 @@ import Testing
         store.release()
         #expect(told.errors.count == 2 && session.revision == 1)
         store.open()
-        #expect(try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session).etag.revision == 4)
+        #expect(try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session).etag.revision == 4)
         #expect(try count == 2)
     }
 
     @Test("when another process was faster, each runs again on what that one has done, in order")
     func conflict() async throws {
-        let other = try House(store: store)
+        let other = try SessionsFixture(store: store)
         let same = try #require(try await other.sessions.session(session.id))
         let told = Told()
         told.begin(0, put(10), on: "counter", in: same)
@@ -142,14 +142,14 @@ import Testing
         #expect(told.numbers == [0, 1, 2, 3, 4, 5] && told.revisions == [2, 3, 4, 5, 6])
         #expect(told.errors == [.preconditionFailed(service: "counter", current: .init(revision: 2))])
         #expect(try count == 5)
-        #expect(house.ear.changes(of: session).count == 5)
+        #expect(fixture.spy.changes(of: session).count == 5)
     }
 
     @Test("an end waits for what is under way, and what comes behind it finds the session ended")
     func end() async throws {
         let told = Told()
         for number in 1...2 { told.begin(number, put(number), on: "counter", in: session) }
-        let end = Task { try await house.sessions.end(session) }
+        let end = Task { try await fixture.sessions.end(session) }
         while session.waitingCount == 0 { await Task.yield() }
         told.begin(3, put(3), on: "counter", in: session)
         #expect(try await store.load(session.id) != nil && told.numbers.isEmpty && store.heldCount == 2)
@@ -158,8 +158,8 @@ import Testing
         store.release(1)
         #expect(try await end.value)
         #expect(told.numbers == [1, 2, 3] && told.revisions == [2, 3] && told.errors == [.ended])
-        #expect(house.ear.changes(of: session).last == .ended(.requested))
-        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(fixture.spy.changes(of: session).last == .ended(.requested))
+        #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
     @Test("who keeps the others out waits for what is under way; any number goes on behind, in order")
@@ -175,7 +175,7 @@ import Testing
         #expect(told.numbers == [0] && session.revision == 2)
         session.endTurn()
         // It goes on elsewhere when it takes long.
-        #expect(try await house.perform(put(101), on: "counter", session).etag.revision == 103)
+        #expect(try await fixture.perform(put(101), on: "counter", session).etag.revision == 103)
         #expect(told.numbers == Array(0...100) && told.revisions == Array(2...102))
     }
 
@@ -183,32 +183,32 @@ import Testing
     func readers() throws {
         let told = Told()
         told.begin(1, put(1), on: "counter", in: session)
-        _ = try house.get("profile", session)
-        _ = try house.get("counter", session)
+        _ = try fixture.get("profile", session)
+        _ = try fixture.get("counter", session)
         told.begin(2, .clear, on: "profile", in: session)
         told.begin(3, .remove, on: "counter", in: session)
         store.release()
         #expect(told.revisions == [2, 3, 0] && session.revision == 4)
-        #expect(try house.status("profile", session)?.etag == .init(revision: 3))
-        #expect(try house.status("counter", session)?.isLive == false)
-        #expect(house.sessions.statistics.services.map(\.live).reduce(0, +) == 1)
+        #expect(try fixture.status("profile", session)?.etag == .init(revision: 3))
+        #expect(try fixture.status("counter", session)?.isLive == false)
+        #expect(fixture.sessions.statistics.services.map(\.live).reduce(0, +) == 1)
     }
 
     @Test("a session with commits under way stays in memory")
     func residence() async throws {
         let store = HeldStore()
-        let house = try House(store: store) { $0.maxResidentSessions = 1 }
+        let fixture = try SessionsFixture(store: store) { $0.maxResidentSessions = 1 }
         let told = Told()
-        let id = try await house.session().id
+        let id = try await fixture.session().id
         told.begin(
-            1, put(1), on: "counter", in: try #require(try await house.sessions.session(id)))
-        for _ in 0..<10 { _ = try await house.session() }
-        let resident = try #require(house.sessions.registry[id])
+            1, put(1), on: "counter", in: try #require(try await fixture.sessions.session(id)))
+        for _ in 0..<10 { _ = try await fixture.session() }
+        let resident = try #require(fixture.sessions.registry[id])
         #expect(resident.underWayCount == 1)
         #expect(resident.isBusy)
         store.open()
         #expect(told.revisions == [2] && resident.revision == 2)
-        #expect(house.sessions.statistics.services.first { $0.name == "counter" }?.live == 1)
+        #expect(fixture.sessions.statistics.services.first { $0.name == "counter" }?.live == 1)
         #expect(!resident.isBusy)
     }
 
@@ -216,8 +216,8 @@ import Testing
     func journeys() async throws {
         store.open()
         let store = HeldStore()
-        let house = try House(store: store, flows: [Flows.loop])
-        let session = try await house.session()
+        let fixture = try SessionsFixture(store: store, flows: [Flows.loop])
+        let session = try await fixture.session()
         let starting = Task { try await session.startJourney(flow: "loop").view.id }
         await store.wait(for: 1)
         store.release()
@@ -235,7 +235,7 @@ import Testing
         #expect(Set(told.values.map(\.etag)).count == 4)
         #expect(try session.residentJourney(id)?.view.step == 5)
         #expect(session.shownJourney(id)?.etag == told.values.last?.etag)
-        #expect(house.sessions.statistics.journeys == 1)
+        #expect(fixture.sessions.statistics.journeys == 1)
     }
 
     @Test("what ended is not remembered, also when it was about to be")
@@ -250,11 +250,11 @@ import Testing
         arguments: (1...40).map { _ in UInt64.random(in: 0...UInt64.max) })
     func sequential(seed: UInt64) async throws {
         let random = SeededRandom(seed: seed)
-        let patient = try House()
+        let patient = try SessionsFixture()
         let other = try await patient.session()
         let (told, expected) = (Outcomes<[UInt64]>(), Outcomes<[UInt64]>())
         for number in 0..<120 {
-            let body = Self.unit(random, house)
+            let body = Self.unit(random, fixture)
             told.begin(number, in: session, body)
             expected.begin(number, in: other, body)
             switch random.below(6) {
@@ -263,7 +263,7 @@ import Testing
                 // A reader is between two units of work only where nothing is under way.
                 store.release()
                 let name = ["counter", "cart", "mail", "profile"][random.below(4)]
-                _ = try house.get(name, session)
+                _ = try fixture.get(name, session)
                 _ = try patient.get(name, other)
             default: break
             }
@@ -272,8 +272,8 @@ import Testing
         #expect(told.numbers == Array(0..<120), "seed \(seed)")
         #expect(told.texts == expected.texts, "seed \(seed)")
         #expect(try session.view().services == other.view().services, "seed \(seed)")
-        #expect(house.ear.changes(of: session) == patient.ear.changes(of: other), "seed \(seed)")
-        #expect(house.sessions.statistics == patient.sessions.statistics, "seed \(seed)")
+        #expect(fixture.spy.changes(of: session) == patient.spy.changes(of: other), "seed \(seed)")
+        #expect(fixture.sessions.statistics == patient.sessions.statistics, "seed \(seed)")
         #expect(!session.isBusy, "seed \(seed)")
         let (one, same) = (session.stored.record, other.stored.record)
         #expect(one.revision == same.revision && one.services.map(\.bytes) == same.services.map(\.bytes))
@@ -282,11 +282,11 @@ import Testing
 
     /// Some changes of some services; it may throw in the end.
     private static func unit(
-        _ random: SeededRandom, _ house: House
+        _ random: SeededRandom, _ fixture: SessionsFixture
     ) -> @Sendable (inout PendingState) throws -> [UInt64] {
         let steps = (0...random.below(3)).map { _ in (random.below(6), random.below(4), random.below(1_000)) }
         let fails = random.below(5) == 0
-        let catalog = house.sessions.catalog
+        let catalog = fixture.sessions.catalog
         return { pending in
             for (step, name, number) in steps {
                 let service = try catalog.service(named: ["counter", "cart", "mail", "profile"][name])

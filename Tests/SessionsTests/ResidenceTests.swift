@@ -7,110 +7,112 @@ import Testing
 /// Sessions that leave memory and come back from the store.
 @Suite struct ResidenceTests {
     /// Makes a session and lets go of it.
-    private static func make(_ house: House) async throws -> (id: SessionID, token: SessionToken) {
-        let (session, token) = try await house.sessions.create()
+    private static func make(_ fixture: SessionsFixture) async throws -> (id: SessionID, token: SessionToken) {
+        let (session, token) = try await fixture.sessions.create()
         return (session.id, token)
     }
 
-    private static func isResident(_ id: SessionID, _ house: House) -> Bool { house.sessions.registry[id] != nil }
+    private static func isResident(_ id: SessionID, _ fixture: SessionsFixture) -> Bool {
+        fixture.sessions.registry[id] != nil
+    }
 
     @Test("as many stay as may, those that were used last")
     func order() async throws {
-        let house = try House(store: StoreWrapper()) { $0.maxResidentSessions = 10 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 10 }
         var made: [(id: SessionID, token: SessionToken)] = []
         for _ in 0..<10 {
-            made.append(try await Self.make(house))
-            house.clock.advance(1_000)
+            made.append(try await Self.make(fixture))
+            fixture.clock.advance(1_000)
         }
-        #expect(house.sessions.statistics.live == 10)
+        #expect(fixture.sessions.statistics.live == 10)
         for number in 0..<3 {
-            #expect(try await house.isAuthenticated(made[number].token))
-            house.clock.advance(1_000)
+            #expect(try await fixture.isAuthenticated(made[number].token))
+            fixture.clock.advance(1_000)
         }
         for _ in 0..<5 {
-            made.append(try await Self.make(house))
-            house.clock.advance(1_000)
-            #expect(house.sessions.statistics.live == 10)
+            made.append(try await Self.make(fixture))
+            fixture.clock.advance(1_000)
+            #expect(fixture.sessions.statistics.live == 10)
         }
-        let gone = made.indices.filter { !Self.isResident(made[$0].id, house) }
+        let gone = made.indices.filter { !Self.isResident(made[$0].id, fixture) }
         #expect(gone == Array(3...7))
-        #expect(house.sessions.registry.indexedCount == 10)
+        #expect(fixture.sessions.registry.indexedCount == 10)
         // They are all there nevertheless, and whoever comes back sends another one away.
-        #expect(try await house.sessions.page(limit: 100).sessions.count == 15)
-        #expect(try await house.isAuthenticated(made[3].token))
-        #expect(Self.isResident(made[3].id, house) && !Self.isResident(made[8].id, house))
-        #expect(house.sessions.statistics.live == 10)
+        #expect(try await fixture.sessions.page(limit: 100).sessions.count == 15)
+        #expect(try await fixture.isAuthenticated(made[3].token))
+        #expect(Self.isResident(made[3].id, fixture) && !Self.isResident(made[8].id, fixture))
+        #expect(fixture.sessions.statistics.live == 10)
     }
 
     @Test("with a store that ends with the process all stay")
     func memory() async throws {
-        let house = try House(store: MemoryStore()) { $0.maxResidentSessions = 2 }
-        for _ in 0..<20 { _ = try await Self.make(house) }
-        #expect(house.sessions.statistics.live == 20)
+        let fixture = try SessionsFixture(store: MemoryStore()) { $0.maxResidentSessions = 2 }
+        for _ in 0..<20 { _ = try await Self.make(fixture) }
+        #expect(fixture.sessions.statistics.live == 20)
     }
 
     @Test("many sessions are kept to the limit, spread over shards as they are")
     func shards() async throws {
-        let house = try House(store: StoreWrapper()) { $0.maxResidentSessions = 1_000 }
-        #expect(house.sessions.registry.shards.count == 8)
-        for _ in 0..<5_000 { _ = try await Self.make(house) }
-        #expect(house.sessions.statistics.live == 1_000)
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 1_000 }
+        #expect(fixture.sessions.registry.shards.count == 8)
+        for _ in 0..<5_000 { _ = try await Self.make(fixture) }
+        #expect(fixture.sessions.statistics.live == 1_000)
     }
 
     @Test("a session that somebody holds stays, and can leave when nobody does")
     func held() async throws {
-        let house = try House(store: StoreWrapper()) { $0.maxResidentSessions = 3 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 3 }
         func stay() async throws -> SessionID {
-            let session = try await house.session()
-            for _ in 0..<20 { _ = try await Self.make(house) }
-            #expect(house.sessions.registry[session.id] === session)
-            try await house.perform(.put(["count": 1]), on: "counter", session)
-            #expect(house.sessions.statistics.live == 3)
+            let session = try await fixture.session()
+            for _ in 0..<20 { _ = try await Self.make(fixture) }
+            #expect(fixture.sessions.registry[session.id] === session)
+            try await fixture.perform(.put(["count": 1]), on: "counter", session)
+            #expect(fixture.sessions.statistics.live == 3)
             return session.id
         }
         let id = try await stay()
         // It was the first that came, and was not used since.
-        house.clock.advance(1_000)
-        for _ in 0..<3 { _ = try await Self.make(house) }
-        #expect(!Self.isResident(id, house))
-        let back = try #require(try await house.sessions.session(id))
-        #expect(try house.get("counter", back).document == ["count": 1])
+        fixture.clock.advance(1_000)
+        for _ in 0..<3 { _ = try await Self.make(fixture) }
+        #expect(!Self.isResident(id, fixture))
+        let back = try #require(try await fixture.sessions.session(id))
+        #expect(try fixture.get("counter", back).document == ["count": 1])
     }
 
     @Test("one that is to end stays until the store knows")
     func ended() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store) { $0.maxResidentSessions = 3 }
-        let (id, token) = try await Self.make(house)
-        house.sessions.registry[id]?.hold()
-        for _ in 0..<20 { _ = try await Self.make(house) }
-        #expect(Self.isResident(id, house))
-        await #expect(throws: SessionError.self) { try await house.isAuthenticated(token) }
+        let fixture = try SessionsFixture(store: store) { $0.maxResidentSessions = 3 }
+        let (id, token) = try await Self.make(fixture)
+        fixture.sessions.registry[id]?.hold()
+        for _ in 0..<20 { _ = try await Self.make(fixture) }
+        #expect(Self.isResident(id, fixture))
+        await #expect(throws: SessionError.self) { try await fixture.isAuthenticated(token) }
     }
 
     @Test("whoever works with a session sees what was written last, while others come and go")
     func readYourWrites() async throws {
-        let house = try House(store: StoreWrapper()) { $0.maxResidentSessions = 4 }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 4 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
                 group.addTask {
-                    let token = try await Self.make(house).token
+                    let token = try await Self.make(fixture).token
                     for count in 1...60 {
                         let expected: JSONDocument = ["count": .init(count)]
                         do {
-                            let session = try await house.sessions.authenticate(token.presented)
+                            let session = try await fixture.sessions.authenticate(token.presented)
                             await Task.yield()
-                            try await house.perform(.put(expected), on: "counter", session)
+                            try await fixture.perform(.put(expected), on: "counter", session)
                         }
                         await Task.yield()
-                        let again = try await house.sessions.authenticate(token.presented)
-                        #expect(try house.get("counter", again).document == expected)
+                        let again = try await fixture.sessions.authenticate(token.presented)
+                        #expect(try fixture.get("counter", again).document == expected)
                     }
                 }
             }
             group.addTask {
                 for _ in 0..<300 {
-                    _ = try await Self.make(house)
+                    _ = try await Self.make(fixture)
                     await Task.yield()
                 }
             }
@@ -122,98 +124,98 @@ import Testing
     func property(seed: UInt64) async throws {
         let random = SeededRandom(seed: seed)
         let limit = 2 + random.below(6)
-        let house = try House(store: StoreWrapper()) { $0.maxResidentSessions = limit }
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = limit }
         var model: [(id: SessionID, token: SessionToken, count: Int?)] = []
         for step in 0..<600 {
-            house.clock.advance(Int64(random.below(2_000)))
+            fixture.clock.advance(Int64(random.below(2_000)))
             let place = model.isEmpty ? 0 : random.below(model.count)
             switch model.isEmpty ? 0 : random.below(10) {
             case 0...1 where model.count < 40:
-                let (id, token) = try await Self.make(house)
+                let (id, token) = try await Self.make(fixture)
                 model.append((id, token, nil))
             case 2:
-                let session = try await house.sessions.authenticate(model[place].token.presented)
-                try await house.perform(.remove, on: "counter", session)
+                let session = try await fixture.sessions.authenticate(model[place].token.presented)
+                try await fixture.perform(.remove, on: "counter", session)
                 model[place].count = nil
             case 3 where model.count > 5:
-                let session = try await house.sessions.authenticate(model[place].token.presented)
-                try await house.sessions.end(session)
+                let session = try await fixture.sessions.authenticate(model[place].token.presented)
+                try await fixture.sessions.end(session)
                 let token = model.remove(at: place).token
-                #expect(try await !house.isAuthenticated(token))
+                #expect(try await !fixture.isAuthenticated(token))
             case 4...6:
-                let session = try await house.sessions.authenticate(model[place].token.presented)
-                try await house.perform(.put(["count": .init(step)]), on: "counter", session)
+                let session = try await fixture.sessions.authenticate(model[place].token.presented)
+                try await fixture.perform(.put(["count": .init(step)]), on: "counter", session)
                 model[place].count = step
             default:
-                let session = try await house.sessions.authenticate(model[place].token.presented)
-                let shown = try house.get("counter", session)
+                let session = try await fixture.sessions.authenticate(model[place].token.presented)
+                let shown = try fixture.get("counter", session)
                 #expect(shown.document == ["count": .init(model[place].count ?? 0)], "seed \(seed), step \(step)")
             }
-            if random.below(20) == 0 { try await house.sessions.saveUses() }
-            try Self.check(house, model.map { ($0.id, $0.count) }, limit: limit)
+            if random.below(20) == 0 { try await fixture.sessions.saveUses() }
+            try Self.check(fixture, model.map { ($0.id, $0.count) }, limit: limit)
         }
-        #expect(house.sessions.registry.total == model.count)
+        #expect(fixture.sessions.registry.total == model.count)
     }
 
-    private static func check(_ house: House, _ model: [(id: SessionID, count: Int?)], limit: Int) throws {
-        let resident = model.filter { isResident($0.id, house) }
-        #expect(resident.count == house.sessions.statistics.live)
+    private static func check(_ fixture: SessionsFixture, _ model: [(id: SessionID, count: Int?)], limit: Int) throws {
+        let resident = model.filter { isResident($0.id, fixture) }
+        #expect(resident.count == fixture.sessions.statistics.live)
         #expect(resident.count <= limit)
         // Those that were only read are live, too, as long as they stay.
         let live = try resident.count { known in
-            try house.status("counter", #require(house.sessions.registry[known.id]))?.isLive == true
+            try fixture.status("counter", #require(fixture.sessions.registry[known.id]))?.isLive == true
         }
-        #expect(house.sessions.statistics.services.first { $0.name == "counter" }?.live == live)
+        #expect(fixture.sessions.statistics.services.first { $0.name == "counter" }?.live == live)
         #expect(resident.allSatisfy { $0.count == nil || live > 0 })
     }
 
     @Test("services and journeys are counted as long as their sessions stay, and again when they are back")
     func counters() async throws {
-        let house = try House(store: StoreWrapper(), flows: [Flows.wizard]) { $0.maxResidentSessions = 2 }
+        let fixture = try SessionsFixture(store: StoreWrapper(), flows: [Flows.wizard]) { $0.maxResidentSessions = 2 }
         func begin() async throws -> SessionID {
-            let session = try await house.session()
+            let session = try await fixture.session()
             _ = try await session.startJourney(flow: "wizard")
-            try await house.perform(.put(["count": 1]), on: "counter", session)
+            try await fixture.perform(.put(["count": 1]), on: "counter", session)
             return session.id
         }
-        func counter() -> Int? { house.sessions.statistics.services.first { $0.name == "counter" }?.live }
+        func counter() -> Int? { fixture.sessions.statistics.services.first { $0.name == "counter" }?.live }
         let id = try await begin()
-        #expect(house.sessions.statistics.journeys == 1 && counter() == 1)
-        #expect(house.sessions.environment.remembered.count == 1)
-        for _ in 0..<2 { _ = try await Self.make(house) }
-        #expect(!Self.isResident(id, house))
-        #expect(house.sessions.statistics.journeys == 0 && counter() == 0)
-        #expect(house.sessions.environment.remembered.count == 0)
-        let session = try #require(try await house.sessions.session(id))
-        #expect(house.sessions.statistics.journeys == 1 && counter() == 1)
+        #expect(fixture.sessions.statistics.journeys == 1 && counter() == 1)
+        #expect(fixture.sessions.environment.remembered.count == 1)
+        for _ in 0..<2 { _ = try await Self.make(fixture) }
+        #expect(!Self.isResident(id, fixture))
+        #expect(fixture.sessions.statistics.journeys == 0 && counter() == 0)
+        #expect(fixture.sessions.environment.remembered.count == 0)
+        let session = try #require(try await fixture.sessions.session(id))
+        #expect(fixture.sessions.statistics.journeys == 1 && counter() == 1)
         #expect(try await session.journeys().count == 1)
     }
 
     @Test("a use of a session that has left is not forgotten, also when the store did not take it at first")
     func uses() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store) {
+        let fixture = try SessionsFixture(store: store) {
             $0.maxResidentSessions = 1
             $0.touchInterval = 3_600_000
             $0.expiredRetention = 0
         }
-        let (id, token) = try await Self.make(house)
-        house.clock.advance(1_000_000)
-        #expect(try await house.isAuthenticated(token))
-        let used = house.clock.now()
-        _ = try await Self.make(house)
-        #expect(!Self.isResident(id, house))
+        let (id, token) = try await Self.make(fixture)
+        fixture.clock.advance(1_000_000)
+        #expect(try await fixture.isAuthenticated(token))
+        let used = fixture.clock.now()
+        _ = try await Self.make(fixture)
+        #expect(!Self.isResident(id, fixture))
         store.beforeTouch.withLock { $0 = { _ throws(StoreError) in throw .unavailable("") } }
-        await #expect(throws: SessionError.self) { try await house.sessions.saveUses() }
-        house.clock.advance(1_000_000)
+        await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
+        fixture.clock.advance(1_000_000)
         // By what the store knows it would be over.
         #expect(try await store.load(id)?.lastUsedAt != used)
-        #expect(try await house.sessions.page(limit: 10, isActive: true).sessions.contains { $0.id == id })
-        await house.sessions.sweepStore()
-        #expect(try await house.isAuthenticated(token))
-        _ = try await Self.make(house)
+        #expect(try await fixture.sessions.page(limit: 10, isActive: true).sessions.contains { $0.id == id })
+        await fixture.sessions.sweepStore()
+        #expect(try await fixture.isAuthenticated(token))
+        _ = try await Self.make(fixture)
         store.beforeTouch.withLock { $0 = nil }
-        try await house.sessions.saveUses()
+        try await fixture.sessions.saveUses()
         #expect(try await store.load(id)?.lastUsedAt == used + 1_000_000)
     }
 
@@ -221,11 +223,11 @@ import Testing
     func useAfterLoading() async throws {
         let store = StoreWrapper()
         let clock = ManualClock()
-        let (id, token) = try await Self.make(House(store: store, clock: clock))
+        let (id, token) = try await Self.make(SessionsFixture(store: store, clock: clock))
         clock.advance(100_000)
-        let house = try House(store: store, clock: clock)
-        #expect(try await house.isAuthenticated(token))
-        try await house.sessions.saveUses()
+        let fixture = try SessionsFixture(store: store, clock: clock)
+        #expect(try await fixture.isAuthenticated(token))
+        try await fixture.sessions.saveUses()
         #expect(try await store.load(id)?.lastUsedAt == clock.now())
     }
 }

@@ -4,9 +4,9 @@ import Sessions
 import Testing
 
 @Suite struct ServiceTests {
-    private let house: House
+    private let fixture: SessionsFixture
 
-    init() throws { house = try House() }
+    init() throws { fixture = try SessionsFixture() }
 
     @Test(
         "a service never written shows its default with the entity tag 0",
@@ -17,8 +17,8 @@ import Testing
             ("counter", ["count": 0]),
         ] as [(String, JSONDocument)])
     func defaults(name: String, document: JSONDocument) async throws {
-        let session = try await house.session()
-        let (shown, etag) = try house.get(name, session)
+        let session = try await fixture.session()
+        let (shown, etag) = try fixture.get(name, session)
         #expect(shown == document)
         #expect(etag == .unwritten)
         #expect(try session.view().summary.revision == 1)
@@ -26,28 +26,28 @@ import Testing
 
     @Test("the default quotation has a text and an author")
     func quote() async throws {
-        let quote = try await house.session().view().resolve(QuoteService.key)
+        let quote = try await fixture.session().view().resolve(QuoteService.key)
         #expect(!quote.text.isEmpty && !quote.author.isEmpty)
     }
 
     @Test("asking creates the instance and persists nothing")
     func asking() async throws {
-        let session = try await house.session()
-        #expect(try house.status("profile", session)?.isLive == false)
-        _ = try house.get("profile", session)
-        let status = try #require(try house.status("profile", session))
+        let session = try await fixture.session()
+        #expect(try fixture.status("profile", session)?.isLive == false)
+        _ = try fixture.get("profile", session)
+        let status = try #require(try fixture.status("profile", session))
         #expect(status.isLive && status.createdAt != nil && status.updatedAt == nil && status.etag == .unwritten)
-        #expect(try await house.store.load(session.id)?.record.services.isEmpty == true)
+        #expect(try await fixture.store.load(session.id)?.record.services.isEmpty == true)
     }
 
     @Test("100 parallel first uses make one instance, made once")
     func parallelFirstUses() async throws {
-        let session = try await house.session()
-        let profile = try house.service("profile")
+        let session = try await fixture.session()
+        let profile = try fixture.service("profile")
         let moments = try await withThrowingTaskGroup(of: Timestamp?.self) { group in
             for _ in 0..<100 {
                 group.addTask {
-                    house.clock.advance(1)
+                    fixture.clock.advance(1)
                     let view = try session.view()
                     _ = view.document(of: profile)
                     return try session.view().services.first { $0.name == "profile" }?.createdAt
@@ -56,113 +56,114 @@ import Testing
             return try await group.reduce(into: Set<Timestamp?>()) { $0.insert($1) }
         }
         #expect(moments.count == 1 && !moments.contains(nil))
-        #expect(house.sessions.statistics.services.first { $0.name == "profile" }?.live == 1)
+        #expect(fixture.sessions.statistics.services.first { $0.name == "profile" }?.live == 1)
     }
 
     @Test("two registrations of one kind are two instances")
     func registrations() async throws {
-        let session = try await house.session()
-        try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
-        #expect(try house.get("temporary-profile", session).document[member: "name"] == "")
+        let session = try await fixture.session()
+        try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
+        #expect(try fixture.get("temporary-profile", session).document[member: "name"] == "")
     }
 
     @Test("each write gives the revision as entity tag, also one that changes nothing")
     func tagsGrow() async throws {
-        let session = try await house.session()
-        let first = try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
-        let second = try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
-        let other = try await house.perform(.put(["count": 3]), on: "counter", session)
+        let session = try await fixture.session()
+        let first = try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
+        let second = try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
+        let other = try await fixture.perform(.put(["count": 3]), on: "counter", session)
         #expect([first, second, other].map(\.etag.revision) == [2, 3, 4])
         #expect(first.bytes == second.bytes)
-        #expect(try house.get("profile", session).etag == second.etag)
+        #expect(try fixture.get("profile", session).etag == second.etag)
         #expect(try session.view().summary.revision == 4)
     }
 
     @Test("an entity tag never comes back, not after clear nor after remove")
     func tagsAreNotReused() async throws {
-        let session = try await house.session()
+        let session = try await fixture.session()
         var seen: Set<ServiceETag> = []
         for round in 0..<3 {
             #expect(
-                try house.get("counter", session).etag == (round == 0 ? .unwritten : house.get("counter", session).etag)
+                try fixture.get("counter", session).etag
+                    == (round == 0 ? .unwritten : fixture.get("counter", session).etag)
             )
-            #expect(seen.insert(try await house.perform(.put(["count": 1]), on: "counter", session).etag).inserted)
-            #expect(seen.insert(try await house.perform(.clear, on: "counter", session).etag).inserted)
-            #expect(try await house.perform(.remove, on: "counter", session).etag == .unwritten)
+            #expect(seen.insert(try await fixture.perform(.put(["count": 1]), on: "counter", session).etag).inserted)
+            #expect(seen.insert(try await fixture.perform(.clear, on: "counter", session).etag).inserted)
+            #expect(try await fixture.perform(.remove, on: "counter", session).etag == .unwritten)
         }
         #expect(!seen.contains(.unwritten))
     }
 
     @Test("clear keeps the instance and is a write; remove makes room for a clean one")
     func clearAndRemove() async throws {
-        let session = try await house.session()
-        try await house.perform(.put(["count": 1]), on: "counter", session)
-        let made = try house.status("counter", session)?.createdAt
-        house.clock.advance(1_000)
-        let cleared = try await house.perform(.clear, on: "counter", session)
+        let session = try await fixture.session()
+        try await fixture.perform(.put(["count": 1]), on: "counter", session)
+        let made = try fixture.status("counter", session)?.createdAt
+        fixture.clock.advance(1_000)
+        let cleared = try await fixture.perform(.clear, on: "counter", session)
         #expect(cleared.etag.revision == 3)
-        #expect(try house.get("counter", session).document == ["count": 0])
-        #expect(try house.status("counter", session)?.createdAt == made)
-        try await house.perform(.remove, on: "counter", session)
-        #expect(try house.status("counter", session)?.isLive == false)
-        #expect(try house.get("counter", session).etag == .unwritten)
-        #expect(try #require(try house.status("counter", session)?.createdAt) > #require(made))
+        #expect(try fixture.get("counter", session).document == ["count": 0])
+        #expect(try fixture.status("counter", session)?.createdAt == made)
+        try await fixture.perform(.remove, on: "counter", session)
+        #expect(try fixture.status("counter", session)?.isLive == false)
+        #expect(try fixture.get("counter", session).etag == .unwritten)
+        #expect(try #require(try fixture.status("counter", session)?.createdAt) > #require(made))
     }
 
     @Test("clearing and removing what does not live does nothing")
     func clearNothing() async throws {
-        let session = try await house.session()
-        #expect(try await house.perform(.clear, on: "counter", session).etag == .unwritten)
-        #expect(try await house.perform(.remove, on: "counter", session).etag == .unwritten)
+        let session = try await fixture.session()
+        #expect(try await fixture.perform(.clear, on: "counter", session).etag == .unwritten)
+        #expect(try await fixture.perform(.remove, on: "counter", session).etag == .unwritten)
         #expect(try session.view().summary.revision == 1)
-        #expect(try house.status("counter", session)?.isLive == false)
+        #expect(try fixture.status("counter", session)?.isLive == false)
     }
 
     @Test("all services leave newest first")
     func removeAll() async throws {
-        let session = try await house.session()
-        for name in ["quote", "profile", "counter"] { _ = try house.get(name, session) }
+        let session = try await fixture.session()
+        for name in ["quote", "profile", "counter"] { _ = try fixture.get(name, session) }
         // Written in another order than made.
-        try await house.perform(.put(["count": 1]), on: "counter", session)
-        try await house.perform(.mergePatch(["author": "A"]), on: "quote", session)
+        try await fixture.perform(.put(["count": 1]), on: "counter", session)
+        try await fixture.perform(.mergePatch(["author": "A"]), on: "quote", session)
         try await session.removeAllServices()
-        let removed = house.ear.changes(of: session).filter {
+        let removed = fixture.spy.changes(of: session).filter {
             if case .serviceRemoved = $0 { true } else { false }
         }
         #expect(removed == ["counter", "profile", "quote"].map { .serviceRemoved(name: $0) })
         #expect(try session.view().services.allSatisfy { !$0.isLive })
-        #expect(house.sessions.statistics.services.allSatisfy { $0.live == 0 })
+        #expect(fixture.sessions.statistics.services.allSatisfy { $0.live == 0 })
     }
 
     @Test("what does not fit the schema is refused with every violation, and nothing changes")
     func violations() async throws {
-        let session = try await house.session()
+        let session = try await fixture.session()
         let error = await #expect(throws: SessionError.self) {
-            try await house.perform(.mergePatch(["name": 1, "email": 2, "surname": "L"]), on: "profile", session)
+            try await fixture.perform(.mergePatch(["name": 1, "email": 2, "surname": "L"]), on: "profile", session)
         }
         guard case .invalid(let errors) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
         #expect(Set(errors.map(\.pointer)) == ["/name", "/email", "/surname"])
-        #expect(try house.get("profile", session).etag == .unwritten)
+        #expect(try fixture.get("profile", session).etag == .unwritten)
         #expect(try session.view().summary.revision == 1)
     }
 
     @Test("a JSON Patch is done as a whole or not at all")
     func jsonPatch() async throws {
-        let session = try await house.session()
+        let session = try await fixture.session()
         let good: JSONDocument = [["op": "replace", "path": "/name", "value": "Ada"]]
-        #expect(try await house.perform(.jsonPatch(good), on: "profile", session).etag.revision == 2)
+        #expect(try await fixture.perform(.jsonPatch(good), on: "profile", session).etag.revision == 2)
         let failing: JSONDocument = [
             ["op": "replace", "path": "/name", "value": "Bob"], ["op": "test", "path": "/name", "value": "Eve"],
         ]
         await #expect(throws: SessionError.self) {
-            try await house.perform(.jsonPatch(failing), on: "profile", session)
+            try await fixture.perform(.jsonPatch(failing), on: "profile", session)
         }
-        #expect(try house.get("profile", session).document[member: "name"] == "Ada")
+        #expect(try fixture.get("profile", session).document[member: "name"] == "Ada")
         let error = await #expect(throws: SessionError.self) {
-            try await house.perform(.jsonPatch(["op": "add"]), on: "profile", session)
+            try await fixture.perform(.jsonPatch(["op": "add"]), on: "profile", session)
         }
         guard case .malformedPatch = error else {
             Issue.record("\(String(describing: error))")
@@ -172,68 +173,68 @@ import Testing
 
     @Test("a document that is too large is refused")
     func tooLarge() async throws {
-        let house = try House { $0.maxDocumentSize = 20 }
-        let session = try await house.session()
+        let fixture = try SessionsFixture { $0.maxDocumentSize = 20 }
+        let session = try await fixture.session()
         await #expect(throws: SessionError.tooLarge(service: "mail", limit: 20)) {
-            try await house.perform(.put(["text": "more than twenty bytes"]), on: "mail", session)
+            try await fixture.perform(.put(["text": "more than twenty bytes"]), on: "mail", session)
         }
     }
 
     @Test("clients can read the user, admins can write it")
     func readOnly() async throws {
-        let session = try await house.session()
+        let session = try await fixture.session()
         for action in [.put(.emptyObject), .mergePatch(.emptyObject), .clear, .remove] as [ServiceOperation.Action] {
             await #expect(throws: SessionError.readOnly(service: "user")) {
-                try await house.perform(action, on: "user", session)
+                try await fixture.perform(action, on: "user", session)
             }
         }
-        let outcome = try await house.perform(.mergePatch(["id": "u1"]), on: "user", session, by: .admin)
+        let outcome = try await fixture.perform(.mergePatch(["id": "u1"]), on: "user", session, by: .admin)
         #expect(outcome.etag.revision == 2)
     }
 
     @Test("an instance whose lifetime is over counts as removed")
     func lifetime() async throws {
-        let session = try await house.session()
-        try await house.perform(.put(["items": [1]]), on: "cart", session)
-        let status = try #require(try house.status("cart", session))
+        let session = try await fixture.session()
+        try await fixture.perform(.put(["items": [1]]), on: "cart", session)
+        let status = try #require(try fixture.status("cart", session))
         let made = try #require(status.createdAt)
         let end = try #require(status.expiresAt)
         #expect(end.millisecondsSince1970 - made.millisecondsSince1970 == 60_000)
-        house.clock.advance(59_999)
-        #expect(try house.get("cart", session).etag.revision == 2)
-        house.clock.advance(1)
-        #expect(try house.status("cart", session)?.isLive == false)
-        #expect(try house.get("cart", session).document == ["items": []])
-        #expect(try house.get("cart", session).etag == .unwritten)
-        #expect(house.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
-        let written = try await house.perform(
+        fixture.clock.advance(59_999)
+        #expect(try fixture.get("cart", session).etag.revision == 2)
+        fixture.clock.advance(1)
+        #expect(try fixture.status("cart", session)?.isLive == false)
+        #expect(try fixture.get("cart", session).document == ["items": []])
+        #expect(try fixture.get("cart", session).etag == .unwritten)
+        #expect(fixture.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
+        let written = try await fixture.perform(
             .put(["items": [2]]), on: "cart", session, if: .init(ifNoneMatch: .any))
         #expect(written.etag.revision == 3)
-        #expect(house.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
+        #expect(fixture.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
     }
 
     @Test("an instance made after one whose lifetime is over is not taken for that one")
     func lifetimeAndLooking() async throws {
-        let session = try await house.session()
-        try await house.perform(.put(["items": [1]]), on: "cart", session)
-        house.clock.advance(60_000)
-        _ = try house.get("cart", session)
-        let made = try #require(try house.status("cart", session)?.createdAt)
-        house.clock.advance(1)
+        let session = try await fixture.session()
+        try await fixture.perform(.put(["items": [1]]), on: "cart", session)
+        fixture.clock.advance(60_000)
+        _ = try fixture.get("cart", session)
+        let made = try #require(try fixture.status("cart", session)?.createdAt)
+        fixture.clock.advance(1)
         #expect(try await session.update { try $0.resolve(DocumentService.key("cart")).document } == ["items": []])
-        try await house.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
-        #expect(try house.status("cart", session)?.createdAt == made)
-        #expect(try await house.store.load(session.id)?.record.services.count == 1)
-        house.clock.advance(60_000)
+        try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", session)
+        #expect(try fixture.status("cart", session)?.createdAt == made)
+        #expect(try await fixture.store.load(session.id)?.record.services.count == 1)
+        fixture.clock.advance(60_000)
         try await session.update { _ = try $0.resolve(DocumentService.key("cart")) }
-        #expect(try #require(try house.status("cart", session)?.createdAt) > made)
-        #expect(house.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
+        #expect(try #require(try fixture.status("cart", session)?.createdAt) > made)
+        #expect(fixture.sessions.statistics.services.first { $0.name == "cart" }?.live == 1)
     }
 
     @Test("1,000 sessions with interleaved writes never see each other's data")
     func isolation() async throws {
         let all = try await withThrowingTaskGroup(of: (Int, Session).self) { group in
-            for number in 0..<1_000 { group.addTask { (number, try await house.session()) } }
+            for number in 0..<1_000 { group.addTask { (number, try await fixture.session()) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

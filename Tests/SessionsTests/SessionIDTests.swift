@@ -49,14 +49,14 @@ struct SessionIDTests {
 
     @Test("sessions that are made one after the other have ids in that order")
     func sessions() async throws {
-        let house = try House()
+        let fixture = try SessionsFixture()
         var ids: [SessionID] = []
         for step in 0..<200 {
-            ids.append(try await house.session().id)
-            if step % 3 == 0 { house.clock.advance(1) }
+            ids.append(try await fixture.session().id)
+            if step % 3 == 0 { fixture.clock.advance(1) }
         }
         #expect(ids == ids.sorted())
-        let now = UInt64(house.clock.now())
+        let now = UInt64(fixture.clock.now())
         #expect(ids.allSatisfy { now - 67 <= $0.high >> 16 && $0.high >> 16 <= now + 1 })
     }
 }

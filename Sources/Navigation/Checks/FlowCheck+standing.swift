@@ -168,7 +168,8 @@ private struct AlwaysCircles {
         for edge in edges[place] where edge.to >= start {
             steps += 1
             // A longer one is reported as too many moves in a row.
-            guard steps < Self.maximumSteps, way.count < StepRun.maximumHops, !way.contains(where: { $0.to == edge.to }) else { continue }
+            guard steps < Self.maximumSteps, way.count < StepRun.maximumHops, !way.contains(where: { $0.to == edge.to })
+            else { continue }
             guard edge.facts.allSatisfy({ facts[$0.key] ?? $0.value == $0.value }) else { continue }
             let way = way + [edge]
             guard edge.to == start else {

@@ -6,18 +6,22 @@ extension JourneyWork {
     /// The coordinator that owns what a journey's topmost coordinator knows by a name; nil when that is the session's.
     ///
     /// - Throws: ``SessionError/noJourney(_:)``, ``SessionError/journeyRefused(_:)``.
-    func owner(of service: RegisteredService, in id: String) throws(SessionError) -> Int? {
-        try checkRunning(id)
+    func owner(
+        of service: RegisteredService, in id: String, forWrite: Bool = false
+    ) throws(SessionError) -> Int? {
+        try checkOwners(of: id, forWrite: forWrite)
         guard let entry = kept[id] else { throw .noJourney(id) }
         return engine.owners(in: entry.journey).level(of: service.name)?.coordinator
     }
 
-    /// A journey that is over owns nothing any more. For one that is stuck it is not known who owns what.
-    func checkRunning(_ id: String) throws(SessionError) {
+    /// A journey that is over owns nothing any more: what is read as its service is the session's, but nothing can be
+    /// written there by its name. For one whose version is gone it is not known who owns what.
+    fileprivate func checkOwners(of id: String, forWrite: Bool) throws(SessionError) {
         guard let journey = kept[id]?.journey else { throw .noJourney(id) }
         switch journey.status {
-        case .finished: throw .journeyRefused(.finished(outcome: journey.outcome))
-        case .expired: throw .journeyRefused(.expired)
+        case .finished where forWrite: throw .journeyRefused(.finished(outcome: journey.outcome))
+        case .expired where forWrite: throw .journeyRefused(.expired)
+        case .finished, .expired: return
         case .active: break
         }
         if let missing = engine.missingVersion(under: journey) {
@@ -146,6 +150,7 @@ extension Session {
         inJourney id: String
     ) async throws -> [(status: ServiceStatus, owner: String)] {
         let work = try await settledWork(on: id)
+        try work.checkOwners(of: id, forWrite: false)
         guard let entry = work.kept[id] else { throw SessionError.noJourney(id) }
         let owners = work.engine.owners(in: entry.journey)
         let services = environment.catalog.services
@@ -162,8 +167,6 @@ extension Session {
     /// The journeys, after what time and standing rules do to one of them.
     nonisolated(nonsending) private func settledWork(on id: String) async throws -> JourneyWork {
         _ = try await journey(id)
-        let work = try JourneyWork(on: try pendingState(), environment)
-        try work.checkRunning(id)
-        return work
+        return try JourneyWork(on: try pendingState(), environment)
     }
 }

@@ -156,7 +156,7 @@ extension Session {
     ) throws(SessionError) -> Owner? {
         guard let id = operation.journey else { return nil }
         try journeys.settle(id, in: &pending, environment)
-        return try journeys.read(in: pending, environment).owner(of: operation.service, in: id).map {
+        return try journeys.read(in: pending, environment).owner(of: operation.service, in: id, forWrite: true).map {
             Owner(journey: id, coordinator: $0)
         }
     }

@@ -1,6 +1,6 @@
 import CSQLite
-import Chance
 import Glibc
+import SeededRandomness
 import Sessions
 import Storage
 import Support
@@ -43,8 +43,8 @@ struct StoredFiles: Sendable {
         try await withFolder([:], in: memory) { _, folder in
             let path = "\(folder)/sessions.db"
             let seed = getenv("TORTURE_SEED").flatMap { UInt64(String(cString: $0)) } ?? .random(in: 0...UInt64.max)
-            var chance = SeededGenerator(seed: seed)
-            let ids = (0..<count).map { _ in SessionID(high: chance.next(), low: chance.next()) }
+            var generator = SeededGenerator(seed: seed)
+            let ids = (0..<count).map { _ in SessionID(high: generator.next(), low: generator.next()) }
             var commits: [Commit] = []
             var records: [Int: SessionRecord] = [:]
             var store = try open(path)

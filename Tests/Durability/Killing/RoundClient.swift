@@ -1,5 +1,5 @@
-import Chance
 import HTTPTestClient
+import SeededRandomness
 
 /// One client of a session. It sends one request after another until the server is gone.
 struct RoundClient: Sendable {
@@ -26,7 +26,7 @@ struct RoundClient: Sendable {
 
     /// - Throws: ``Connection/Unexpected``.
     func run(_ moments: Moments) throws -> Report {
-        var chance = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var report = Report(token: session.token)
         // Killed before the connection: nothing has happened.
         guard
@@ -34,8 +34,8 @@ struct RoundClient: Sendable {
                 port: port, token: session.token, admin: (adminPort, session.id))
         else { return report }
         for count in 0..<maxRequests {
-            var action = action(firstWrite + count, &chance, endsOften: moments.looksForEnds)
-            if isAlone, let special = special(&chance, report.user, hasFormer: connection.formerToken != nil) {
+            var action = action(firstWrite + count, &generator, endsOften: moments.looksForEnds)
+            if isAlone, let special = special(&generator, report.user, hasFormer: connection.formerToken != nil) {
                 action = special
             }
             let sentAt = moments.next()
@@ -57,14 +57,14 @@ struct RoundClient: Sendable {
 
     private static let ends: Set<SentRequest.Action> = [.end, .reuse]
 
-    private func action(_ write: Int, _ chance: inout SeededGenerator, endsOften: Bool) -> SentRequest.Action {
+    private func action(_ write: Int, _ generator: inout SeededGenerator, endsOften: Bool) -> SentRequest.Action {
         // Only one client of a session may end it.
-        let mayEnd = number == 0 && (endsOften || Bool.random(using: &chance))
-        switch Int.random(in: 0..<(endsOften ? 100 : 200), using: &chance) {
+        let mayEnd = number == 0 && (endsOften || Bool.random(using: &generator))
+        switch Int.random(in: 0..<(endsOften ? 100 : 200), using: &generator) {
         case 0 where mayEnd: return .end
         default: break
         }
-        return switch Int.random(in: 0..<400, using: &chance) {
+        return switch Int.random(in: 0..<400, using: &generator) {
         case 0..<120: .put(.left, write)
         case 120..<180: .put(.right, write)
         case 180..<260: .both(write)
@@ -75,8 +75,8 @@ struct RoundClient: Sendable {
         }
     }
 
-    private func special(_ chance: inout SeededGenerator, _ user: Int?, hasFormer: Bool) -> SentRequest.Action? {
-        switch Int.random(in: 0..<400, using: &chance) {
+    private func special(_ generator: inout SeededGenerator, _ user: Int?, hasFormer: Bool) -> SentRequest.Action? {
+        switch Int.random(in: 0..<400, using: &generator) {
         case 0..<8: .rotate
         case 8 where hasFormer: .reuse
         case 9: user.map { .endOfUser($0) }

@@ -1,7 +1,7 @@
-import Chance
 import Glibc
 import HTTPTestClient
 import JSONDocument
+import SeededRandomness
 import Support
 import Synchronization
 import Testing
@@ -17,14 +17,14 @@ struct TaskTorture {
     private(set) var kills = 0
     private(set) var begun = 0
     private(set) var ended = 0
-    private var chance: SeededGenerator
+    private var generator: SeededGenerator
     private var sessions: [Worker] = []
     private var nextNumber = 1
 
     init(folder: String, seed: UInt64) {
         self.folder = folder
         self.seed = seed
-        chance = SeededGenerator(seed: seed)
+        generator = SeededGenerator(seed: seed)
     }
 
     static let files = Server.files.merging([
@@ -64,14 +64,14 @@ struct TaskTorture {
 
     /// - Throws: `Torture.Violation`.
     mutating func round() async throws {
-        let residents = [2, 100_000].randomElement(using: &chance) ?? 2
+        let residents = [2, 100_000].randomElement(using: &generator) ?? 2
         let server = try await Server(in: folder, settings: ["max_resident_sessions=\(residents)"])
         try await prepare(server)
         let process = server.process
-        let moments = Moments(wanted: Int.random(in: 1...400, using: &chance))
+        let moments = Moments(wanted: Int.random(in: 1...400, using: &generator))
         let numbers = Numbers(next: nextNumber)
         let clients = sessions
-        let seeds = (0..<Self.workerCount).map { _ in chance.next() }
+        let seeds = (0..<Self.workerCount).map { _ in generator.next() }
         let (found, posted) = try await withThrowingTaskGroup(of: Part.self) { group in
             for (place, session) in clients.enumerated() {
                 group.addTask {
@@ -180,7 +180,7 @@ struct TaskTorture {
     /// Fetches tasks and posts results until the server is gone: sometimes twice, sometimes late, sometimes a failure, and
     /// sometimes none before the lease ends.
     private static func work(_ port: UInt16, _ seed: UInt64, _ moments: Moments, _ numbers: Numbers) -> Results {
-        var chance = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var results = Results()
         guard let connection = try? Connection(port: port) else { return results }
         /// Tasks that are over, whose results are posted once more later.
@@ -199,7 +199,7 @@ struct TaskTorture {
                     guard let id = task[string: "id"], let n = task[member: "input"]?[member: "n"]?.int else {
                         continue
                     }
-                    switch Int.random(in: 0..<20, using: &chance) {
+                    switch Int.random(in: 0..<20, using: &generator) {
                     case 0: continue
                     case 1: _ = try connection.send("POST", "/v1/tasks/\(id)/failure", #"{"reason":"x"}"#)
                     case 2..<6:
@@ -208,7 +208,7 @@ struct TaskTorture {
                     default: try post(id, n)
                     }
                     former.append((id, n))
-                    if Bool.random(using: &chance), let old = former.randomElement(using: &chance) {
+                    if Bool.random(using: &generator), let old = former.randomElement(using: &generator) {
                         try post(old.id, old.n)
                     }
                     moments.acknowledge()
@@ -228,7 +228,7 @@ struct TaskTorture {
 
     private mutating func check(isLast: Bool) async throws {
         let server = try await Server(in: folder)
-        let (sessions, seed, numbers) = (sessions, chance.next(), Numbers(next: nextNumber))
+        let (sessions, seed, numbers) = (sessions, generator.next(), Numbers(next: nextNumber))
         if isLast {
             let end = Moments(wanted: .max)
             try await withThrowingTaskGroup(of: Results.self) { group in

@@ -1,6 +1,6 @@
-import Chance
 import Glibc
 import HTTPTestClient
+import SeededRandomness
 import Support
 
 /// Rounds on one database: start the program, let clients write, kill it, start it again, read every session.
@@ -17,7 +17,7 @@ struct Torture {
     private(set) var kills = 0
     private(set) var acknowledgements = 0
     private(set) var unknown = 0
-    private var chance: SeededGenerator
+    private var generator: SeededGenerator
     var sessions: [KnownSession] = []
     /// The users that were attached in the last round.
     var users: Set<Int> = []
@@ -29,7 +29,7 @@ struct Torture {
         self.folder = folder
         self.seed = seed
         self.mostAcknowledgements = mostAcknowledgements
-        chance = SeededGenerator(seed: seed)
+        generator = SeededGenerator(seed: seed)
     }
 
     struct Violation: Error, CustomStringConvertible {
@@ -45,10 +45,10 @@ struct Torture {
         let server = try await startedServer()
         try await prepare(server)
         let process = server.process
-        let looksForEnds = Int.random(in: 0..<3, using: &chance) == 0
+        let looksForEnds = Int.random(in: 0..<3, using: &generator) == 0
         let kill: @Sendable () -> Void = { process.send(SIGKILL) }
         let moments = Moments(
-            wanted: Int.random(in: 1...mostAcknowledgements, using: &chance), atFirstEnd: looksForEnds ? kill : nil)
+            wanted: Int.random(in: 1...mostAcknowledgements, using: &generator), atFirstEnd: looksForEnds ? kill : nil)
         let clients = clients(server)
         let reports: [Int: [RoundClient.Report]] = try await withThrowingTaskGroup(of: (Int?, RoundClient.Report).self)
         { group in
@@ -87,18 +87,18 @@ struct Torture {
     }
 
     mutating func freshServer() async throws -> Server {
-        let residents = [2, 8, 100_000].randomElement(using: &chance) ?? 2
+        let residents = [2, 8, 100_000].randomElement(using: &generator) ?? 2
         // A kill loses nothing under any policy. Under some, later revisions are far higher.
-        let durability = ["commit", "commit", "interval", "none"].randomElement(using: &chance) ?? "commit"
+        let durability = ["commit", "commit", "interval", "none"].randomElement(using: &generator) ?? "commit"
         return try await Server(
             in: folder, settings: ["max_resident_sessions=\(residents)", "durability=\(durability)"])
     }
 
     /// Sometimes kills the program before it listens, during its first work on the database.
     private mutating func killWhileStarting() async throws {
-        guard Int.random(in: 0..<8, using: &chance) == 0 else { return }
+        guard Int.random(in: 0..<8, using: &generator) == 0 else { return }
         let process = try Server.spawn(in: folder)
-        let delay = useconds_t.random(in: 0..<60_000, using: &chance)
+        let delay = useconds_t.random(in: 0..<60_000, using: &generator)
         try await blocking { _ = usleep(delay) }
         process.send(SIGKILL)
         _ = try await process.result()
@@ -124,15 +124,15 @@ struct Torture {
     private mutating func clients(_ server: Server) -> [(session: Int, client: RoundClient)] {
         let living = sessions.indices.filter { !sessions[$0].state.isEnded }
         var clients: [(session: Int, client: RoundClient)] = []
-        for session in living.shuffled(using: &chance).prefix(Self.sessionCount / 2) {
-            let count = Int.random(in: 1...Self.mostClientsOfASession, using: &chance)
+        for session in living.shuffled(using: &generator).prefix(Self.sessionCount / 2) {
+            let count = Int.random(in: 1...Self.mostClientsOfASession, using: &generator)
             for number in 0..<count {
                 clients.append(
                     (
                         session,
                         RoundClient(
                             number: number, session: sessions[session], port: server.port, adminPort: server.adminPort,
-                            seed: chance.next(), firstWrite: writes + 1, isAlone: count == 1)
+                            seed: generator.next(), firstWrite: writes + 1, isAlone: count == 1)
                     ))
                 writes += 10_000
             }

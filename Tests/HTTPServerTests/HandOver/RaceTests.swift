@@ -1,6 +1,6 @@
-import Chance
 import HTTPServer
 import HTTPTestClient
+import SeededRandomness
 import Synchronization
 import Testing
 

@@ -215,11 +215,11 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
                     return
                         #""c\#(String(1000 + number).dropFirst())": {"type": "choice", "branches": [{"target": "\#(next)"}]}"#
                 }.joined(separator: ", ") + #", "a": {"on": {"go": {"target": "c000"}}}"#)),
-        // 60 choices before the child begins, 40 in it.
+        // 59 choices before the child begins, 40 in it.
         .init(
             .endlessChoice, "/states/c00",
             flow(
-                row(60, to: "k") + #""k": {"type": "flow", "flow": "g", "on": {"done": {}}}, "a": "#
+                row(59, to: "k") + #""k": {"type": "flow", "flow": "g", "on": {"done": {}}}, "a": "#
                     + #"{"on": {"go": {"target": "c00"}}}"#),
             #"{"id": "g", "version": 1, "initial": "c00", "states": {\#(row(40, to: "a")) "a": {"on": {"go": {"target": "z"}}}, "z": {"type": "final"}}}"#
         ),

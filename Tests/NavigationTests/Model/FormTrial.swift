@@ -1,5 +1,5 @@
-import Chance
 import JSONDocument
+import SeededRandomness
 
 /// A form of questions at random, and a person who fills it in, goes back and changes answers.
 ///
@@ -22,23 +22,23 @@ struct FormTrial {
         let isListed: Bool
     }
 
-    private var chance: SeededGenerator
+    private var generator: SeededGenerator
     private let questions: [Question]
     private var answers: [Int: Int] = [:]
     private var traveller: Traveller
 
     init(seed: UInt64) throws {
-        var chance = SeededGenerator(seed: seed)
-        let count = Int.random(in: 2...8, using: &chance)
+        var generator = SeededGenerator(seed: seed)
+        let count = Int.random(in: 2...8, using: &generator)
         questions = (0..<count).map { place in
             Question(
-                skips: Int.random(in: 0...2, using: &chance),
+                skips: Int.random(in: 0...2, using: &generator),
                 dependents: ((place + 1)..<(count + 1)).filter {
-                    $0 < count && Int.random(in: 0...5, using: &chance) == 0
+                    $0 < count && Int.random(in: 0...5, using: &generator) == 0
                 },
-                hasPage: Bool.random(using: &chance), isListed: Bool.random(using: &chance))
+                hasPage: Bool.random(using: &generator), isListed: Bool.random(using: &generator))
         }
-        self.chance = chance
+        self.generator = generator
         traveller = try Traveller(Self.flow(questions))
         traveller.services["limits"] = .emptyObject
         try traveller.send("start")
@@ -93,7 +93,7 @@ struct FormTrial {
     /// - Returns: what was done.
     mutating func step() throws -> String {
         guard let screen = traveller.screen else { throw Difference(description: "it has ended") }
-        if screen != "begin", Int.random(in: 0...4, using: &chance) == 0 {
+        if screen != "begin", Int.random(in: 0...4, using: &generator) == 0 {
             let below = Array(traveller.stack.dropLast())
             try traveller.back()
             try expect(below, "back")
@@ -106,7 +106,7 @@ struct FormTrial {
         case "summary":
             let shown = Array(traveller.stack)
             let asked = questions.indices.filter { shown.contains("q\($0)") }
-            let place = asked[Int.random(in: 0..<asked.count, using: &chance)]
+            let place = asked[Int.random(in: 0..<asked.count, using: &generator)]
             try traveller.send("change\(place)")
             try expect(shown + ["q\(place)"], "change \(place)")
             return "change"
@@ -118,13 +118,13 @@ struct FormTrial {
     }
 
     private mutating func answer(_ place: Int) throws -> String {
-        let value = Int.random(in: 0...1, using: &chance)
+        let value = Int.random(in: 0...1, using: &generator)
         let hadAnswer = answers[place] != nil
         if answers[place] != value { forget(questions[place].dependents) }
         answers[place] = value
         try traveller.send("submit", ["value": JSONDocument(value)])
         try expect(walked(), "answer \(value) to \(place)")
-        if Int.random(in: 0...3, using: &chance) == 0 { try link() }
+        if Int.random(in: 0...3, using: &generator) == 0 { try link() }
         let kept = JSONDocument(
             members: answers.sorted { $0.key < $1.key }.map { ("a\($0.key)", JSONDocument($0.value)) })
         guard traveller.services["limits"] == kept else {

@@ -11,7 +11,7 @@ struct JourneyTrial {
 
     private let engine: FlowEngine
     private let flows: [ModelFlow]
-    private var chance: RandomFlows
+    private var generator: RandomFlows
     private var services = FlagServices()
     private var journey: Journey
     private var model: ModelJourney
@@ -22,8 +22,8 @@ struct JourneyTrial {
 
     /// Nil for flows that do not pass the checks, or cannot be started.
     init?(seed: UInt64) throws {
-        chance = RandomFlows(seed: seed)
-        let made = chance.make()
+        generator = RandomFlows(seed: seed)
+        let made = generator.make()
         flows = made
         let files = made.map { FlowFile(name: "\($0.id).json", bytes: $0.json(among: made).serialized()) }
         let loaded = FlowLoader(services: ModelFlow.directory).load(files)
@@ -48,26 +48,27 @@ struct JourneyTrial {
         services.forgetNotes()
         before = journey
         flagsBefore = model.session
-        if !journey.isActive || chance.happens(1, in: 40) {
-            return chance.happens(1, in: 3)
+        if !journey.isActive || generator.happens(1, in: 40) {
+            return generator.happens(1, in: 3)
                 ? ("start in the middle", try startInTheMiddle()) : ("restart", try restart())
         }
-        if journey.task != nil, chance.happens(2, in: 3) {
-            switch chance.number(0...4) {
+        if journey.task != nil, generator.happens(2, in: 3) {
+            switch generator.number(0...4) {
             case 0: return ("fail", try failTask())
             case 1: return ("wait", try wait())
             default: return ("end of a task", try endTask())
             }
         }
-        if chance.happens(1, in: 12) { return ("wait", try wait()) }
-        if chance.happens(1, in: 12) { return ("navigate", try navigate()) }
-        if chance.happens(1, in: 8) { return ("write", try write()) }
+        if generator.happens(1, in: 12) { return ("wait", try wait()) }
+        if generator.happens(1, in: 12) { return ("navigate", try navigate()) }
+        if generator.happens(1, in: 8) { return ("write", try write()) }
         return try send()
     }
 
     private mutating func send() throws -> (kind: String, isTaken: Bool) {
         let names = eventsHere()
-        let event = chance.happens(1, in: 5) || names.isEmpty ? chance.pick(RandomFlows.events) : chance.pick(names)
+        let event =
+            generator.happens(1, in: 5) || names.isEmpty ? generator.pick(RandomFlows.events) : generator.pick(names)
         let kind = event == "back" ? "back" : "event"
         let story = "\(event)"
         do {
@@ -97,11 +98,11 @@ struct JourneyTrial {
 
     /// A flag is written from outside, or its service is removed.
     private mutating func write() throws -> Bool {
-        let flag = chance.pick(RandomFlows.flags)
+        let flag = generator.pick(RandomFlows.flags)
         let service = ModelFlow.service(of: flag)
         let top = model.frames.last?.coordinator
         let value = !(model.flags(of: service, seenBy: top)[flag] ?? false)
-        let written = chance.happens(3, in: 4) ? value : nil
+        let written = generator.happens(3, in: 4) ? value : nil
         model.write(flag, written)
         if let level = engine.owners(in: journey).level(of: service) {
             let former =
@@ -117,7 +118,7 @@ struct JourneyTrial {
 
     /// Time passes, so that tasks may be over.
     private mutating func wait() throws -> Bool {
-        now += Int64(chance.number(1...4) * 10_000)
+        now += Int64(generator.number(1...4) * 10_000)
         model.now = now
         return try look("wait")
     }
@@ -141,8 +142,8 @@ struct JourneyTrial {
     }
 
     private mutating func endTask() throws -> Bool {
-        let outcome = chance.pick(["o0", "o1"])
-        let flag = chance.happens(1, in: 2)
+        let outcome = generator.pick(["o0", "o1"])
+        let flag = generator.happens(1, in: 2)
         let story = "end of the task with \(outcome) and \(flag)"
         do {
             let step = try engine.endTask(
@@ -186,7 +187,7 @@ struct JourneyTrial {
     }
 
     private mutating func restart() throws -> Bool {
-        let flow = chance.number(0...(flows.count - 1))
+        let flow = generator.number(0...(flows.count - 1))
         let story = "restart with \(flow)"
         do {
             let step = try engine.restart(journey, flow: flows[flow].id, services: services, now: now)
@@ -205,7 +206,7 @@ struct JourneyTrial {
 
     /// What the engine finds the model goes event by event.
     private mutating func navigate() throws -> Bool {
-        let screen = ModelFlow.name(chance.number(0...5))
+        let screen = ModelFlow.name(generator.number(0...5))
         let story = "navigation to \(screen)"
         do {
             let found = try engine.navigate(journey, to: screen, services: services, now: now)
@@ -243,8 +244,8 @@ struct JourneyTrial {
     }
 
     private mutating func startInTheMiddle() throws -> Bool {
-        let flow = chance.number(0...(flows.count - 1))
-        let screen = ModelFlow.name(chance.number(0...5))
+        let flow = generator.number(0...(flows.count - 1))
+        let screen = ModelFlow.name(generator.number(0...5))
         let story = "start of \(flow) at \(screen)"
         do {
             let found = try engine.start(flow: flows[flow].id, id: "main", at: screen, services: services, now: now)

@@ -1,5 +1,5 @@
-import Chance
 import JSONDocument
+import SeededRandomness
 import Testing
 
 @testable import Navigation
@@ -65,9 +65,9 @@ struct OwnershipModelTests {
 
     @Test("2,000 random steps see and change what the model says", arguments: 0..<20)
     func random(seed: UInt64) throws {
-        var chance = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         let owned = (0..<Self.depth).map { _ in
-            Set(Self.services.filter { _ in Bool.random(using: &chance) })
+            Set(Self.services.filter { _ in Bool.random(using: &generator) })
         }
         let files = owned.indices.map {
             FlowFile(name: "f\($0).json", bytes: Self.flow($0, owns: owned[$0]).serialized())
@@ -85,9 +85,9 @@ struct OwnershipModelTests {
                 scopes = [Scope(owns: owned[0])]
                 continue
             }
-            let service = try #require(Self.services.randomElement(using: &chance))
+            let service = try #require(Self.services.randomElement(using: &generator))
             let verb = try #require(
-                ["set", "set", "clear", "remove", "child", "end", "back"].randomElement(using: &chance))
+                ["set", "set", "clear", "remove", "child", "end", "back"].randomElement(using: &generator))
             if verb == "child", scopes.count > 6 { continue }
             if verb == "back", scopes.count == 1 { continue }
             let event = ["child", "end", "back"].contains(verb) ? verb : "\(verb)_\(service)"

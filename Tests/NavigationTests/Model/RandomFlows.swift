@@ -1,5 +1,5 @@
-import Chance
 import Navigation
+import SeededRandomness
 
 /// Sets of flows at random, made so that they pass the checks: every state can be reached, every screen has a way on,
 /// and no chain of choices and children goes on without a screen.
@@ -7,11 +7,11 @@ struct RandomFlows {
     static let flags = ["a", "b", "c"]
     static let events = ["e0", "e1", "e2", "e3", "back"]
 
-    var chance: SeededGenerator
+    var generator: SeededGenerator
     private var logic: SeededGenerator
 
     init(seed: UInt64) {
-        chance = SeededGenerator(seed: seed)
+        generator = SeededGenerator(seed: seed)
         logic = SeededGenerator(seed: ~seed)
     }
 
@@ -182,11 +182,11 @@ struct RandomFlows {
         return happens(1, in: 2) ? .all(parts) : .any(parts.reversed())
     }
 
-    // MARK: - Chance
+    // MARK: - Random choices
 
-    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &chance) }
+    mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
 
-    mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &chance) }
+    mutating func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
 
     mutating func happens(_ times: Int, in all: Int) -> Bool { number(1...all) <= times }
 

@@ -10,8 +10,8 @@ struct JourneyStepTests {
 
     @Test("a move and what it does to services are one commit")
     func oneCommit() async throws {
-        let house = try House(flows: [Flows.wizard])
-        let session = try await house.session()
+        let fixture = try SessionsFixture(flows: [Flows.wizard])
+        let session = try await fixture.session()
         let started = try await session.startJourney(flow: "wizard")
         #expect(started.view.screen?.id == "start" && started.view.step == 1 && started.revision == 2)
         let id = started.view.id
@@ -20,11 +20,11 @@ struct JourneyStepTests {
         #expect(shown.view.screen?.id == "page1" && shown.view.step == 2)
         #expect(shown.view.screen?["profile"]?[member: "name"] == "Ada")
         #expect(shown.revision == 3 && session.revision == 3)
-        #expect(try house.get("profile", session).etag.revision == 3)
-        #expect(try house.get("coordinator", session).etag.revision == 3)
-        #expect(try await house.store.load(session.id)?.record.services.count == 2)
+        #expect(try fixture.get("profile", session).etag.revision == 3)
+        #expect(try fixture.get("coordinator", session).etag.revision == 3)
+        #expect(try await fixture.store.load(session.id)?.record.services.count == 2)
         #expect(
-            house.ear.changes(of: session).suffix(3) == [
+            fixture.spy.changes(of: session).suffix(3) == [
                 .serviceChanged(name: "profile", etag: .init(revision: 3)),
                 .serviceChanged(name: "coordinator", etag: .init(revision: 3)), .journeyMoved(id: id, step: 2),
             ])
@@ -32,8 +32,8 @@ struct JourneyStepTests {
 
     @Test("without waiting it is the same, where the store need not be waited for")
     func atOnce() async throws {
-        let house = try House(flows: [Flows.wizard])
-        let session = try await house.session()
+        let fixture = try SessionsFixture(flows: [Flows.wizard])
+        let session = try await fixture.session()
         let id = try await session.startJourney(flow: "wizard").view.id
         let shown = try session.sendAtOnce("sign_in", data: Self.signIn, toJourney: id)
         #expect(shown?.etag == (try session.residentJourney(id)?.text.etag))
@@ -41,7 +41,7 @@ struct JourneyStepTests {
         #expect(throws: JourneyError.self) {
             try session.sendAtOnce("next", toJourney: id, condition: .atStep(1))
         }
-        let slow = try House(store: StoreWrapper(), flows: [Flows.wizard])
+        let slow = try SessionsFixture(store: StoreWrapper(), flows: [Flows.wizard])
         let other = try await slow.session()
         let otherID = try await other.startJourney(flow: "wizard").view.id
         #expect(try other.sendAtOnce("sign_in", data: Self.signIn, toJourney: otherID) == nil)
@@ -53,36 +53,36 @@ struct JourneyStepTests {
         "a step that cannot be taken leaves journey and services as they were",
         arguments: [("lose", nil), ("count", ["n": "many"]), ("nonsense", nil)] as [(String, JSONDocument?)])
     func refused(_ event: String, _ data: JSONDocument?) async throws {
-        let house = try House(flows: [Flows.wizard])
-        let session = try await house.session()
+        let fixture = try SessionsFixture(flows: [Flows.wizard])
+        let session = try await fixture.session()
         let id = try await session.startJourney(flow: "wizard").view.id
         let before = try await session.send("sign_in", data: Self.signIn, toJourney: id)
         await #expect(throws: JourneyRefusal.self) { try await session.send(event, data: data, toJourney: id) }
         #expect(try await session.journey(id).view == before.view)
         #expect(session.revision == before.revision)
-        #expect(try house.get("counter", session) == (["count": 0], .unwritten))
+        #expect(try fixture.get("counter", session) == (["count": 0], .unwritten))
     }
 
     @Test("a commit that the store refuses leaves journey and services as they were")
     func storeFailure() async throws {
         let store = StoreWrapper()
-        let house = try House(store: store, flows: [Flows.wizard])
-        let session = try await house.session()
+        let fixture = try SessionsFixture(store: store, flows: [Flows.wizard])
+        let session = try await fixture.session()
         let before = try await session.startJourney(flow: "wizard")
         store.beforeCommit.withLock { $0 = { _ throws(StoreError) in throw .full("no space") } }
         await #expect(throws: SessionError.storageFull(reason: "no space")) {
             try await session.send("sign_in", data: Self.signIn, toJourney: before.view.id)
         }
         #expect(try await session.journey(before.view.id).view == before.view)
-        #expect(try house.get("profile", session).etag == .unwritten)
+        #expect(try fixture.get("profile", session).etag == .unwritten)
         store.beforeCommit.withLock { $0 = nil }
         #expect(try await session.send("sign_in", data: Self.signIn, toJourney: before.view.id).view.step == 2)
     }
 
     @Test("a service that grew too large refuses the step as a whole")
     func tooLarge() async throws {
-        let house = try House(flows: [Flows.wizard]) { $0.maxDocumentSize = 300 }
-        let session = try await house.session()
+        let fixture = try SessionsFixture(flows: [Flows.wizard]) { $0.maxDocumentSize = 300 }
+        let session = try await fixture.session()
         let before = try await session.startJourney(flow: "wizard")
         let attributes = JSONDocument(String(repeating: "a", count: 300))
         await #expect(throws: SessionError.tooLarge(service: "profile", limit: 300)) {
@@ -93,8 +93,8 @@ struct JourneyStepTests {
 
     @Test("of 100 clients that send If-Match, every accepted event is in the journey once and in order")
     func parallel() async throws {
-        let house = try House(flows: [Flows.loop])
-        let session = try await house.session()
+        let fixture = try SessionsFixture(flows: [Flows.loop])
+        let session = try await fixture.session()
         let id = try await session.startJourney(flow: "loop").view.id
         let steps = try await withThrowingTaskGroup(of: [UInt64].self) { group in
             for _ in 0..<100 { group.addTask { try await Self.sendAgain(10, to: id, of: session) } }
@@ -103,7 +103,7 @@ struct JourneyStepTests {
         #expect(steps == (0..<steps.count).map { UInt64($0) + 2 })
         #expect(steps.count < 1_000)
         #expect(try await session.journey(id).view.step == UInt64(steps.count) + 1)
-        let moves = house.ear.changes(of: session).compactMap { change -> UInt64? in
+        let moves = fixture.spy.changes(of: session).compactMap { change -> UInt64? in
             guard case .journeyMoved(_, let step) = change else { return nil }
             return step
         }
@@ -133,7 +133,7 @@ struct JourneyStepTests {
     func parallelUnconditional() async throws {
         let store = MemoryStore()
         let houses = try (0..<2).map { _ in
-            try House(store: store, flows: [Flows.loop]) { $0.maxConflictRetries = 1_000 }
+            try SessionsFixture(store: store, flows: [Flows.loop]) { $0.maxConflictRetries = 1_000 }
         }
         let (session, token) = try await houses[0].sessions.create()
         let sessions = [session, try await houses[1].sessions.authenticate(token.presented)]

@@ -23,8 +23,8 @@ struct OwnedServiceTests {
         {"id": "plain", "version": 1, "initial": "a", "states": {"a": {"on": {"go": {"target": "a"}}}}}
         """
 
-    private static func house(_ clock: ManualClock = ManualClock()) throws -> House {
-        try House(clock: clock, flows: [form, part, plain])
+    private static func fixture(_ clock: ManualClock = ManualClock()) throws -> SessionsFixture {
+        try SessionsFixture(clock: clock, flows: [form, part, plain])
     }
 
     private static let counter = DocumentService.key("counter")
@@ -32,8 +32,8 @@ struct OwnedServiceTests {
 
     @Test("a coordinator's locator has its parent coordinator's as its parent, and at last the session's")
     func locators() async throws {
-        let house = try Self.house()
-        let session = try await house.session()
+        let fixture = try Self.fixture()
+        let session = try await fixture.session()
         let id = try await session.startJourney(flow: "form").view.id
         try await session.send("count", toJourney: id)
         try await session.send("child", toJourney: id)
@@ -50,8 +50,8 @@ struct OwnedServiceTests {
             #expect(try ofSession.resolve(Self.counter).document == ["count": 0])
         }
         #expect(try await session.journey(id).view.screen?["counter"] == ["count": 7])
-        #expect(try house.get("profile", session).document[member: "name"] == "Ada")
-        #expect(try house.get("cart", session).document == ["items": []])
+        #expect(try fixture.get("profile", session).document[member: "name"] == "Ada")
+        #expect(try fixture.get("cart", session).document == ["items": []])
         let shown = try await session.send("end", toJourney: id)
         #expect(shown.view.screen?["counter"] == ["count": 5])
         #expect(shown.view.screen?["cart"] == ["items": [1]])
@@ -71,12 +71,12 @@ struct OwnedServiceTests {
 
     @Test("what is owned is exported and imported with its journey, and its entity tag never comes back")
     func moved() async throws {
-        let from = try Self.house()
+        let from = try Self.fixture()
         let session = try await from.session()
         let id = try await session.startJourney(flow: "form").view.id
         try await session.send("count", toJourney: id)
         let lines = try await exported(from.sessions)
-        let to = try Self.house(from.clock)
+        let to = try Self.fixture(from.clock)
         #expect(try await imported(lines, into: to.sessions).imported == 1)
         let here = try #require(try await to.sessions.session(session.id))
         #expect(try await here.journey(id).view.screen?["counter"] == ["count": 5])
@@ -90,15 +90,15 @@ struct OwnedServiceTests {
 
     @Test("a service with a lifetime ends in the journey, too, and what is shown knows when")
     func lifetime() async throws {
-        let house = try Self.house()
-        let session = try await house.session()
+        let fixture = try Self.fixture()
+        let session = try await fixture.session()
         let id = try await session.startJourney(flow: "form").view.id
         let filled = try await session.send("fill", toJourney: id)
         #expect(filled.view.screen?["cart"] == ["items": [1]])
-        #expect(filled.dueAt == house.clock.now() + 60_000)
-        house.clock.advance(60_000)
+        #expect(filled.dueAt == fixture.clock.now() + 60_000)
+        fixture.clock.advance(60_000)
         #expect(try await session.journey(id).view.screen?["cart"] == ["items": []])
-        let cart = try house.service("cart")
+        let cart = try fixture.service("cart")
         #expect(try await session.document(of: cart, inJourney: id).etag == .unwritten)
         let again = try await session.send("fill", toJourney: id)
         #expect(again.view.screen?["cart"] == ["items": [1]])
@@ -106,10 +106,10 @@ struct OwnedServiceTests {
 
     @Test("a service that is first_write needs a condition in a journey, too")
     func firstWrite() async throws {
-        let house = try Self.house()
-        let session = try await house.session()
+        let fixture = try Self.fixture()
+        let session = try await fixture.session()
         let id = try await session.startJourney(flow: "form").view.id
-        let notes = try house.service("notes")
+        let notes = try fixture.service("notes")
         await #expect(throws: SessionError.preconditionRequired(service: "notes")) {
             try await session.perform(.init(.put(["a": 1]), on: notes, journey: id))
         }
@@ -120,12 +120,12 @@ struct OwnedServiceTests {
 
     @Test("a journey that owns one small service takes at most 400 bytes more")
     func size() async throws {
-        let house = try Self.house()
+        let fixture = try Self.fixture()
         func bytes(_ flow: String, _ event: String) async throws -> Int {
-            let session = try await house.session()
+            let session = try await fixture.session()
             let id = try await session.startJourney(flow: flow).view.id
             try await session.send(event, toJourney: id)
-            let coordinator = try house.service("coordinator")
+            let coordinator = try fixture.service("coordinator")
             return try session.pendingState().document(of: coordinator)?.bytes.capacity ?? 0
         }
         let (own, none) = (try await bytes("form", "count"), try await bytes("plain", "go"))

@@ -1,6 +1,6 @@
-import Chance
 import JSONDocument
 import Navigation
+import SeededRandomness
 import Synchronization
 import Testing
 
@@ -66,17 +66,17 @@ struct TaskModelTests {
 
     @Test("1,000 random steps hand out, take and refuse what the model says", arguments: 0..<8)
     func random(seed: UInt64) async throws {
-        var chance = SeededGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         let clock = StillClock()
         let sessions = try Self.sessions(clock)
         var clients: [Client] = []
         for _ in 0..<5 { clients.append(Client(session: try await sessions.create().0)) }
         for number in 0..<1_000 {
-            let place = Int.random(in: clients.indices, using: &chance)
+            let place = Int.random(in: clients.indices, using: &generator)
             let now = clock.now()
             let verb = try #require(
                 ["begin", "begin", "claim", "claim", "result", "failure", "extend", "wait", "wait", "leave", "former"]
-                    .randomElement(using: &chance))
+                    .randomElement(using: &generator))
             let story: Comment = "seed \(seed), step \(number), \(verb) of \(place)"
             let work = clients[place].task
             switch verb {
@@ -87,13 +87,13 @@ struct TaskModelTests {
                     id: TaskID(session: clients[place].session.id, journey: "main", number: UInt64(step)),
                     endsAt: now + Self.timeout, readyAt: now)
             case "leave" where work != nil:
-                let event = Bool.random(using: &chance) ? "leave" : "back"
+                let event = Bool.random(using: &generator) ? "leave" : "back"
                 // Back is where the task was begun.
                 let below = clients[place].screen
                 _ = try await clients[place].session.send(event, toJourney: "main")
                 clients[place].end(on: event == "leave" ? "ready" : below)
             case "claim":
-                let lease = Int64.random(in: 1...4, using: &chance) * 1_000
+                let lease = Int64.random(in: 1...4, using: &generator) * 1_000
                 let claimed = try await sessions.claimTasks(named: "work", max: 10, lease: lease, wait: 0)
                 let ready = clients.indices.filter { clients[$0].task?.isReady(now) ?? false }
                 for place in ready { clients[place].task?.claim(until: now + lease) }
@@ -108,7 +108,7 @@ struct TaskModelTests {
                 clients[place].end(on: "ok")
             case "failure":
                 guard let work, work.isClaimed, work.readyAt > now else { continue }
-                let after = Bool.random(using: &chance) ? Int64(2_500) : nil
+                let after = Bool.random(using: &generator) ? Int64(2_500) : nil
                 try await sessions.failTask(work.id, attempt: work.attempt, reason: "?", retryAfter: after)
                 if work.attempt == Self.attempts {
                     clients[place].end(on: "failed")
@@ -129,7 +129,9 @@ struct TaskModelTests {
             case "former":
                 guard let former = clients[place].former else { continue }
                 await #expect(throws: TaskError.over, story) { try await sessions.endTask(former, outcome: "ok") }
-                await #expect(throws: TaskError.over, story) { try await sessions.failTask(former, attempt: nil, reason: "?") }
+                await #expect(throws: TaskError.over, story) {
+                    try await sessions.failTask(former, attempt: nil, reason: "?")
+                }
             case "wait":
                 clock.advance(500)
                 for place in clients.indices {

@@ -25,7 +25,7 @@ func imported(
     return work.report
 }
 
-extension House {
+extension SessionsFixture {
     /// A session with something of everything.
     func furnished(_ name: String) async throws -> (Session, SessionToken) {
         let (session, _) = try await sessions.create(labels: ["name": JSONDocument(name)], mode: .cookie)

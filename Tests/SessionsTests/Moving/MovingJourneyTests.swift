@@ -8,17 +8,19 @@ import Testing
 struct MovingJourneyTests {
     private static let signIn: JSONDocument = ["name": "Ada"]
 
-    private static func house(_ clock: ManualClock = ManualClock(), flows: [String] = [Flows.wizard]) throws -> House {
-        try House(clock: clock, flows: flows, mainFlow: flows.isEmpty ? nil : "wizard")
+    private static func fixture(_ clock: ManualClock = ManualClock(), flows: [String] = [Flows.wizard]) throws
+        -> SessionsFixture
+    {
+        try SessionsFixture(clock: clock, flows: flows, mainFlow: flows.isEmpty ? nil : "wizard")
     }
 
     @Test("they go on from where they were, at the same step")
     func goOn() async throws {
-        let from = try Self.house()
+        let from = try Self.fixture()
         let session = try await from.session()
         _ = try await session.send("sign_in", data: Self.signIn, toJourney: "main")
         let lines = try await exported(from.sessions)
-        let to = try Self.house(from.clock)
+        let to = try Self.fixture(from.clock)
         #expect(try await imported(lines, into: to.sessions).imported == 1)
         let here = try #require(try await to.sessions.session(session.id))
         let before = try await session.journey("main").view
@@ -29,7 +31,7 @@ struct MovingJourneyTests {
 
     @Test("in place of others, or of none, their steps are higher than any that was seen")
     func steps() async throws {
-        let from = try Self.house()
+        let from = try Self.fixture()
         let session = try await from.session()
         let empty = try await exported(from.sessions)
         _ = try await session.send("sign_in", data: Self.signIn, toJourney: "main")
@@ -47,21 +49,21 @@ struct MovingJourneyTests {
 
     @Test("that come back after their end make steps higher than any that was seen, also when each commit made two")
     func back() async throws {
-        let house = try House(flows: [Flows.slides], mainFlow: "slides") { $0.idleTimeout = 36_000_000 }
-        var session = try await house.session()
+        let fixture = try SessionsFixture(flows: [Flows.slides], mainFlow: "slides") { $0.idleTimeout = 36_000_000 }
+        var session = try await fixture.session()
         var highest = try await session.journey("main").view.step
-        let lines = try await exported(house.sessions)
+        let lines = try await exported(fixture.sessions)
         for _ in 0..<4 {
             for _ in 0..<5 {
                 // The first slide gives way to the second, and that is left again.
-                house.clock.advance(60_000)
+                fixture.clock.advance(60_000)
                 let view = try await session.send("rewind", toJourney: "main").view
                 #expect(view.step > highest + 1)
                 highest = view.step
             }
-            try await house.sessions.end(session)
-            #expect(try await imported(lines, into: house.sessions).imported == 1)
-            session = try #require(try await house.sessions.session(session.id))
+            try await fixture.sessions.end(session)
+            #expect(try await imported(lines, into: fixture.sessions).imported == 1)
+            session = try #require(try await fixture.sessions.session(session.id))
         }
     }
 
@@ -113,21 +115,21 @@ struct MovingJourneyTests {
         let wizard = Flows.wizard.replacing(
             #""states": {"#, with: #""states": {"child": {"type": "flow", "flow": "loop", "on": {"done": {}}},"#
         ).replacing(#""lose": {"#, with: #""ask": {"target": "child", "nav": "present"}, "lose": {"#)
-        let from = try Self.house()
+        let from = try Self.fixture()
         _ = try await from.session()
         var lines = try await exported(from.sessions)
         lines[1] = try ArchiveRefusalTests.changed(
             lines[1], ["services": [ArchiveRefusalTests.service("coordinator", document)]])
-        return try await imported(lines, into: try Self.house(from.clock, flows: [wizard, Flows.loop]).sessions)
+        return try await imported(lines, into: try Self.fixture(from.clock, flows: [wizard, Flows.loop]).sessions)
     }
 
     @Test("whose flow is not loaded here have their session refused")
     func unknownFlow() async throws {
-        let from = try Self.house()
+        let from = try Self.fixture()
         let session = try await from.session()
         _ = try await session.send("sign_in", data: Self.signIn, toJourney: "main")
         let lines = try await exported(from.sessions)
-        let report = try await imported(lines, into: try Self.house(from.clock, flows: []).sessions)
+        let report = try await imported(lines, into: try Self.fixture(from.clock, flows: []).sessions)
         #expect(report.refused == 1 && report.imported == 0 && report.isComplete)
         let error = try #require(report.errors.first)
         #expect(error.id == session.id && error.problem.detail.contains("'wizard'"))

@@ -6,8 +6,8 @@ import Testing
 struct MovingTests {
     @Test("brings everything over, and the tokens open it", arguments: [7, 100, 1_000_000])
     func roundTrip(size: Int) async throws {
-        let from = try House()
-        let to = try House(clock: from.clock)
+        let from = try SessionsFixture()
+        let to = try SessionsFixture(clock: from.clock)
         var moved: [(Session, SessionToken)] = []
         for number in 0..<40 { moved.append(try await from.furnished("n\(number)")) }
         let lines = try await exported(from.sessions)
@@ -38,8 +38,8 @@ struct MovingTests {
 
     @Test("sent again it changes nothing; what has ended here in between comes back")
     func again() async throws {
-        let from = try House()
-        let to = try House(clock: from.clock)
+        let from = try SessionsFixture()
+        let to = try SessionsFixture(clock: from.clock)
         var ids: [Session] = []
         for number in 0..<10 { ids.append(try await from.furnished("n\(number)").0) }
         let lines = try await exported(from.sessions)
@@ -55,8 +55,8 @@ struct MovingTests {
 
     @Test("in place of what is here it is seen at once, and no entity tag comes back")
     func replacing() async throws {
-        let from = try House()
-        let to = try House(clock: from.clock)
+        let from = try SessionsFixture()
+        let to = try SessionsFixture(clock: from.clock)
         let (session, token) = try await from.furnished("a")
         let lines = try await exported(from.sessions)
         _ = try await imported(lines, into: to.sessions)
@@ -81,13 +81,13 @@ struct MovingTests {
         let next = try await to.perform(.put(["count": 99]), on: "counter", here).etag
         #expect(!seen.contains(next))
         #expect(try await to.store.load(session.id)?.record.revision == next.revision)
-        #expect(to.ear.changes(of: here).contains(.serviceRemoved(name: "cart")))
+        #expect(to.spy.changes(of: here).contains(.serviceRemoved(name: "cart")))
     }
 
     @Test("as a trial it says what would become of it, and does nothing")
     func trial() async throws {
-        let from = try House()
-        let to = try House(clock: from.clock)
+        let from = try SessionsFixture()
+        let to = try SessionsFixture(clock: from.clock)
         for number in 0..<5 { _ = try await from.furnished("n\(number)") }
         let lines = try await exported(from.sessions)
         let report = try await imported(lines, into: to.sessions, isTrial: true)
@@ -100,20 +100,20 @@ struct MovingTests {
 
     @Test("an export goes on behind any line, and has each session once while others come and go")
     func resuming() async throws {
-        let house = try House()
-        for _ in 0..<300 { _ = try await house.session() }
-        let lines = try await exported(house.sessions)
+        let fixture = try SessionsFixture()
+        for _ in 0..<300 { _ = try await fixture.session() }
+        let lines = try await exported(fixture.sessions)
         for place in [1, 100, 300] {
             let cursor = try #require(try JSONDocument(parsing: lines[place])[member: "cursor"]?.string)
-            let rest = try await exported(house.sessions, after: SessionCursor(text: cursor))
+            let rest = try await exported(fixture.sessions, after: SessionCursor(text: cursor))
             #expect(rest[1..<(rest.count - 1)] == lines[(place + 1)..<301])
             #expect(try JSONDocument(parsing: rest[0])[member: "after"]?.string == cursor)
         }
-        let export = SessionExport(of: house.sessions, program: "test")
+        let export = SessionExport(of: fixture.sessions, program: "test")
         var found: [String] = []
         while let piece = try await export.next() {
-            let (session, _) = try await house.sessions.create()
-            try await house.perform(.put(["count": 1]), on: "counter", session)
+            let (session, _) = try await fixture.sessions.create()
+            try await fixture.perform(.put(["count": 1]), on: "counter", session)
             for line in piece.split(separator: UInt8(ascii: "\n")) {
                 if let id = try JSONDocument(parsing: Array(line))[member: "session"]?.string { found.append(id) }
             }
@@ -124,20 +124,20 @@ struct MovingTests {
 
     @Test("sessions whose time is over are neither exported nor taken in")
     func expired() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         _ = try await from.session()
         let lines = try await exported(from.sessions)
         from.clock.advance(from.sessions.settings.idleTimeout)
         #expect(try await exported(from.sessions).count == 2)
-        let report = try await imported(lines, into: try House(clock: from.clock).sessions)
+        let report = try await imported(lines, into: try SessionsFixture(clock: from.clock).sessions)
         #expect(report.read == 1 && report.skipped == 1 && report.expired == 1 && report.isComplete)
     }
 
     @Test("a clock that is ahead by minutes makes nothing later than now; one that is ahead by more is told")
     func clocks() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         let session = try await from.furnished("a").0
-        let to = try House()
+        let to = try SessionsFixture()
         from.clock.jump(300_000)
         #expect(try await imported(try await exported(from.sessions), into: to.sessions).imported == 1)
         let stored = try #require(try await to.store.load(session.id))
@@ -146,7 +146,7 @@ struct MovingTests {
         #expect(stored.record.services.allSatisfy { $0.createdAt == now && $0.updatedAt == now })
         #expect(stored.record.expiresAt == now + to.sessions.settings.lifetime)
         from.clock.jump(1)
-        let report = try await imported(try await exported(from.sessions), into: try House().sessions)
+        let report = try await imported(try await exported(from.sessions), into: try SessionsFixture().sessions)
         #expect(report.refused == 1 && report.isComplete)
         let pointers = Set(report.errors.map(\.problem.pointer))
         #expect(pointers.isSuperset(of: ["/created_at", "/used_at", "/services/0/updated_at"]))
@@ -155,8 +155,8 @@ struct MovingTests {
 
     @Test("those that come without being asked for end when their time is over")
     func expiresHere() async throws {
-        let from = try House()
-        let to = try House(clock: from.clock)
+        let from = try SessionsFixture()
+        let to = try SessionsFixture(clock: from.clock)
         _ = try await from.session()
         _ = try await imported(try await exported(from.sessions), into: to.sessions)
         to.clock.advance(to.sessions.settings.idleTimeout)
@@ -166,10 +166,10 @@ struct MovingTests {
 
     @Test("stops when there are as many as there may be, says how far it came, and goes on from there")
     func tooMany() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         for _ in 0..<300 { _ = try await from.session() }
         let lines = try await exported(from.sessions)
-        let to = try House(clock: from.clock) { $0.maxSessions = 200 }
+        let to = try SessionsFixture(clock: from.clock) { $0.maxSessions = 200 }
         var work = SessionImport(into: to.sessions)
         do {
             for line in lines { try await work.take(line + [UInt8(ascii: "\n")]) }

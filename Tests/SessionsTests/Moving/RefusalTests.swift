@@ -89,11 +89,11 @@ struct ArchiveRefusalTests {
     @Test("is named by its place, and everything else is taken in", arguments: changes.indices)
     func changed(index: Int) async throws {
         let (patch, pointer) = (Self.changes[index].patch, Self.changes[index].pointer)
-        let from = try House()
+        let from = try SessionsFixture()
         for _ in 0..<3 { _ = try await from.session() }
         var lines = try await exported(from.sessions)
         lines[2] = try Self.changed(lines[2], patch)
-        let to = try House(clock: from.clock)
+        let to = try SessionsFixture(clock: from.clock)
         let report = try await imported(lines, into: to.sessions)
         #expect(report.read == 3 && report.refused == 1 && report.imported == 2)
         #expect(!report.isComplete)
@@ -104,7 +104,7 @@ struct ArchiveRefusalTests {
 
     @Test("a line with no end of mistakes has a few of them told, in short")
     func many() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         _ = try await from.session()
         var lines = try await exported(from.sessions)
         let name = String(repeating: "n", count: 100_000)
@@ -114,18 +114,18 @@ struct ArchiveRefusalTests {
             ("services", empty), (name, true), (name + "2", true),
         ]
         lines[1] = try Self.changed(lines[1], JSONDocument(members: members))
-        let report = try await imported(lines, into: try House(clock: from.clock).sessions)
+        let report = try await imported(lines, into: try SessionsFixture(clock: from.clock).sessions)
         #expect(report.refused == 1)
         #expect((10...20).contains(report.errors.count))
         #expect(report.errors.allSatisfy { $0.problem.pointer.utf8.count < 200 && $0.problem.detail.utf8.count < 200 })
         lines[1] = try Self.changed(lines[1], ["services": []])
-        let names = try await imported(lines, into: try House(clock: from.clock).sessions)
+        let names = try await imported(lines, into: try SessionsFixture(clock: from.clock).sessions)
         #expect(names.errors.contains { $0.problem.pointer.hasPrefix("/nnn") && $0.problem.pointer.utf8.count < 200 })
     }
 
     @Test("a byte that changed anywhere in a line has just that line refused")
     func damaged() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         for number in 0..<3 { _ = try await from.furnished("n\(number)") }
         let lines = try await exported(from.sessions)
         for place in stride(from: 0, to: lines[2].count, by: 13) {
@@ -133,18 +133,18 @@ struct ArchiveRefusalTests {
             damaged[2][place] ^= 4
             // That makes it two lines.
             if damaged[2][place] == UInt8(ascii: "\n") { continue }
-            let report = try await imported(damaged, into: try House(clock: from.clock).sessions, by: 100_000)
+            let report = try await imported(damaged, into: try SessionsFixture(clock: from.clock).sessions, by: 100_000)
             #expect(report.refused == 1 && report.imported == 2 && !report.isComplete, "byte \(place)")
         }
     }
 
     @Test("what breaks off, lacks a line or has them in another order is not complete")
     func truncated() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         for _ in 0..<5 { _ = try await from.session() }
         let lines = try await exported(from.sessions)
         func report(_ lines: [[UInt8]]) async throws -> ImportReport {
-            try await imported(lines, into: try House(clock: from.clock).sessions)
+            try await imported(lines, into: try SessionsFixture(clock: from.clock).sessions)
         }
         for count in 1...6 {
             let report = try await report(Array(lines[..<count]))
@@ -168,39 +168,40 @@ struct ArchiveRefusalTests {
         "what is no archive is refused as a whole",
         arguments: ["", "hello", "{}", #"{"format":"concierge-sessions","version":1}"#, "[]", "\u{1F}\u{8B}"])
     func foreign(text: String) async throws {
-        let house = try House()
+        let fixture = try SessionsFixture()
         await #expect(throws: SessionImport.NotAnArchive.self) {
-            _ = try await imported([Array(text.utf8)], into: house.sessions)
+            _ = try await imported([Array(text.utf8)], into: fixture.sessions)
         }
-        let lines = try await exported(house.sessions)
+        let lines = try await exported(fixture.sessions)
         let newer = try Self.changed(lines[0], ["version": 2])
         await #expect(throws: SessionImport.NotAnArchive.self) {
-            _ = try await imported([newer], into: house.sessions)
+            _ = try await imported([newer], into: fixture.sessions)
         }
     }
 
     @Test("errors have the number of their line in the file, the empty ones counted")
     func numbers() async throws {
-        let house = try House()
-        _ = try await house.session()
-        let lines = try await exported(house.sessions)
+        let fixture = try SessionsFixture()
+        _ = try await fixture.session()
+        let lines = try await exported(fixture.sessions)
         let report = try await imported(
-            [[], lines[0], [], [], Array("{}".utf8), lines[1], [], Array("[".utf8)], into: try House().sessions, by: 7)
+            [[], lines[0], [], [], Array("{}".utf8), lines[1], [], Array("[".utf8)],
+            into: try SessionsFixture().sessions, by: 7)
         #expect(report.errors.map(\.line) == [5, 8, 8])
     }
 
     @Test("errors are bounded, and how many more there were is said")
     func manyErrors() async throws {
-        let house = try House()
-        let header = try await exported(house.sessions)[0]
+        let fixture = try SessionsFixture()
+        let header = try await exported(fixture.sessions)[0]
         let report = try await imported(
-            [header] + Array(repeating: Array("{}".utf8), count: 250), into: house.sessions)
+            [header] + Array(repeating: Array("{}".utf8), count: 250), into: fixture.sessions)
         #expect(report.refused == 250 && report.errors.count == 100 && report.moreErrors == 151)
     }
 
     @Test("a report is never larger than what is remembered of an answer, whatever is wrong")
     func largestReport() async throws {
-        let from = try House()
+        let from = try SessionsFixture()
         for _ in 0..<20 { _ = try await from.session() }
         var lines = try await exported(from.sessions)
         for place in 1...20 {
@@ -209,7 +210,7 @@ struct ArchiveRefusalTests {
             let label = JSONDocument(members: [(String(repeating: "\u{2}", count: 5_000), JSONDocument(1))])
             lines[place] = try Self.changed(lines[place], JSONDocument(members: unknown + [("labels", label)]))
         }
-        let report = try await imported(lines, into: try House(clock: from.clock).sessions)
+        let report = try await imported(lines, into: try SessionsFixture(clock: from.clock).sessions)
         var json = JSONWriter()
         json.beginObject()
         report.write(to: &json)

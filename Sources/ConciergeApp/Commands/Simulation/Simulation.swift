@@ -122,15 +122,10 @@ struct Simulation {
     /// A flow may begin a task again whenever it ends.
     private static let mostTasks = 100
 
-    /// The document of a service as the journey sees it, and when it is over the session's; nil when there is no such
-    /// service.
+    /// The document of a service as the journey sees it; nil when there is no such service.
     func document(of name: String, inJourney id: String) async throws -> JSONDocument? {
         guard let service = catalog[name] else { return nil }
-        do {
-            return try JSONDocument(parsing: try await session.document(of: service, inJourney: id).bytes)
-        } catch SessionError.journeyRefused {
-            return try JSONDocument(parsing: try session.document(of: service).bytes)
-        }
+        return try JSONDocument(parsing: try await session.document(of: service, inJourney: id).bytes)
     }
 
     private func take(

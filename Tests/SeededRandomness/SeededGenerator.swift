@@ -1,4 +1,4 @@
-/// Chance that can be had again: the same seed, the same numbers (SplitMix64).
+/// Random numbers that can be repeated: the same seed gives the same numbers (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

@@ -6,12 +6,12 @@ import Testing
 
 @testable import Sessions
 
-/// Sessions with a clock to move, a store to look into and an ear for what happens.
-struct House {
+/// Sessions with a clock to move, a store to look into and a spy that records changes.
+struct SessionsFixture {
     let sessions: Sessions
     let clock: ManualClock
     let store: any SessionStore
-    let ear = Ear()
+    let spy = ChangeSpy()
 
     static let declarations = [
         ServiceDeclaration(
@@ -34,7 +34,7 @@ struct House {
         self.clock = clock
         let catalog = try ServiceCatalog(declarations: Self.declarations)
         sessions = Sessions(
-            settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(), observers: [ear],
+            settings: settings, catalog: catalog, store: store, clock: clock, random: SystemRandom(), observers: [spy],
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try Self.load(flows, with: catalog), orphans: orphans), mainFlow: mainFlow,
                 maxJourneys: maxJourneys))
@@ -81,17 +81,17 @@ struct House {
 }
 
 /// Writes down what observers are told.
-final class Ear: SessionObserver {
-    private let heard = Mutex<[(SessionID, SessionChange)]>([])
+final class ChangeSpy: SessionObserver {
+    private let recorded = Mutex<[(SessionID, SessionChange)]>([])
 
     func session(_ id: SessionID, changed changes: [SessionChange], revision: UInt64) {
-        heard.withLock { $0 += changes.map { (id, $0) } }
+        recorded.withLock { $0 += changes.map { (id, $0) } }
     }
 
     func changes(of session: Session) -> [SessionChange] { changes(of: session.id) }
 
     func changes(of id: SessionID) -> [SessionChange] {
-        heard.withLock { $0.filter { $0.0 == id }.map(\.1) }
+        recorded.withLock { $0.filter { $0.0 == id }.map(\.1) }
     }
 }
 
