@@ -253,7 +253,8 @@ struct OwnedServiceTests {
             let path = Paths.service("transfer", ofJourney: journey)
             #expect(try await client.get(path).status == 200)
             #expect(try await client.patch(path, #"{"amount":4242}"#).code == "journey_finished")
-            let operation = #"{"op":"put","service":"transfer","journey":"\#(journey.split(separator: "/").last ?? "")","value":{}}"#
+            let operation =
+                #"{"op":"put","service":"transfer","journey":"\#(journey.split(separator: "/").last ?? "")","value":{}}"#
             let refused = try await client.send("POST", Paths.transactions, json: "{\"operations\":[\(operation)]}")
             #expect(refused.code == "journey_finished", "\(refused.text)")
             #expect(try await client.get(Paths.service("transfer"))[member: "amount"] == .null)
