@@ -31,21 +31,29 @@ extension FlowCheck {
     }
 }
 
-/// What the file of a flow may mean by a service: the first part of each text that is a name or a pointer.
+/// The services that the file of a flow names, and the first parts of its pointers.
 package struct FlowUses: Sendable {
     package let flow: String
     package private(set) var names: Set<String> = []
 
+    /// The keys whose texts are names of services.
+    private static let keys: Set<String> = ["data", "owns", "service", "clear", "remove"]
+    /// The keys whose texts are for people.
+    private static let words: Set<String> = ["title", "say", "description", "x-say"]
+
     package init(_ flow: FlowDefinition) {
         self.flow = flow.id
-        var rest = [flow.document]
-        while let next = rest.popLast() {
-            if let text = next.string {
-                let name = text.hasPrefix("/") ? text.dropFirst().prefix { $0 != "/" } : text[...]
-                names.insert(JSONPointer(parsing: "/" + name)?.tokens.first ?? String(name))
+        var rest = [(key: "", value: flow.document)]
+        while let (key, value) = rest.popLast() {
+            if let text = value.string {
+                if text.hasPrefix("/") {
+                    names.insert(JSONPointer(parsing: text)?.tokens.first ?? text)
+                } else if Self.keys.contains(key) {
+                    names.insert(text)
+                }
             }
-            rest += next.elements ?? []
-            rest += (next.members ?? []).map(\.value)
+            rest += (value.elements ?? []).map { (key, $0) }
+            rest += (value.members ?? []).filter { !Self.words.contains($0.name) }.map { ($0.name, $0.value) }
         }
     }
 }

@@ -116,6 +116,28 @@ struct FlowScriptTests {
         #expect(text.contains(complaint), "\(text)")
     }
 
+    @Test("given.tasks end at once, and a step ends one that is not given")
+    func tasks() async throws {
+        let flow = """
+            {"id": "pay", "version": 1, "initial": "a", "states": {
+               "a": {"on": {"pay": {"target": "paying"}, "ask": {"target": "asking"}}},
+               "paying": {"type": "task", "task": "charge", "timeout": "1m", "on": {"done.ok": {"target": "b"}, "done": {"target": "a"}}},
+               "asking": {"type": "task", "task": "ask", "timeout": "1m", "on": {"done.no": {"target": "a", "nav": "pop_to"}, "done": {"target": "b"}}},
+               "b": {"type": "final", "outcome": "paid"}}}
+            """
+        let script = """
+            {"given": {"tasks": {"charge": {"outcome": "ok"}}},
+             "steps": [{"event": "ask", "expect": {"screen": "asking"}},
+                       {"task": "ask", "outcome": "no", "expect": {"screen": "a"}},
+                       {"event": "pay", "expect": {"outcome": "paid"}}]}
+            """
+        let files = [
+            "config/concierge.json": "{}", "config/flows/pay.json": flow, "config/flows/tests/pay.json": script,
+        ]
+        let (text, status) = try await withFolder(files) { folder, _ in await output(of: ["test"], files: folder) }
+        #expect(status == 0, "\(text)")
+    }
+
     @Test("a script names a version that is loaded, and no script at all is no success")
     func versions() async throws {
         let (text, status) = try await Self.run(["tour.json": #"{"version": 7, "steps": []}"#])

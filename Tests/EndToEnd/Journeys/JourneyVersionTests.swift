@@ -115,6 +115,47 @@ struct JourneyVersionTests {
         }
     }
 
+    @Test("moved to a version that does not own a service any more, the journey's instance of it is gone")
+    func disposed() async throws {
+        let moves = #", "in_flight": "migrate", "migrations": [{"from": 1}]"#
+        try await Self.with([Self.form(1), Self.form(2, owns: "[]", more: moves)]) { client in
+            let journey = try await client.start("form")
+            #expect(try await client.event("enter", on: journey).shown("note")?[member: "text"] == "own")
+            return journey
+        } then: { client, journey in
+            let moved = try await client.event("next", on: journey)
+            #expect(moved[member: "version"] == 2)
+            let list = try await client.get("\(journey)/services").items
+            #expect(list.first { $0[string: "name"] == "note" }?[string: "owner"] == "session")
+            #expect(try await client.get("\(journey)/services/note").json == .emptyObject)
+        }
+    }
+
+    @Test(
+        "a journey whose flow is not loaded is stuck; it can be started over with another flow, and shows no services")
+    func gone() async throws {
+        let store = MemoryStore()
+        // Two servers on one store: the second one starts when there is no journey yet.
+        try await withApplication(services: try Self.services(), flows: [Self.question], store: store) { other in
+            let (token, journey) = try await withApplication(
+                services: try Self.services(), flows: [Self.form(1), Self.question], store: store
+            ) { app in
+                let session = try await app.newSession()
+                let journey = try await session.client.start("form")
+                try await session.client.event("enter", on: journey)
+                return (session.token, journey)
+            }
+            let client = other.client().with(token: token)
+            let listed = try await client.get(Paths.journeys).items.first
+            #expect(listed?[string: "status"] == "stuck")
+            #expect(try await client.get("\(journey)/services/note").code == "journey_orphaned")
+            #expect(try await client.patch("\(journey)/services/note", #"{"text":"x"}"#).code == "journey_orphaned")
+            #expect(try await client.send("PUT", journey).code == "flow_not_found")
+            let again = try await client.send("PUT", journey, json: #"{"flow":"question"}"#)
+            #expect(again.status == 200 && again.screen == "ask")
+        }
+    }
+
     @Test("a journey that a rule of the new version leads elsewhere is not stuck: it goes there with its next step")
     func standingRule() async throws {
         let rule =

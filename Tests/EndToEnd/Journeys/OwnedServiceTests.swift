@@ -228,6 +228,30 @@ struct OwnedServiceTests {
         }
     }
 
+    @Test("what is owned is kept over a restart, with its entity tag")
+    func kept() async throws {
+        try await withFolder([:]) { _, folder in
+            func run<Kept: Sendable>(_ body: (RunningApplication) async throws -> Kept) async throws -> Kept {
+                try await withApplication(services: try Self.services(), flows: Self.flows) {
+                    $0.store = .sqlite("\(folder)/sessions.db")
+                } _: {
+                    try await body($0)
+                }
+            }
+            let (token, journey, tag) = try await run { app in
+                let (client, _, token) = try await app.newSession()
+                let journey = try await client.start("pay")
+                try await client.event("enter", #"{"amount":7}"#, on: journey)
+                return (token, journey, try await client.get(Paths.service("transfer", ofJourney: journey))["ETag"])
+            }
+            try await run { app in
+                let client = app.client().with(token: token)
+                let kept = try await client.get(Paths.service("transfer", ofJourney: journey))
+                #expect(kept[member: "amount"] == 7 && kept["ETag"] == tag)
+            }
+        }
+    }
+
     @Test("in a transaction, what is cleared or removed had to be valid before, as a service of the session")
     func transactionOrder() async throws {
         try await Self.with { _, client in

@@ -238,6 +238,20 @@ struct TaskTests {
         }
     }
 
+    @Test("signing out ends the task of a journey that the user has moved", arguments: Store.allCases)
+    func signedOut(store: Store) async throws {
+        try await Self.withLogin(store) { app, _, admin, _ in
+            let session = try await app.newSession().id
+            let client = app.client().with(token: try await app.signIn("ada", to: session))
+            let journey = try await client.start("login")
+            try await client.event("ask", on: journey)
+            let task = try #require(try await admin.claim("slow").first)
+            #expect(try await admin.send("DELETE", "/v1/sessions/\(session)/user").status == 204)
+            #expect(try await admin.get("/v1/tasks").items.isEmpty)
+            #expect(try await admin.post("result", of: task, #"{"outcome":"ok"}"#).status == 410)
+        }
+    }
+
     @Test("a caller waits for a task, and gets it when it begins", arguments: Store.allCases)
     func longPoll(store: Store) async throws {
         // A clock that stands still: nothing but the new task can end the wait.

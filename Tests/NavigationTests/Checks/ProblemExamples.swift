@@ -413,6 +413,11 @@ struct ProblemExample: Sendable, CustomTestStringConvertible {
                 #""a": {"on": {"go": {"target": "a"}}}"#, #""guards": {"g": {"service": "quote", "schema": {}}}"#)),
         .init(
             .sharedData, "", severity: .warning, action(#"{"op": "add", "path": "/memo/x", "value": 1}"#)),
+        // A word of another flow is no use of the service.
+        .init(
+            .sharedData, "", severity: .warning, action(#"{"op": "add", "path": "/memo/x", "value": 1}"#),
+            #"{"id": "g", "version": 1, "initial": "a", "states": {"a": {"title": "memo", "on": {"memo": {"target": "z"}}}, "z": {"type": "final"}}}"#
+        ),
         .init(
             .unknownService, "/owns/0", guess: "quote",
             flow(#""a": {"on": {"go": {"target": "a"}}}"#, #""owns": ["qoute"]"#)),
