@@ -30,15 +30,15 @@ struct SentTaskTests {
         }
     }
 
-    /// Looks again until the journey shows a screen.
+    /// Waits until the journey shows a screen.
     private static func awaiting(_ screen: String, _ journey: String, _ client: TestClient) async throws -> TestResponse
     {
-        for _ in 0..<2_000 {
-            let shown = try await client.get(journey)
-            if shown.screen == screen { return shown }
-            try await Task.sleep(for: .milliseconds(5))
+        var shown = try await client.get(journey)
+        while shown.status == 200, shown.screen != screen, let tag = shown["ETag"] {
+            shown = try await client.get(journey, fields: [("If-None-Match", tag), ("Prefer", "wait=30")])
         }
-        throw NeverShown(screen: screen)
+        guard shown.screen == screen else { throw NeverShown(screen: screen) }
+        return shown
     }
 
     struct NeverShown: Error { let screen: String }
