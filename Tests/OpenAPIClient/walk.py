@@ -3,11 +3,13 @@
 import sys
 
 from concierge_client import AuthenticatedClient, Client
-from concierge_client.api.journeys import get_journey, restart_journey, send_event
-from concierge_client.api.services import get_service, patch_service, replace_service
+from concierge_client.api.journeys import get_journey, restart_journey, send_event, start_journey
+from concierge_client.api.services import (
+    get_basket, get_profile, patch_basket, patch_profile, replace_profile, replace_quote)
 from concierge_client.api.sessions import create_session, end_session, get_session, update_session
 from concierge_client.models import (
-    JourneyEvent, JourneyRestart, MergePatch, NewSession, SessionPatch)
+    Basket, BasketPatch, BasketPatchItemsItem, JourneyRestart, NewEditQuoteJourney, NewSession, ProfilePatch,
+    ProfileWrite, Quote, SessionPatch, SignInEvent, WizardSignIn)
 
 URL = sys.argv[1]
 
@@ -21,26 +23,39 @@ created = check(create_session.sync_detailed(client=Client(base_url=URL), body=N
 client = AuthenticatedClient(base_url=URL, token=created.token)
 assert check(get_session.sync_detailed("current", client=client), 200).id == created.session.id
 
-patched = patch_service.sync_detailed("current", "profile", client=client, body=MergePatch.from_dict({"name": "Ada"}))
-assert check(patched, 200)["name"] == "Ada"
+patched = patch_profile.sync_detailed("current", client=client, body=ProfilePatch(name="Ada"))
+assert check(patched, 200).name == "Ada"
 etag = patched.headers["ETag"]
-check(patch_service.sync_detailed(
-    "current", "profile", client=client, body=MergePatch.from_dict({"name": "Eve"}), if_match='"0"'), 412)
-assert check(get_service.sync_detailed("current", "profile", client=client), 200)["name"] == "Ada"
-check(replace_service.sync_detailed("current", "quote", client=client, body={"text": "To be", "author": "WS"}, if_none_match="*"), 200)
-check(get_service.sync_detailed("current", "profile", client=client, if_none_match=etag), 304)
+check(patch_profile.sync_detailed("current", client=client, body=ProfilePatch(name="Eve"), if_match='"0"'), 412)
+assert check(get_profile.sync_detailed("current", client=client), 200).name == "Ada"
+check(replace_quote.sync_detailed("current", client=client, body=Quote(text="To be", author="WS"), if_none_match="*"), 200)
+check(get_profile.sync_detailed("current", client=client, if_none_match=etag), 304)
+# Members that are left out get their defaults, and null in a patch removes a member.
+assert check(replace_profile.sync_detailed(client=client, body=ProfileWrite(name="Ada", locale="en")), 200).locale == "en"
+assert check(patch_profile.sync_detailed(client=client, body=ProfilePatch(locale=None)), 200).locale is None
+
+# A service of the configuration, which wants to know what a write is based on.
+found = get_basket.sync_detailed(client=client)
+assert check(found, 200) == Basket(items=[], coupon=None)
+change = BasketPatch(items=[BasketPatchItemsItem(sku="TEA-1", quantity=2)], coupon="SPRING")
+check(patch_basket.sync_detailed(client=client, body=change), 428)
+basket = check(patch_basket.sync_detailed(client=client, body=change, if_match=found.headers["ETag"]), 200)
+assert (basket.items[0].sku, basket.items[0].quantity, basket.coupon) == ("TEA-1", 2, "SPRING")
+assert check(get_basket.sync_detailed(client=client), 200) == basket
 labels = SessionPatch.from_dict({"labels": {"device": "phone"}})
 assert check(update_session.sync_detailed("current", client=client, body=labels), 200).labels["device"] == "phone"
 
 check(restart_journey.sync_detailed("current", "main", client=client, body=JourneyRestart(flow="wizard")), 201)
-event = JourneyEvent.from_dict({"event": "sign_in", "data": {"name": "Grace"}})
+event = SignInEvent(event="sign_in", data=WizardSignIn(name="Grace"))
 for replayed in (None, "true"):
     moved = send_event.sync_detailed(
         "current", "main", client=client, body=event, idempotency_key='"3b0f6f1c-8c3e-4a39-9f0e-8d7f1b8c2a11"')
     assert check(moved, 200).screen.id == "page1"
     assert moved.headers.get("Idempotency-Replayed") == replayed
 assert check(get_journey.sync_detailed("current", "main", client=client), 200).step == 2
-assert check(get_service.sync_detailed("current", "profile", client=client), 200)["name"] == "Grace"
+assert check(get_profile.sync_detailed("current", client=client), 200).name == "Grace"
+started = check(start_journey.sync_detailed(client=client, body=NewEditQuoteJourney(flow="edit-quote")), 201)
+assert started.flow == "edit-quote" and started.id != "main"
 
 check(end_session.sync_detailed("current", client=client), 204)
 check(get_session.sync_detailed("current", client=client), 401)

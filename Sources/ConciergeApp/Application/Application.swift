@@ -185,7 +185,7 @@ package actor Application {
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
-        OpenAPIEndpoint(listener: .public).add(to: &routes)
+        describe(.public).add(to: &routes)
         if configuration.demo { DemoEndpoints().add(to: &routes) }
         routes.group(
             IdempotencyMiddleware(
@@ -219,7 +219,7 @@ package actor Application {
         var routes = RouterBuilder()
         routes.group(QueryMiddleware(.admin)) { routes in
             ProgramEndpoints(readiness: readiness).add(to: &routes)
-            OpenAPIEndpoint(listener: .admin).add(to: &routes)
+            describe(.admin).add(to: &routes)
         }
         routes.group(
             AdminKeyMiddleware(key: configuration.admin.key), QueryMiddleware(.admin), EndedSessionMiddleware()
@@ -263,6 +263,13 @@ package actor Application {
             listeners: [("public", publicRoutes.routes), ("admin", router.routes)], workers: configuration.workers)
         late.set(metrics)
         return (router, metrics)
+    }
+
+    private func describe(_ listener: APIListener) -> OpenAPIEndpoint {
+        // The description needs no token. Who may not see flows without one does not see them there.
+        OpenAPIEndpoint(
+            listener: listener, services: sessions.catalog.services,
+            flows: configuration.flowsPublic == .nothing ? .empty : flows)
     }
 
     /// `nil` if Graphviz is not installed.

@@ -2,13 +2,14 @@ import Glibc
 
 /// The commands of the program.
 package enum Command: String, Sendable, CaseIterable {
-    case serve, check, config, simulate, test, paths, store, health, version, help
+    case serve, check, config, schema, simulate, test, paths, store, health, version, help
 
     var summary: String {
         switch self {
         case .serve: "run the server until SIGTERM or SIGINT"
         case .check: "print all problems of configuration, service and flow files"
         case .config: "print the effective configuration as JSON, secrets masked"
+        case .schema: "print the JSON Schema of a kind of files, for editors"
         case .simulate: "run a script of events on a flow, without a server"
         case .test: "run the scripts of a folder, and say what differs"
         case .paths: "print scripts that together take every transition of a flow"
@@ -20,7 +21,7 @@ package enum Command: String, Sendable, CaseIterable {
     }
 
     /// Whether it reads the configuration, and so takes the flags that change it.
-    var takesConfiguration: Bool { self != .version && self != .help }
+    var takesConfiguration: Bool { self != .schema && self != .version && self != .help }
 
     /// Whether its argument is a flow.
     var takesFlow: Bool { self == .simulate || self == .paths }

@@ -4,7 +4,7 @@ enum HelpText {
         guard let topic else { return program }
         switch topic {
         case .serve, .check, .config, .simulate, .test, .paths, .store, .health: return command(topic)
-        case .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
+        case .schema, .version, .help: return "\(usageLine(topic))\n\n\(sentence(topic))\n"
         }
     }
 
@@ -51,6 +51,7 @@ enum HelpText {
         case .store:
             "usage: concierge store check|stats|backup FILE|vacuum [--config FILE] [--store sqlite:FILE] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
+        case .schema: "usage: concierge schema \(FileSchema.allCases.map(\.rawValue).joined(separator: "|"))"
         case .version: "usage: concierge version"
         case .help: "usage: concierge help [COMMAND]"
         }
@@ -83,7 +84,7 @@ enum HelpText {
                     "with vacuum: the key of the server; default admin.key of this configuration"
                 ),
             ]
-        case .serve, .test, .health, .version, .help: []
+        case .serve, .schema, .test, .health, .version, .help: []
         }
     }
 
@@ -148,7 +149,7 @@ enum HelpText {
             for a command line that is not valid.
 
             """
-        case .serve, .config, .health, .version, .help: ""
+        case .serve, .config, .schema, .health, .version, .help: ""
         }
     }
 

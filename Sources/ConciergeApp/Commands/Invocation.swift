@@ -30,6 +30,8 @@ package struct Invocation: Sendable, Equatable {
     package var replaces = false
     /// `concierge store stats --json`.
     package var showsJSON = false
+    /// `concierge schema KIND`.
+    package var schema: FileSchema?
     /// The topic of `help`; `nil` for the whole program.
     package var topic: Command?
 
@@ -68,6 +70,10 @@ package struct Invocation: Sendable, Equatable {
 
     private func checkCompleteness() throws(UsageError) {
         if command == .store { try checkStoreAction() }
+        if command == .schema, schema == nil {
+            throw UsageError(
+                "schema needs a kind of files: \(FileSchema.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
         guard command.takesFlow else { return }
         guard flow != nil else { throw UsageError("\(command.rawValue) needs the id of a flow") }
         guard command != .simulate || script != nil else { throw UsageError("simulate needs --script FILE") }
@@ -81,6 +87,10 @@ package struct Invocation: Sendable, Equatable {
             }
             if command == .test, directory == nil, !argument.isEmpty, argument != "-" {
                 directory = argument
+                return
+            }
+            if command == .schema, schema == nil, let kind = FileSchema(rawValue: argument) {
+                schema = kind
                 return
             }
             if command == .store, argument != "-" { return try takeStoreArgument(argument) }

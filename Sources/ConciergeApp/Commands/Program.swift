@@ -32,6 +32,9 @@ package enum Program {
         case .version:
             output.result("\(BuildInformation.name) \(BuildInformation.version)\n")
             return ExitStatus.success
+        case .schema:
+            output.result("\(invocation.schema?.document ?? .null)\n")
+            return ExitStatus.success
         case .serve, .check, .config, .simulate, .test, .paths, .store, .health:
             let loader = ConfigurationLoader(environment: environment, files: files)
             let loaded = loader.load(file: invocation.configurationFile, flags: invocation.flags)

@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// A key of the configuration: its name, its values, its meaning and its place in ``Configuration``.
 package struct ConfigurationKey: Sendable {
     /// Its path in the file, joined by dots: `admin.port`.
@@ -9,6 +11,8 @@ package struct ConfigurationKey: Sendable {
     /// The default in the reference: JSON, or a few words if it depends on the machine.
     package let defaultText: String
     package let meaning: String
+    /// The JSON Schema (draft 7) of its values in a file, without its meaning.
+    let schema: JSONDocument
     package let isSecret: Bool
     /// Whether its value is a path, which is relative to the file that contains it.
     let isPath: Bool
@@ -34,6 +38,7 @@ package struct ConfigurationKey: Sendable {
         self.examples = setting.examples
         self.defaultText = defaultText ?? "`\(setting.show(Configuration()[keyPath: place]))`"
         self.meaning = meaning
+        self.schema = setting.schema
         self.isSecret = setting.name == SecretSetting().name
         self.isPath = setting.name == PathSetting().name
         self.hasFlag = flag

@@ -1,25 +1,38 @@
 import HTTPServer
 
 extension ProgramEndpoints {
-    static let operations: [APIOperation] = [
-        APIOperation(
-            method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
-            access: .anyone, responses: [.json("It does.", .alive)]),
-        APIOperation(
-            method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server is ready for traffic",
-            access: .anyone,
-            responses: [
-                .json("It does.", .readiness),
-                .json(
-                    "Not ready; the failing check says why.", .readiness, status: .serviceUnavailable,
-                    headers: [.retryAfter]),
-            ]),
-        APIOperation(
-            method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
-            access: .anyone,
-            responses: [.json("Name and version.", .version)]),
-        APIOperation(
-            method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
-            access: .anyone, responses: [.json("The explanation.", .problemExplanation)], problems: [.notFound]),
-    ]
+    static let operations: [APIOperation] =
+        [
+            APIOperation(
+                method: .get, path: "/health/alive", id: "getAlive", summary: "Whether the process responds",
+                access: .anyone, responses: [.json("It does.", .alive)]),
+            APIOperation(
+                method: .get, path: "/health/ready", id: "getReady", summary: "Whether the server is ready for traffic",
+                access: .anyone,
+                responses: [
+                    .json("It does.", .readiness),
+                    .json(
+                        "Not ready; the failing check says why.", .readiness, status: .serviceUnavailable,
+                        headers: [.retryAfter]),
+                ]),
+            APIOperation(
+                method: .get, path: "/version", id: "getVersion", summary: "The name and version of the program",
+                access: .anyone,
+                responses: [.json("Name and version.", .version)]),
+            APIOperation(
+                method: .get, path: "/problems/{code}", id: "explainProblem", summary: "Explains a kind of problem",
+                access: .anyone, responses: [.json("The explanation.", .problemExplanation)], problems: [.notFound]),
+        ]
+        + FileSchema.allCases.map { schema in
+            APIOperation(
+                method: .get, path: path(of: schema), id: "get\(SchemaComponents.name(of: schema.rawValue))Schema",
+                summary: "The JSON Schema (draft 7) of a \(schema.rawValue) file, for editors", access: .anyone,
+                parameters: [.ifNoneMatch, .ifMatch],
+                responses: [
+                    .json("The schema.", .anyObject, headers: [.etag]),
+                    APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+                ], problems: [.invalidCondition, .preconditionFailed])
+        }
+
+    static func path(of schema: FileSchema) -> String { "/schemas/\(schema.rawValue).json" }
 }

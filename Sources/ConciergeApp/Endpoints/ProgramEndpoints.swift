@@ -24,6 +24,10 @@ struct ProgramEndpoints: Sendable {
             }
         }
         routes.on(.get, "/problems/{code}", explain)
+        for schema in FileSchema.allCases {
+            let file = Representation(RequestBody.json, schema.document.serialized())
+            routes.on(.get, Self.path(of: schema)) { try file.answer(to: $0) }
+        }
     }
 
     private func ready(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -29,8 +29,8 @@ extension ServiceEndpoints {
             summary: "Changes the state with a merge patch or a JSON Patch",
             parameters: [.ifMatch, .ifNoneMatch, .prefer],
             body: APIBody(contents: [
-                (RequestBody.mergePatch, .mergePatch), (RequestBody.jsonPatch, nil),
-                (RequestBody.json, .mergePatch),
+                (RequestBody.mergePatch, .servicePatch), (RequestBody.jsonPatch, nil),
+                (RequestBody.json, .servicePatch),
             ]),
             responses: [.json("The new state.", .serviceState, headers: [.etag]), minimalWrite],
             problems: writingOne + [

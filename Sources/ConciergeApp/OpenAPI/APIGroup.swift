@@ -1,4 +1,6 @@
 import HTTPServer
+import Navigation
+import Sessions
 
 /// Operations that belong together, under a heading of the description.
 struct APIGroup: Sendable {
@@ -65,21 +67,25 @@ struct APIGroup: Sendable {
 
 /// `GET /openapi.json`: the description of this listener's API, written once at start.
 struct OpenAPIEndpoint: Sendable {
-    private let document: [UInt8]
+    private let document: Representation
 
-    init(listener: APIListener) {
-        document = OpenAPIDocument(listener: listener).bytes
+    /// - Parameter flows: those that everybody may know of.
+    init(listener: APIListener, services: [RegisteredService], flows: FlowCatalog) {
+        let document = OpenAPIDocument(listener: listener, services: services, flows: flows)
+        self.document = Representation(RequestBody.json, document.bytes)
     }
 
     func add(to routes: inout RouterBuilder) {
-        routes.on(.get, "/openapi.json") { [document] _ in
-            HTTPResponse(fields: [.contentType: RequestBody.json], body: document)
-        }
+        routes.on(.get, "/openapi.json") { [document] request in try document.answer(to: request) }
     }
 
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/openapi.json", id: "getDescription", summary: "This description", access: .anyone,
-            responses: [.json("An OpenAPI 3.1 document.", .anyObject)])
+            parameters: [.ifNoneMatch, .ifMatch],
+            responses: [
+                .json("An OpenAPI 3.1 document.", .anyObject, headers: [.etag]),
+                APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
+            ], problems: [.invalidCondition, .preconditionFailed])
     ]
 }

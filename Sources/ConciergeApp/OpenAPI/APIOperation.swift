@@ -26,6 +26,9 @@ struct APIOperation: Sendable {
     /// The problems that are specific to this operation.
     var problems: [ProblemKind] = []
 
+    /// Whether the description has it once for each service.
+    var isOnService: Bool { path.contains("/services/{name}") }
+
     /// The parameters of the path, in its order.
     var pathParameters: [APIParameter] {
         path.split(separator: "/").compactMap { segment in

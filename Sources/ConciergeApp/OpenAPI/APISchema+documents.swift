@@ -1,5 +1,4 @@
 import JSONDocument
-import Sessions
 
 extension APISchema {
     /// JSON Schema, draft 2020-12, as in OpenAPI 3.1.
@@ -33,18 +32,8 @@ extension APISchema {
         case .signedIn: Self.object(["session": APISchema.session.reference, "token": Self.token])
         case .serviceListing: Self.serviceListingDocument
         case .serviceList: Self.list(of: APISchema.serviceListing.reference)
-        case .serviceState:
-            // Not a union of the built-in ones: a generated client would keep only the members that it knows.
-            [
-                "description": """
-                Any JSON that the service's schema allows: `Profile`, `Quote`, `User`, or what the operator declared.
-                """
-            ]
-        case .profile: Self.state(of: "profile")
-        case .quote: Self.state(of: "quote")
-        case .user: Self.state(of: "user")
-        case .mergePatch:
-            ["description": "RFC 7396: a member replaces the member of its name, null removes it.", "type": "object"]
+        case .serviceState, .servicePatch:
+            preconditionFailure("each service has a schema of its own, from LoadedSchemas")
         case .transaction: Self.transactionDocument
         case .transactionResults:
             Self.object([
@@ -158,24 +147,6 @@ extension APISchema {
                 "description": "Of a journey's services: `session`, or the flow whose coordinator owns it.",
             ], "created_at": time, "updated_at": time, "expires_at": time,
         ], required: ["name", "kind", "status", "etag"])
-
-    /// The schema by which the service is checked, with its default.
-    private static func state(of name: String) -> JSONDocument {
-        guard let service = ServiceDefinition.builtIn.first(where: { $0.name == name }) else {
-            preconditionFailure("the description names an unknown built-in service \(name)")
-        }
-        var members = service.schema.members ?? []
-        members.append((name: "default", value: service.default))
-        if service.completesFromDefault {
-            members.append(
-                (
-                    name: "description",
-                    value:
-                        "A write may leave members out, and a merge patch may remove them: those of `default` take their place."
-                ))
-        }
-        return JSONDocument(members: members)
-    }
 
     private static let transactionDocument = closedObject([
         "operations": [

@@ -17,10 +17,7 @@ enum APISchema: String, Sendable, CaseIterable {
     case serviceListing = "ServiceListing"
     case serviceList = "ServiceList"
     case serviceState = "ServiceState"
-    case profile = "Profile"
-    case quote = "Quote"
-    case user = "User"
-    case mergePatch = "MergePatch"
+    case servicePatch = "ServicePatch"
     case transaction = "Transaction"
     case transactionResults = "TransactionResults"
     // Flows and journeys.
@@ -60,6 +57,9 @@ enum APISchema: String, Sendable, CaseIterable {
     case spaceGivenBack = "SpaceGivenBack"
     case anyObject = "AnyObject"
     case text = "Text"
+
+    /// Whether it stands for a schema that each service has of its own: of its state, or of a merge patch.
+    var isOfEachService: Bool { self == .serviceState || self == .servicePatch }
 
     /// A reference to it, for other schemas.
     var reference: JSONDocument { ["$ref": JSONDocument("#/components/schemas/\(rawValue)")] }

@@ -1,19 +1,40 @@
 import HTTPServer
 import JSONDocument
+import Navigation
+import Sessions
 
 /// Writes the OpenAPI 3.1 document of a listener from the operations of the endpoints.
 struct OpenAPIDocument {
+    /// An operation under its heading; one on a service also with that service, and the operation on any service.
+    private typealias Described = (
+        tag: String, operation: APIOperation, of: (service: LoadedSchemas.Service, general: APIOperation)?
+    )
+
     let listener: APIListener
     private let groups: [APIGroup]
+    private let loaded: LoadedSchemas
+    /// Those on services once for each service.
+    private let operations: [Described]
 
-    init(listener: APIListener) {
+    init(listener: APIListener, services: [RegisteredService], flows: FlowCatalog) {
         self.listener = listener
         groups = APIGroup.all(on: listener)
+        let loaded = LoadedSchemas(
+            services: services, flows: flows, listener: listener, operations: groups.flatMap(\.operations))
+        self.loaded = loaded
+        operations = groups.flatMap { group in
+            group.operations.flatMap { operation -> [Described] in
+                guard operation.isOnService else { return [(group.name, operation, nil)] }
+                return loaded.services.filter { $0.allows(operation, on: listener) }.map {
+                    (group.name, $0.operation(operation), ($0, operation))
+                }
+            }
+        }
     }
 
     var bytes: [UInt8] {
-        // The document has about 100 kB.
-        var json = JSONWriter(reservingCapacity: 128 << 10)
+        // With the shipped configuration the document has about 300 kB.
+        var json = JSONWriter(reservingCapacity: 384 << 10)
         json.beginObject()
         json.member("openapi", "3.1.0")
         json.object("info") { info in
@@ -46,21 +67,19 @@ struct OpenAPIDocument {
     }
 
     private func paths(_ json: inout JSONWriter) {
-        let tagged = groups.flatMap { group in group.operations.map { (tag: group.name, operation: $0) } }
-        var order: [String] = []
-        for (_, operation) in tagged where !order.contains(operation.path) { order.append(operation.path) }
-        for path in order {
+        var paths = Dictionary(grouping: operations, by: \.operation.path)
+        for path in operations.map(\.operation.path) {
+            guard let described = paths.removeValue(forKey: path) else { continue }
             json.object(path) { json in
-                for (tag, operation) in tagged where operation.path == path {
-                    json.object(operation.method.description.lowercased()) { json in
-                        write(operation, tag: tag, to: &json)
-                    }
+                for described in described {
+                    json.object(described.operation.method.description.lowercased()) { write(described, to: &$0) }
                 }
             }
         }
     }
 
-    private func write(_ operation: APIOperation, tag: String, to json: inout JSONWriter) {
+    private func write(_ described: Described, to json: inout JSONWriter) {
+        let (tag, operation, service) = (described.tag, described.operation, described.of?.service)
         json.member("operationId", operation.id)
         json.member("summary", operation.summary)
         json.array("tags") { $0.string(tag) }
@@ -73,20 +92,23 @@ struct OpenAPIDocument {
             json.object("requestBody") { json in
                 json.name("required")
                 json.bool(body.isRequired)
-                json.contents(body.contents)
+                json.contents(body.contents) { $0 == .serviceState ? service?.written : service?.patch }
             }
         }
         let problems = operation.problems(on: listener)
         json.object("responses") { json in
             for response in operation.responses {
-                write(response, problems.filter { $0.status == response.status }, to: &json)
+                json.name(String(response.status.code))
+                write(response, problems.filter { $0.status == response.status }, of: service, to: &json)
             }
-            let described = operation.responses.map(\.status)
-            for status in statuses(of: problems) where !described.contains(status) {
+            let answered = operation.responses.map(\.status)
+            for status in statuses(of: problems) where !answered.contains(status) {
                 let kinds = problems.filter { $0.status == status }
                 json.name(String(status.code))
                 if kinds.allSatisfy(APIOperation.canHappenAnywhere) {
                     json.reference("responses", String(status.code))
+                } else if let general = described.of?.general {
+                    json.reference("responses", Self.shared(status, general))
                 } else {
                     write(status, kinds, isPatch: operation.method == .patch, to: &json)
                 }
@@ -99,12 +121,14 @@ struct OpenAPIDocument {
     }
 
     /// - Parameter problems: problems with the same status, such as 503 while the server is not ready.
-    private func write(_ answer: APIResponse, _ problems: [ProblemKind], to json: inout JSONWriter) {
-        json.object(String(answer.status.code)) { json in
-            json.member("description", ([answer.meaning] + problems.map(explanation(of:))).joined(separator: "\n\n"))
-            json.headers([.requestID] + answer.headers)
-            json.contents(answer.contents + (problems.isEmpty ? [] : Self.problem))
-        }
+    private func write(
+        _ answer: APIResponse, _ problems: [ProblemKind], of service: LoadedSchemas.Service?, to json: inout JSONWriter
+    ) {
+        json.beginObject()
+        json.member("description", ([answer.meaning] + problems.map(explanation(of:))).joined(separator: "\n\n"))
+        json.headers([.requestID] + answer.headers)
+        json.contents(answer.contents + (problems.isEmpty ? [] : Self.problem)) { _ in service?.name }
+        json.endObject()
     }
 
     private func write(_ status: HTTPStatus, _ kinds: [ProblemKind], isPatch: Bool = false, to json: inout JSONWriter) {
@@ -113,6 +137,11 @@ struct OpenAPIDocument {
         json.headers([.requestID] + headers(of: status, isPatch: isPatch))
         json.contents(Self.problem)
         json.endObject()
+    }
+
+    /// The name of a response that an operation has on every service.
+    private static func shared(_ status: HTTPStatus, _ operation: APIOperation) -> String {
+        "\(operation.id).\(status.code)"
     }
 
     private func headers(of status: HTTPStatus, isPatch: Bool) -> [APIHeader] {
@@ -146,9 +175,13 @@ struct OpenAPIDocument {
 
     private func components(_ json: inout JSONWriter) {
         json.object("schemas") { json in
-            for schema in APISchema.allCases {
+            for schema in APISchema.allCases where !schema.isOfEachService {
                 json.name(schema.rawValue)
-                json.document(schema.document)
+                json.document(loaded.replaced[schema] ?? schema.document)
+            }
+            for (name, document) in loaded.components {
+                json.name(name)
+                json.document(document)
             }
         }
         json.object("responses") { json in
@@ -156,9 +189,16 @@ struct OpenAPIDocument {
                 json.name(String(status.code))
                 write(status, APIOperation.ofTransport.filter { $0.status == status }, to: &json)
             }
+            for operation in groups.flatMap(\.operations) where operation.isOnService {
+                let problems = operation.problems(on: listener)
+                for status in statuses(of: problems.filter { !APIOperation.canHappenAnywhere($0) }) {
+                    let kinds = problems.filter { $0.status == status }
+                    json.name(Self.shared(status, operation))
+                    write(status, kinds, isPatch: operation.method == .patch, to: &json)
+                }
+            }
         }
-        let operations = groups.flatMap(\.operations)
-        let used = Set(operations.flatMap { $0.pathParameters + $0.parameters } + [.requestID])
+        let used = Set(operations.flatMap { $0.operation.pathParameters + $0.operation.parameters } + [.requestID])
         json.object("parameters") { json in
             for parameter in APIParameter.allCases where used.contains(parameter) {
                 json.name(parameter.rawValue)
@@ -228,14 +268,17 @@ extension JSONWriter {
     }
 
     /// Bodies by their media types; nothing without any.
-    mutating func contents(_ contents: [(mediaType: String, schema: APISchema?)]) {
+    /// - Parameter name: of what stands for the schemas of each service.
+    mutating func contents(
+        _ contents: [(mediaType: String, schema: APISchema?)], named name: (APISchema) -> String? = { _ in nil }
+    ) {
         guard !contents.isEmpty else { return }
         object("content") { json in
             for (mediaType, schema) in contents {
                 json.object(mediaType) { json in
                     if let schema {
                         json.name("schema")
-                        json.reference("schemas", schema.rawValue)
+                        json.reference("schemas", (schema.isOfEachService ? name(schema) : nil) ?? schema.rawValue)
                     } else {
                         // Clients of openapi-python-client fail on an array among several types of a body, and leave
                         // out a type without a schema. So JSON Patch has an example only.

@@ -24,6 +24,9 @@ package enum DurationText {
         return "\(milliseconds)ms"
     }
 
+    /// Fits every duration that ``parse(_:)`` reads, and few other texts; for JSON Schemas.
+    package static let pattern = "^([0-9]+(ms|s|m|h|d)|P[0-9A-Z.,]+)$"
+
     private static let shortUnits: [Substring: Int64] = [
         "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
     ]

@@ -18,8 +18,8 @@ extension FlowReader {
         }
         if document[member: "op"] != nil { return readOperation(document, at: place, context).map { .patch($0) } }
         if document[member: "merge"] != nil { return readMerge(document, at: place, context) }
-        for key in ["clear", "remove"] where document[member: key] != nil {
-            checkKeys(of: document, at: place, allowed: [key], of: "an action with \(key)")
+        for (key, keys) in [("clear", FlowKeys.clear), ("remove", .remove)] where document[member: key] != nil {
+            checkKeys(of: document, at: place, allowed: keys.names, of: "an action with \(key)")
             guard let service = text(key, in: document, at: place),
                 checkService(service, at: place.appending(key), isWritten: true)
             else { return nil }
@@ -64,7 +64,7 @@ extension FlowReader {
     private mutating func readMerge(
         _ document: JSONDocument, at place: JSONPointer, _ context: DataContext
     ) -> Action? {
-        checkKeys(of: document, at: place, allowed: ["merge", "value"], of: "an action with merge")
+        checkKeys(of: document, at: place, allowed: FlowKeys.merge.names, of: "an action with merge")
         let path = readServicePath("merge", in: document, at: place, isWritten: true, context)
         guard let written = document[member: "value"] else {
             report(place, .missingKey, "value is missing: what is merged, as in {\"$from\": \"/event\"}")
@@ -87,7 +87,9 @@ extension FlowReader {
         let takesFrom = kind == .move || kind == .copy
         checkKeys(
             of: document, at: place,
-            allowed: ["op", "path"] + (takesValue ? ["value"] : []) + (takesFrom ? ["from"] : []),
+            allowed: FlowKeys.operation.names.filter {
+                ($0 != "value" || takesValue) && ($0 != "from" || takesFrom)
+            },
             of: "the operation \(kind.rawValue)")
         let path = readServicePath("path", in: document, at: place, isWritten: kind != .test, context)
         var from: DataPath?

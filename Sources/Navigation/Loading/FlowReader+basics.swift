@@ -22,6 +22,8 @@ extension FlowReader {
 
     mutating func checkKeys(of object: JSONDocument, at place: JSONPointer, allowed: [String], of what: String) {
         for (key, _) in object.members ?? [] where !allowed.contains(key) {
+            // For editors, at the top of the file.
+            if key == "$schema", place.tokens.isEmpty { continue }
             report(
                 place.appending(key), .unknownKey, "\(what) has no key \"\(key)\"; it has \(allowed.joinedAsList)",
                 guess: Self.synonyms[key.lowercased()].flatMap { allowed.contains($0) ? $0 : nil }

@@ -2,7 +2,6 @@ import JSONDocument
 
 extension FlowReader {
     private static let sayKey = "say"
-    private static let guardKeys = ["service", "event", "input", "schema", "all", "any", "not", "compare", "is", "has"]
 
     mutating func readGuards(_ members: [(name: String, value: JSONDocument)]) -> [NamedGuard] {
         members.map { name, value in
@@ -38,8 +37,8 @@ extension FlowReader {
             report(place, .wrongType, "a guard is an object or the name of one, and not \(document.kind.phrase)")
             return nil
         }
-        checkKeys(of: document, at: place, allowed: Self.guardKeys, of: "a guard")
-        let said = Self.guardKeys.filter { $0 != "schema" && document[member: $0] != nil }
+        checkKeys(of: document, at: place, allowed: FlowKeys.guard.names, of: "a guard")
+        let said = FlowKeys.guard.names.filter { $0 != "schema" && document[member: $0] != nil }
         guard said.count == 1, let kind = said.first else {
             report(
                 place, said.isEmpty ? .missingKey : .badValue,

@@ -35,7 +35,7 @@ extension FlowReader {
                 "a rule has a guard, and maybe at and say: {\"guard\": …, \"at\": \"/checkout_date\", \"say\": \"…\"}")
             return nil
         }
-        checkKeys(of: document, at: place, allowed: ["guard", "at", "say"], of: "a rule")
+        checkKeys(of: document, at: place, allowed: FlowKeys.rule.names, of: "a rule")
         let say = localText("say", in: document, at: place)
         let at = text("at", in: document, at: place)
         if let at {

@@ -28,11 +28,7 @@ extension FlowReader {
     private mutating func readScreen(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> Screen {
         checkKeys(
             of: document, at: place,
-            allowed: [
-                "type", "screen", "title", "data", "accepts", "rules", "on", "requires", "otherwise", "always",
-                "answers",
-                "entry", "exit", "back", "timeout", "backend",
-            ],
+            allowed: FlowKeys.screen.names,
             of: "a screen")
         let shapes = readShapes(in: document, at: place)
         let events = readEvents(in: document, at: place, shapes: shapes)
@@ -77,7 +73,7 @@ extension FlowReader {
         switch back.kind {
         case .bool: return back.bool == false ? .forbidden : .allowed
         case .object:
-            checkKeys(of: back, at: place, allowed: ["target"], of: "back")
+            checkKeys(of: back, at: place, allowed: FlowKeys.back.names, of: "back")
             return stateName("target", in: back, at: place, isRequired: true).map { .target($0) } ?? .allowed
         default:
             report(place, .wrongType, "back is \(back.kind.phrase); it must be true, false or an object with a target")
@@ -92,7 +88,7 @@ extension FlowReader {
             return milliseconds(timeout, at: place, "timeout").map { ScreenTimeout(after: $0, transition: nil) }
         }
         let context = DataContext(event: .never, hasOutput: false)
-        let transition = readTransition(timeout, at: place, context, extraKeys: ["after"])
+        let transition = readTransition(timeout, at: place, context, keys: .screenTimeout)
         guard let after = timeout[member: "after"] else {
             report(place, .missingKey, "after is missing: the time that the screen has")
             return nil
@@ -104,7 +100,7 @@ extension FlowReader {
     }
 
     private mutating func readBranches(_ document: JSONDocument, at place: JSONPointer) -> [Transition] {
-        checkKeys(of: document, at: place, allowed: ["type", "branches"], of: "a choice")
+        checkKeys(of: document, at: place, allowed: FlowKeys.branchChoice.names, of: "a choice")
         if document[member: "branches"] == nil {
             report(place, .missingKey, "branches is missing: the ways out of the choice")
         }
@@ -119,7 +115,7 @@ extension FlowReader {
                 continue
             }
             checkKeys(
-                of: branch, at: place, allowed: ["guard", "target", "nav", "actions", "params", "link"], of: "a branch")
+                of: branch, at: place, allowed: FlowKeys.branch.names, of: "a branch")
             if isDecided {
                 report(place, .unreachableTransition, "a branch above has no guard, so this one is never taken")
             }
@@ -147,7 +143,7 @@ extension FlowReader {
     private mutating func readChildFlow(
         _ id: String, _ document: JSONDocument, at place: JSONPointer
     ) -> FlowState.Kind {
-        checkKeys(of: document, at: place, allowed: ["type", "flow", "version", "input", "on"], of: "a child flow")
+        checkKeys(of: document, at: place, allowed: FlowKeys.childFlow.names, of: "a child flow")
         let context = DataContext(event: .maybe, hasOutput: true)
         let input = document[member: "input"].flatMap { value -> ValueTemplate? in
             guard value.kind == .object else {
@@ -181,7 +177,7 @@ extension FlowReader {
     }
 
     private mutating func readEnding(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> Ending {
-        checkKeys(of: document, at: place, allowed: ["type", "outcome", "output"], of: "a final state")
+        checkKeys(of: document, at: place, allowed: FlowKeys.final.names, of: "a final state")
         let output = document[member: "output"].flatMap {
             readTemplate($0, at: place.appending("output"), DataContext(event: .maybe, hasOutput: true))
         }

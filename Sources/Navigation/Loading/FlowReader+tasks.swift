@@ -2,12 +2,12 @@ import JSONDocument
 
 extension FlowReader {
     /// More attempts than that are a mistake: with any factor the waits between them are a day long.
-    private static let mostAttempts = 1_000
+    static let mostAttempts = 1_000
 
     mutating func readTask(_ id: String, _ document: JSONDocument, at place: JSONPointer) -> FlowState.Kind {
         checkKeys(
             of: document, at: place,
-            allowed: ["type", "task", "input", "title", "timeout", "retry", "back", "on"], of: "a task")
+            allowed: FlowKeys.task.names, of: "a task")
         let input = document[member: "input"].flatMap {
             readTemplate($0, at: place.appending("input"), DataContext(event: .maybe, hasOutput: true))
         }
@@ -74,7 +74,7 @@ extension FlowReader {
             )
             return .never
         }
-        checkKeys(of: retry, at: place, allowed: ["attempts", "after", "factor"], of: "the retry of a task")
+        checkKeys(of: retry, at: place, allowed: FlowKeys.retry.names, of: "the retry of a task")
         let attempts = retry[member: "attempts"].flatMap {
             wholeNumber($0, at: place.appending("attempts"), "attempts")
         }

@@ -60,7 +60,7 @@ extension FlowReader {
     }
 
     mutating func readTransition(
-        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext, extraKeys: [String] = []
+        _ document: JSONDocument, at place: JSONPointer, _ context: DataContext, keys: FlowKeys = .transition
     ) -> Transition? {
         guard document.kind == .object else {
             let hint = document.string.map { "; write {\"target\": \"\($0)\"}" } ?? ""
@@ -69,7 +69,7 @@ extension FlowReader {
         }
         checkKeys(
             of: document, at: place,
-            allowed: ["guard", "target", "nav", "actions", "history", "params", "link"] + extraKeys, of: "a transition")
+            allowed: keys.names, of: "a transition")
         let guardian = document[member: "guard"].flatMap { readGuard($0, at: place.appending("guard"), context) }
         let target = stateName("target", in: document, at: place)
         let nav = choice("nav", in: document, at: place, NavigationVerb.self)

@@ -4,8 +4,8 @@ import JSONDocument
 ///
 /// The definition leaves out what is wrong, so that the rest can still be checked.
 ///
-/// To add a key: list it in the allowed keys where its object is read, read it there, and give the definition a
-/// property.
+/// To add a key: list it in ``FlowKeys`` with the schema of its value, read it where its object is read, and give the
+/// definition a property.
 struct FlowReader {
     let file: String
     let services: ServiceDirectory
@@ -35,12 +35,6 @@ struct FlowReader {
         self.services = services
     }
 
-    static let keys = [
-        "id", "version", "description", "initial", "input", "guards", "accepts", "rules", "on", "entry", "exit",
-        "timeout",
-        "in_flight", "migrations", "states", "backend", "owns", "concurrency", "bound_to", "always", "invalidates",
-    ]
-
     /// Returned even when the rest cannot be used: two files with the same id and version are a problem in any case.
     struct Heading {
         let id: String
@@ -54,7 +48,7 @@ struct FlowReader {
             return (nil, nil)
         }
         let root = JSONPointer.root
-        checkKeys(of: document, at: root, allowed: Self.keys, of: "a flow")
+        checkKeys(of: document, at: root, allowed: FlowKeys.flow.names, of: "a flow")
         let id = name("id", in: document, at: root, isRequired: true)
         let version = readVersion(document)
         let heading = id.flatMap { id in version.map { Heading(id: id, version: $0) } }
@@ -111,7 +105,7 @@ struct FlowReader {
                 place, .wrongType, "timeout is \(timeout.kind.phrase); it must be an object with idle, total or both")
             return .none
         }
-        checkKeys(of: timeout, at: place, allowed: ["idle", "total"], of: "the timeout of a flow")
+        checkKeys(of: timeout, at: place, allowed: FlowKeys.flowTimeout.names, of: "the timeout of a flow")
         return FlowTimeout(
             idle: timeout[member: "idle"].flatMap { milliseconds($0, at: place.appending("idle"), "idle") },
             total: timeout[member: "total"].flatMap { milliseconds($0, at: place.appending("total"), "total") })
@@ -126,7 +120,7 @@ struct FlowReader {
                 report(place, .wrongType, "a migration is an object, and not \(migration.kind.phrase)")
                 continue
             }
-            checkKeys(of: migration, at: place, allowed: ["from", "states", "patch"], of: "a migration")
+            checkKeys(of: migration, at: place, allowed: FlowKeys.migration.names, of: "a migration")
             var states: [String: String] = [:]
             for (old, new) in members("states", in: migration, at: place) {
                 let place = place.appending("states").appending(old)

@@ -18,9 +18,9 @@ package final class RegisteredService: Sendable {
     /// Whether clients of the public listener can only read it.
     package let isReadOnly: Bool
     package let isOpenToFlows: Bool
-    let completesFromDefault: Bool
+    package let completesFromDefault: Bool
     private let presentation: ServicePresentation?
-    let schema: JSONSchema
+    package let schema: JSONSchema
     /// Creates the instance in a locator.
     let revive: @Sendable (ServiceLocator) throws(ServiceLocatorError) -> Void
 

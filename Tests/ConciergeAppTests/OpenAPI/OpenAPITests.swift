@@ -1,5 +1,6 @@
 import HTTPServer
 import JSONDocument
+import Sessions
 import Support
 import Testing
 
@@ -23,10 +24,13 @@ struct OpenAPITests {
         let served = Set(router.routes.map { "\($0.method) \($0.pattern.text)" })
         let document = try document(of: listener)
         let described = try paths(of: document).flatMap { path in
-            try #require(path.value.members).map { "\($0.name.uppercased()) \(path.name)" }
+            // Services have a path each.
+            let pattern = path.name.replacing(#/services/[a-z-]+/#, with: "services/{name}")
+            return try #require(path.value.members).map { "\($0.name.uppercased()) \(pattern)" }
         }
         #expect(Set(described) == served)
-        #expect(described.count == served.count)
+        let general = described.filter { !$0.contains("{name}") }
+        #expect(general.count == Set(general).count)
     }
 
     @Test(
@@ -50,8 +54,7 @@ struct OpenAPITests {
         for listener in APIListener.allCases {
             collectReferences(in: try document(of: listener), into: &references)
         }
-        // The states of services have no reference, because a path has any of them.
-        for schema in APISchema.allCases where ![.profile, .quote, .user].contains(schema) {
+        for schema in APISchema.allCases where !schema.isOfEachService {
             #expect(references.contains("#/components/schemas/\(schema.rawValue)"), "\(schema)")
         }
     }
@@ -103,6 +106,8 @@ struct OpenAPITests {
         let profile = document.value(at: JSONPointer(["components", "schemas", "Profile"]))
         #expect(profile?[member: "default"] == ["name": "", "email": nil, "locale": nil, "attributes": .emptyObject])
         #expect(profile?[member: "required"]?.count == 4)
+        let written = document.value(at: JSONPointer(["components", "schemas", "ProfileWrite"]))
+        #expect(written?[member: "required"] == nil)
     }
 
     @Test("says of each body in which unknown members are refused that they are")
@@ -170,12 +175,173 @@ struct OpenAPITests {
                 #expect(response.status == 200)
                 #expect(response["Content-Type"] == "application/json")
                 #expect(try response.json == document(of: listener))
+                let etag = try #require(response["ETag"])
+                #expect(try await client.get("/openapi.json", fields: [("If-None-Match", etag)]).status == 304)
             }
         }
     }
 
-    private func document(of listener: APIListener) throws -> JSONDocument {
-        try JSONDocument(parsing: OpenAPIDocument(listener: listener).bytes)
+    @Test(
+        "has a path for each service with the methods that it has, on both listeners", arguments: APIListener.allCases)
+    func pathsOfServices(listener: APIListener) async throws {
+        try await withApplication(services: ShippedFiles.services(), flows: ShippedFiles.flows()) { running in
+            let client = listener == .public ? running.client() : running.admin()
+            let paths = try paths(of: try await client.get("/openapi.json").json)
+                .filter { $0.name.contains("/services/") }
+            #expect(paths.count > 20)
+            let session = "ses_" + String(repeating: "0", count: 32)
+            for (path, operations) in paths {
+                let target = path.replacing("{session}", with: session).replacing("{id}", with: "main")
+                let allowed = try await client.send("OPTIONS", target)["Allow"]?.split(separator: ", ") ?? []
+                let described = try #require(operations.members).map { Substring($0.name.uppercased()) }
+                #expect(Set(described) == Set(allowed).subtracting(["HEAD", "OPTIONS"]), "\(path)")
+            }
+        }
+    }
+
+    @Test("takes every schema of the shipped files, and has no choice among services", arguments: APIListener.allCases)
+    func schemasOfFiles(listener: APIListener) throws {
+        let services = try ShippedFiles.services()
+        let document = try document(of: listener, services: services, flows: ShippedFiles.flows())
+        var references: Set<String> = []
+        collectReferences(in: document, into: &references)
+        for reference in references {
+            let pointer = try #require(JSONPointer(parsing: String(reference.dropFirst())))
+            #expect(document.value(at: pointer) != nil, "\(reference) leads nowhere")
+        }
+        let used = references
+        // Those of both listeners are in both descriptions, and tested above.
+        for (name, _) in try schemas(of: document) where APISchema(rawValue: name) == nil {
+            let isUsed = used.contains("#/components/schemas/\(name)")
+            #expect(isUsed, "\(name)")
+        }
+        for (path, operations) in try paths(of: document) where path.contains("/services/") {
+            for operation in try #require(operations.members).map(\.value) {
+                for body in [operation[member: "requestBody"]]
+                    + (operation[member: "responses"]?.members ?? []).map(\.value)
+                {
+                    for (_, content) in body?[member: "content"]?.members ?? [] {
+                        #expect(content[member: "schema"]?.members?.allSatisfy { $0.name == "$ref" } ?? true)
+                    }
+                }
+            }
+        }
+        let ids = try operations(of: document).map { $0[member: "operationId"]?.string ?? "" }
+        #expect(Set(ids.map { $0.lowercased() }).count == ids.count)
+        #expect(ids.contains("getBasket") && ids.contains("patchQuoteDraft"))
+        let patch = document.value(at: JSONPointer(["components", "schemas", "BasketPatch"]))
+        #expect(patch?[member: "required"] == nil)
+        // Without a coupon it is no basket, so a patch cannot remove it.
+        #expect(patch?[member: "properties"]?[member: "coupon"] == ["type": "string", "maxLength": 32])
+    }
+
+    @Test("tells events apart by name and flows by id, each with its own data; events of back ends for them alone")
+    func events() throws {
+        for listener in APIListener.allCases {
+            let document = try document(of: listener, services: ShippedFiles.services(), flows: ShippedFiles.flows())
+            let event = schemas("JourneyEvent", of: document)
+            let mapping = try #require(event?[member: "discriminator"]?[member: "mapping"]?.members)
+            #expect(event?[member: "oneOf"]?.count == mapping.count)
+            let names = mapping.map(\.name)
+            #expect(names.contains("back") && names.contains("sign_in"))
+            #expect(names.contains("lock") == (listener == .admin))
+            let submit = schemas("SubmitEvent", of: document)
+            #expect(submit?[member: "required"] == ["event", "data"])
+            #expect(schemas("NextEvent", of: document)?[member: "required"] == ["event"])
+            let data = schemas("ApplicationBornSubmit", of: document)?[member: "properties"]?[member: "born"]
+            #expect(data?[member: "format"] == "date")
+            #expect(data?[member: "x-say"] == nil)
+            guard listener == .public else { continue }
+            let start = schemas("NewJourney", of: document)?[member: "discriminator"]?[member: "mapping"]
+            #expect(start?[member: "wizard"] == "#/components/schemas/NewWizardJourney")
+            let needed = schemas("NewVerificationJourney", of: document)?[member: "required"]
+            #expect(needed == ["flow", "input"])
+        }
+    }
+
+    @Test("shows nothing of flows that need a token to be seen")
+    func hiddenFlows() async throws {
+        for isPublic in [true, false] {
+            try await withApplication(services: ShippedFiles.services(), flows: ShippedFiles.flows()) {
+                $0.flowsPublic = isPublic ? .outlines : .nothing
+            } _: { running in
+                for client in [running.client(), running.admin()] {
+                    let text = try await client.get("/openapi.json").json.description
+                    #expect(text.contains("sign_in\":\"#/components") == isPublic)
+                }
+            }
+        }
+    }
+
+    @Test("keeps names apart that generated clients would take for one")
+    func names() throws {
+        let services = try ["session", "a-b", "ab", "basket-patch", "basket"].map { try ServiceFile(name: $0) }
+        let document = try document(of: .public, services: services)
+        let names = try schemas(of: document).map { $0.name.lowercased() }
+        #expect(Set(names).count == names.count)
+        let ids = try operations(of: document).map { $0[member: "operationId"]?.string?.lowercased() ?? "" }
+        #expect(Set(ids).count == ids.count)
+        #expect(document[member: "paths"]?[member: "/v1/sessions/{session}/services/a-b"] != nil)
+        #expect(schemas("Session", of: document)?[member: "properties"]?[member: "revision"] != nil)
+    }
+
+    @Test("converts what draft 7 writes otherwise, and leaves out what only other drafts know")
+    func conversion() throws {
+        let draft7: JSONDocument = [
+            "$schema": "http://json-schema.org/draft-07/schema#", "$id": "http://example.com/tree",
+            "definitions": [
+                "node": ["type": "object", "properties": ["next": ["$ref": "#/definitions/node"]]],
+                "tag": ["$id": "#tag", "type": "string"],
+            ],
+            "type": "object",
+            "properties": [
+                "first": ["$ref": "#/definitions/node", "description": "is ignored beside a reference"],
+                "whole": ["$ref": "#"], "tag": ["$ref": "#tag"], "any": true, "none": false,
+                "pair": [
+                    "type": "array", "items": [["type": "string"], ["type": "integer"]], "additionalItems": false,
+                ],
+                "list": ["type": "array"], "$ref": ["type": "string"],
+            ],
+            "dependencies": ["first": ["tag"], "tag": ["required": ["pair"]]],
+            "unevaluatedProperties": false, "x-say": "No.", "$comment": "for us",
+        ]
+        let document = try document(of: .public, services: [ServiceFile(name: "tree", schema: draft7)])
+        let tree = try #require(schemas("Tree", of: document))
+        #expect(
+            tree == [
+                "type": "object", "default": .emptyObject,
+                "properties": [
+                    "first": ["$ref": "#/components/schemas/TreeNode"], "whole": ["$ref": "#/components/schemas/Tree"],
+                    "tag": ["$ref": "#/components/schemas/TreeTag"], "any": .emptyObject, "none": ["not": .emptyObject],
+                    "pair": [
+                        "type": "array", "prefixItems": [["type": "string"], ["type": "integer"]], "items": false,
+                    ],
+                    "list": ["type": "array", "items": .emptyObject], "$ref": ["type": "string"],
+                ],
+                "dependentRequired": ["first": ["tag"]], "dependentSchemas": ["tag": ["required": ["pair"]]],
+            ])
+        #expect(
+            schemas("TreeNode", of: document) == [
+                "type": "object", "properties": ["next": ["$ref": "#/components/schemas/TreeNode"]],
+            ])
+        #expect(schemas("TreeTag", of: document) == ["type": "string"])
+    }
+
+    private func schemas(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {
+        try #require(document.value(at: JSONPointer(["components", "schemas"]))?.members)
+    }
+
+    private func schemas(_ name: String, of document: JSONDocument) -> JSONDocument? {
+        document.value(at: JSONPointer(["components", "schemas", name]))
+    }
+
+    private func document(
+        of listener: APIListener, services: [ServiceFile] = [], flows: [String] = []
+    ) throws -> JSONDocument {
+        let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
+        let flows = try flowCatalog(flows, services: services)
+        return try JSONDocument(
+            parsing: OpenAPIDocument(listener: listener, services: catalog.services, flows: flows).bytes)
     }
 
     private func paths(of document: JSONDocument) throws -> [(name: String, value: JSONDocument)] {

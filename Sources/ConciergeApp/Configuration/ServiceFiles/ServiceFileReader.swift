@@ -2,9 +2,19 @@ import JSONDocument
 
 /// Reads a service file and collects its problems.
 struct ServiceFileReader {
-    private static let members = [
-        "name", "description", "schema", "default", "lifetime", "concurrency", "bound_to", "access",
+    /// The keys, in the order of messages, and the schema of each value.
+    static let keys: KeyValuePairs<String, JSONDocument> = [
+        "name": [
+            "type": "string", "pattern": "^[a-z0-9-]{1,64}$",
+            "not": ["enum": JSONDocument(ServiceFile.builtInNames.map { JSONDocument($0) })],
+        ],
+        "description": ["type": "string"], "schema": ["type": ["object", "boolean"]], "default": [:],
+        "lifetime": lifetime.schema, "concurrency": ChoiceSetting<ServiceFile.Concurrency>().schema,
+        "bound_to": ChoiceSetting<ServiceFile.Binding>().schema, "access": ChoiceSetting<ServiceFile.Access>().schema,
     ]
+    private static let members = keys.map(\.key)
+    // With zero the service would forget at once; ten years outlast any session.
+    private static let lifetime = DurationSetting(range: .seconds(1) ... .seconds(3650 * 86_400))
 
     private let file: JSONFile
     private(set) var problems: [ConfigurationProblem] = []
@@ -22,7 +32,7 @@ struct ServiceFileReader {
             report("", "wrong_type", "the file holds \(file.document.kind.phrase); it must hold an object")
             return
         }
-        for (member, _) in members where !Self.members.contains(member) {
+        for (member, _) in members where member != FileSchema.key && !Self.members.contains(member) {
             let guess = NearestName.of(member, among: Self.members).map { "; did you mean \($0)?" } ?? ""
             report(member, "unknown_key", "a service file has no key \(WrittenValue.quoted(member))\(guess)")
         }
@@ -96,8 +106,7 @@ struct ServiceFileReader {
 
     private mutating func readLifetime() -> Duration? {
         guard let document = file.document[member: "lifetime"] else { return nil }
-        // With zero the service would forget at once; ten years outlast any session.
-        let setting = DurationSetting(range: .seconds(1) ... .seconds(3650 * 86_400))
+        let setting = Self.lifetime
         let written = WrittenValue(document)
         guard let lifetime = setting.read(written) else {
             let guess = setting.guess(written).map { "; did you mean \($0)?" } ?? ""

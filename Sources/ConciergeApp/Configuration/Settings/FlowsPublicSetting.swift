@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// What callers without a session's token may know of flows.
 package enum FlowsPublic: Sendable, Equatable, ExpressibleByBooleanLiteral {
     case nothing
@@ -13,6 +15,7 @@ package enum FlowsPublic: Sendable, Equatable, ExpressibleByBooleanLiteral {
 package struct FlowsPublicSetting: SettingType {
     package var name: String { "boolean or choice" }
     package var allowed: String { "true, false or definitions" }
+    package var schema: JSONDocument { ["enum": [true, false, "definitions"]] }
 
     package func read(_ written: WrittenValue) -> FlowsPublic? {
         if let flag = BooleanSetting().read(written) { return flag ? .outlines : .nothing }

@@ -6,6 +6,9 @@ package struct IntegerSetting: SettingType {
 
     package var name: String { "integer" }
     package var allowed: String { "a whole number from \(range.lowerBound) to \(range.upperBound)" }
+    package var schema: JSONDocument {
+        ["type": "integer", "minimum": JSONDocument(range.lowerBound), "maximum": JSONDocument(range.upperBound)]
+    }
 
     package func read(_ written: WrittenValue) -> Int? {
         let number: Int?
@@ -31,6 +34,13 @@ package struct BytesSetting: SettingType {
     package var name: String { "bytes" }
     package var allowed: String { "a number of bytes from \(range.lowerBound) to \(range.upperBound)" }
     package var examples: String? { "65536, \"64KiB\" or \"1MiB\"" }
+    package var schema: JSONDocument {
+        [
+            "anyOf": [
+                IntegerSetting(range: range).schema, ["type": "string", "pattern": "^[0-9]+(KiB|MiB|GiB)$"],
+            ]
+        ]
+    }
 
     package func read(_ written: WrittenValue) -> Int? {
         let bytes: Int?
@@ -69,6 +79,7 @@ package struct DurationSetting: SettingType {
         "a duration from \"\(DurationText.format(range.lowerBound))\" to \"\(DurationText.format(range.upperBound))\""
     }
     package var examples: String? { "\"250ms\", \"90s\", \"30m\", \"12h\", \"7d\" or \"PT30M\"" }
+    package var schema: JSONDocument { ["type": "string", "pattern": JSONDocument(DurationText.pattern)] }
 
     package func read(_ written: WrittenValue) -> Duration? {
         written.string.flatMap { DurationText.parse($0) }.flatMap { range.contains($0) ? $0 : nil }

@@ -10,6 +10,8 @@ package protocol SettingType: Sendable {
     var allowed: String { get }
     /// An example, to follow "as in", if `allowed` does not contain one.
     var examples: String? { get }
+    /// The JSON Schema (draft 7) of its values in a file. It may take more than ``read(_:)``.
+    var schema: JSONDocument { get }
     /// The value; `nil` when it is not allowed.
     func read(_ written: WrittenValue) -> Value?
     /// The value as JSON text that ``read(_:)`` accepts.
@@ -33,6 +35,7 @@ package struct OptionalSetting<Wrapped: SettingType>: SettingType {
     package var name: String { wrapped.name }
     package var allowed: String { wrapped.allowed }
     package var examples: String? { wrapped.examples }
+    package var schema: JSONDocument { ["anyOf": [wrapped.schema, ["type": "null"]]] }
 
     package func read(_ written: WrittenValue) -> Wrapped.Value?? {
         if written == .null { return .some(nil) }
@@ -58,6 +61,7 @@ where Choice: CaseIterable & RawRepresentable<String> & Sendable {
         let words = Choice.allCases.map(\.rawValue)
         return words.count == 1 ? "only \(words[0])" : "one of " + words.joined(separator: ", ")
     }
+    package var schema: JSONDocument { ["enum": JSONDocument(Choice.allCases.map { JSONDocument($0.rawValue) })] }
 
     package func read(_ written: WrittenValue) -> Choice? {
         written.string.flatMap { Choice(rawValue: $0) }
@@ -80,6 +84,7 @@ extension SettingType {
 package struct BooleanSetting: SettingType {
     package var name: String { "boolean" }
     package var allowed: String { "true or false" }
+    package var schema: JSONDocument { ["type": "boolean"] }
 
     package func read(_ written: WrittenValue) -> Bool? {
         switch written {

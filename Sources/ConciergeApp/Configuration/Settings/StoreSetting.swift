@@ -4,6 +4,7 @@ import JSONDocument
 package struct StoreSetting: SettingType {
     package var name: String { "store" }
     package var allowed: String { "memory, or sqlite: and the path of a file" }
+    package var schema: JSONDocument { ["type": "string", "pattern": "^(memory|sqlite:.+)$"] }
 
     package func read(_ written: WrittenValue) -> Configuration.Store? {
         written.string.flatMap(Configuration.Store.init)

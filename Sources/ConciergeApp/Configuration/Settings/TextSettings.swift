@@ -1,9 +1,11 @@
 import Glibc
+import JSONDocument
 
 /// A file or directory. In a file, it is relative to that file; elsewhere to the working directory.
 package struct PathSetting: SettingType {
     package var name: String { "path" }
     package var allowed: String { "a path" }
+    package var schema: JSONDocument { ["type": "string", "minLength": 1] }
 
     package func read(_ written: WrittenValue) -> String? {
         // A NUL would end the path early in system calls.
@@ -21,6 +23,7 @@ extension SettingType where Self == PathSetting {
 package struct FlowNameSetting: SettingType {
     package var name: String { "flow" }
     package var allowed: String { "the id of a flow" }
+    package var schema: JSONDocument { ["type": "string", "minLength": 1] }
 
     package func read(_ written: WrittenValue) -> String? {
         written.string.flatMap { $0.isEmpty ? nil : $0 }
@@ -42,6 +45,9 @@ package struct SecretSetting: SettingType {
 
     package var name: String { "secret" }
     package var allowed: String { "\(leastLength) to \(mostLength) visible ASCII characters, without blanks" }
+    package var schema: JSONDocument {
+        ["type": "string", "pattern": JSONDocument("^[!-~]{\(leastLength),\(mostLength)}$")]
+    }
 
     package func read(_ written: WrittenValue) -> Secret? {
         guard let text = written.string, (leastLength...mostLength).contains(text.utf8.count),
@@ -61,6 +67,7 @@ extension SettingType where Self == SecretSetting {
 package struct AddressSetting: SettingType {
     package var name: String { "address" }
     package var allowed: String { "an IPv4 or IPv6 address, or localhost" }
+    package var schema: JSONDocument { ["type": "string", "pattern": "^(localhost|[0-9.]+|[0-9a-fA-F:.]+)$"] }
 
     package func read(_ written: WrittenValue) -> String? {
         guard let text = written.string else { return nil }
@@ -96,6 +103,12 @@ extension SettingType where Self == AddressSetting {
 package struct OriginListSetting: SettingType {
     package var name: String { "list of origins" }
     package var allowed: String { "a list of exact origins: scheme, host, port unless implied; lower case, no path" }
+    package var schema: JSONDocument {
+        [
+            "type": "array",
+            "items": ["type": "string", "pattern": #"^https?://([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]+)?$"#],
+        ]
+    }
     package var examples: String? {
         "[\"https://app.example.org\", \"http://localhost:3000\"] (outside of a file divided by commas)"
     }

@@ -1,7 +1,10 @@
+import JSONDocument
+
 /// Where something is sent: a URL of HTTP (RFC 9110, section 4.2).
 package struct WebAddressSetting: SettingType {
     package var name: String { "URL" }
     package var allowed: String { "an http or https URL without user, password and fragment" }
+    package var schema: JSONDocument { ["type": "string", "pattern": "^https?://[^/?#@]", "maxLength": 2048] }
     package var examples: String? { "\"https://back-end.example/tasks\"" }
 
     package func read(_ written: WrittenValue) -> String? {

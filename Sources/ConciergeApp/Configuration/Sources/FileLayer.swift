@@ -11,6 +11,7 @@ enum FileLayer {
             return ConfigurationLayer(problems: [problem])
         }
         for (name, value) in members {
+            if name == FileSchema.key { continue }
             if name.contains(".") {
                 layer.problems.append(dotted(name, at: JSONPointer([name]), in: file))
             } else if ConfigurationKey.groups.contains(name) {
