@@ -12,7 +12,9 @@ final class Live<Value: Decodable & Sendable>: Sendable {
     private struct Seen {
         var value: Value?
         var etag: String?
-        var watchers: [UUID: AsyncThrowingStream<Value, any Error>.Continuation] = [:]
+        var watchers:
+            [UUID: (continuation: AsyncThrowingStream<Value, any Error>.Continuation, task: Task<Void, Never>)] =
+                [:]
     }
 
     init(
@@ -66,7 +68,7 @@ final class Live<Value: Decodable & Sendable>: Sendable {
             let isNew = etag == nil || etag != seen.etag
             (seen.value, seen.etag) = (value, etag)
             // Under the lock, so that nobody gets an older value after a newer one.
-            if isNew { for watcher in seen.watchers.values { watcher.yield(value) } }
+            if isNew { for watcher in seen.watchers.values { tell(watcher.continuation, value) } }
             return true
         }
     }
@@ -77,27 +79,34 @@ final class Live<Value: Decodable & Sendable>: Sendable {
     func values() -> AsyncThrowingStream<Value, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let key = UUID()
+            // Not at once: `show`, which may be what ends the stream, has the lock.
+            continuation.onTermination = { _ in Task { self.unwatch(key) } }
             seen.withLock { seen in
-                seen.watchers[key] = continuation
-                if let value = seen.value { continuation.yield(value) }
-            }
-            let task = Task {
-                do {
-                    try await self.follow()
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
+                if let value = seen.value, tell(continuation, value) { return }
+                let task = Task {
+                    do {
+                        try await self.follow()
+                        continuation.finish()
+                    } catch {
+                        continuation.finish(throwing: error)
+                    }
                 }
-            }
-            continuation.onTermination = { _ in
-                task.cancel()
-                // Not under the lock of `show`, which may be what ends the stream.
-                Task { self.seen.withLock { $0.watchers[key] = nil } }
+                seen.watchers[key] = (continuation, task)
             }
         }
     }
 
-    /// Reads again whenever something was committed, until the last value or the end of the session.
+    private func unwatch(_ key: UUID) { seen.withLock { $0.watchers.removeValue(forKey: key) }?.task.cancel() }
+
+    /// - Returns: whether that was the last value.
+    @discardableResult
+    private func tell(_ continuation: AsyncThrowingStream<Value, any Error>.Continuation, _ value: Value) -> Bool {
+        continuation.yield(value)
+        if isLast(value) { continuation.finish() }
+        return isLast(value)
+    }
+
+    /// Reads again whenever something was committed, until the end of the session.
     private func follow() async throws {
         let notices = session.notices { [self] change in
             isConcerned(change) && (change.etag == nil || change.etag != etag)
@@ -108,7 +117,7 @@ final class Live<Value: Decodable & Sendable>: Sendable {
                     // Without a stream the request itself waits for a change.
                     let waits = !session.following.withLock(\.hasStream)
                     let (before, began) = (etag, ContinuousClock.now)
-                    if isLast(try await get(waits: waits, isWatching: true)) { return }
+                    _ = try await get(waits: waits, isWatching: true)
                     // Nothing new at once: something in between does not wait.
                     if waits, before == etag { try await Task.sleep(until: began + .seconds(1)) }
                 } catch let problem as Problem where problem.status == 404 || problem.status == 410 {

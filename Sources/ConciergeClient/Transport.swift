@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -54,7 +55,7 @@ struct Transport: Sendable {
         while true {
             attempts -= 1
             do {
-                let (data, response) = try await http.data(for: request)
+                let (data, response) = try await answer(to: request)
                 guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
                 let status = response.statusCode
                 guard status < 400 else { throw Self.problem(status, data) }
@@ -69,6 +70,31 @@ struct Transport: Sendable {
         }
     }
 
+    /// `URLSession.data(for:)`, whose cancellation deadlocks on Linux: it waits for the queue of the session under a
+    /// lock of the task that the queue wants, too.
+    private func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
+        let running = Mutex<URLSessionTask?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let task = http.dataTask(with: request) { data, response, error in
+                    if let data, let response {
+                        continuation.resume(returning: (data, response))
+                    } else {
+                        continuation.resume(throwing: error ?? URLError(.unknown))
+                    }
+                }
+                running.withLock { $0 = task }
+                task.resume()
+                if Task.isCancelled { Self.cancel(task) }
+            }
+        } onCancel: {
+            if let task = running.withLock(\.self) { Self.cancel(task) }
+        }
+    }
+
+    /// Not in the caller's thread, which may hold the lock of a task.
+    private static func cancel(_ task: URLSessionTask) { Task.detached { task.cancel() } }
+
     private static func problem(_ status: Int, _ body: Data) -> Problem {
         (try? JSON.decoder.decode(Problem.self, from: body))
             ?? Problem(status: status, code: nil, detail: "The server answered \(status).")
@@ -82,8 +108,10 @@ struct Transport: Sendable {
             // `URLSession.bytes` does not exist on Linux; a delegate gets each piece everywhere.
             let delegate = PieceReader(continuation: continuation)
             let session = URLSession(configuration: http.configuration, delegate: delegate, delegateQueue: nil)
-            session.dataTask(with: request).resume()
-            continuation.onTermination = { _ in session.invalidateAndCancel() }
+            let task = session.dataTask(with: request)
+            continuation.onTermination = { _ in Self.cancel(task) }
+            task.resume()
+            session.finishTasksAndInvalidate()
         }
     }
 }
