@@ -12,11 +12,14 @@ let plantedBugs: [SwiftSetting] = Context.environment["PLANTED_BUGS"] == nil ? [
 /// ARCHITECTURE.md says what each module may know of the others: the arrows below go one way only.
 let package = Package(
     name: "concierge",
+    // Of ConciergeClient; everything else is for Linux.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .executable(name: "concierge", targets: ["concierge"]),
         .library(name: "ServiceLocator", targets: ["ServiceLocator"]),
         .library(name: "HTTPServer", targets: ["HTTPServer"]),
         .library(name: "Navigation", targets: ["Navigation", "JSONDocument"]),
+        .library(name: "ConciergeClient", targets: ["ConciergeClient"]),
     ],
     targets: [
         // C and C++
@@ -64,6 +67,7 @@ let package = Package(
             name: "Storage",
             dependencies: ["Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
+        .target(name: "ConciergeClient", swiftSettings: onCallersExecutor),
         .target(
             name: "ConciergeApp",
             dependencies: [
@@ -107,6 +111,7 @@ let package = Package(
         .testTarget(
             name: "EndToEnd",
             dependencies: ["ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto"]),
+        .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
         .testTarget(
             name: "Browser", dependencies: ["ConciergeApp", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
     ],

@@ -5,7 +5,7 @@ import Testing
 struct SwiftExamplesTests {
     static let pages = [
         ("docs/service-locator.md", "Tests/ServiceLocatorTests"), ("docs/http-server.md", "Tests/HTTPServerTests"),
-        ("docs/navigation.md", "Tests/NavigationTests"),
+        ("docs/navigation.md", "Tests/NavigationTests"), ("docs/swift-client.md", "Tests/ConciergeClientTests"),
     ]
 
     @Test("are compiled and run, all of them, to the letter", arguments: pages)

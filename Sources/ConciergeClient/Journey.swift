@@ -1,0 +1,160 @@
+import Foundation
+
+/// A way through a flow: draw the screen of its state, send one of the state's events.
+///
+///     let journey = try await session.start("wizard")
+///     for try await state in journey.states { draw(state.screen, state.events) }
+public struct Journey: Sendable, Identifiable {
+    /// Where a journey is, and where it can go.
+    public struct State: Decodable, Sendable, Hashable {
+        /// That of the journey.
+        public let id: String
+        /// Its flow.
+        public let flow: String
+        /// `active`, `finished`, `expired` or `stuck`.
+        public let status: String
+        /// Only grows.
+        public let step: Int
+        /// What to draw; `nil` when the journey is over.
+        public let screen: Screen?
+        /// What can be sent.
+        public let events: [Event]
+        /// Whether `back()` is possible.
+        public let canGoBack: Bool
+        /// The screens below each other, the one that is shown last.
+        public let stack: [Frame]
+        /// How it ended.
+        public let outcome: String?
+        /// What it gave at its end.
+        public let output: JSONValue?
+
+        private enum CodingKeys: String, CodingKey {
+            case id, flow, status, step, screen, events, stack, outcome, output
+            case canGoBack = "can_go_back"
+        }
+    }
+
+    /// What is to be drawn.
+    public struct Screen: Decodable, Sendable, Hashable {
+        /// Which state of the flow it is.
+        public let id: String
+        /// Which screen of the client draws it.
+        public let name: String
+        /// For people.
+        public let title: String?
+        /// How it came: `root`, `push`, `present`.
+        public let presentation: String
+        /// The documents that are shown, by the names of their services.
+        public let data: [String: JSONValue]
+        /// What the transition that led here gave along.
+        public let params: JSONValue?
+        /// `busy` while the journey waits for a task.
+        public let status: String?
+
+        /// The document of a service that the screen shows.
+        public func document<Document: Decodable>(
+            _ service: String, as type: Document.Type = Document.self
+        ) throws -> Document {
+            try (data[service] ?? .null).decode(type)
+        }
+    }
+
+    /// What a screen accepts.
+    public struct Event: Decodable, Sendable, Hashable {
+        /// To be sent.
+        public let name: String
+        /// Whether it would be accepted now.
+        public let enabled: Bool
+        /// Why it is not enabled.
+        public let why: [Problem.Violation]?
+    }
+
+    /// A screen on the stack.
+    public struct Frame: Decodable, Sendable, Hashable {
+        /// The flow that the screen is of.
+        public let flow: String
+        /// The state of that flow.
+        public let screen: String
+        /// How it came: `root`, `push`, `present`.
+        public let presentation: String
+    }
+
+    let live: Live<State>
+
+    /// In paths, and to find it again by `Session.journey(_:)`.
+    public let id: String
+
+    init(session: Session, id: String) {
+        self.id = id
+        live = Live(
+            session: session, path: "\(Session.current)/journeys/\(id)",
+            isConcerned: { change in
+                // A write to a service of the screen changes what the journey shows. Each step writes `coordinator`.
+                change.journey == id || (change.service.map { $0 != "coordinator" } ?? false)
+            },
+            isLast: { $0.status == "finished" || $0.status == "expired" })
+    }
+
+    /// As it was seen last; `nil` before, and when the journey is gone.
+    public var state: State? { live.value }
+
+    /// The state now, and again whenever anything that it shows has changed, by whomever. Ends with the journey; throws
+    /// when the session ends.
+    public var states: AsyncThrowingStream<State, any Error> { live.values() }
+
+    /// Reads the state.
+    @discardableResult
+    public func get() async throws -> State { try await live.get() }
+
+    /// Takes a step from what was seen last.
+    ///
+    /// - Throws: a `Problem` with status 412 when that has changed meanwhile; `state` is the new one then.
+    @discardableResult
+    public func send(_ event: String, _ data: JSONValue? = nil) async throws -> State {
+        var body: [String: JSONValue] = ["event": .string(event)]
+        body["data"] = data
+        do {
+            return try await live.call("POST", "/events", body: .object(body), ifMatch: live.etag)
+        } catch let problem as Problem where problem.status == 412 {
+            try await get()
+            throw problem
+        }
+    }
+
+    /// Returns to the screen below.
+    @discardableResult
+    public func back() async throws -> State { try await send("back") }
+
+    /// A deep link: goes to a screen along a path that the server computes.
+    ///
+    /// - Throws: a `Problem` with status 409 that says what blocks it.
+    @discardableResult
+    public func navigate(to screen: String) async throws -> State {
+        _ = try await live.session.request("POST", "\(live.path)/navigation", body: ["to": .string(screen)])
+        return try await get()
+    }
+
+    /// Releases everything of the journey and begins again. The session's services stay.
+    ///
+    /// - Parameter flow: the same one if `nil`.
+    @discardableResult
+    public func startOver(_ flow: String? = nil, input: JSONValue? = nil) async throws -> State {
+        var body: [String: JSONValue] = [:]
+        body["flow"] = flow.map(JSONValue.string)
+        body["input"] = input
+        return try await live.call("PUT", body: .object(body))
+    }
+
+    /// Ends it without an outcome.
+    public func abandon() async throws {
+        _ = try await live.session.request("DELETE", live.path)
+        live.forget()
+    }
+
+    /// A service as this journey sees it: its flow's own, else the session's.
+    public func service<Document>(_ name: String, of type: Document.Type = Document.self) -> Service<Document> {
+        Service(session: live.session, path: "\(live.path)/services/\(name)") { [id] change in
+            change.journey == id || change.service == name
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Synchronization
+
+/// What services and journeys have in common: a value with its ETag, and those that wait for another one.
+final class Live<Value: Decodable & Sendable>: Sendable {
+    let session: Session
+    let path: String
+    private let isConcerned: @Sendable (Change) -> Bool
+    private let isLast: @Sendable (Value) -> Bool
+    private let seen = Mutex(Seen())
+
+    private struct Seen {
+        var value: Value?
+        var etag: String?
+        var watchers:
+            [UUID: (continuation: AsyncThrowingStream<Value, any Error>.Continuation, task: Task<Void, Never>)] =
+                [:]
+    }
+
+    init(
+        session: Session, path: String, isConcerned: @escaping @Sendable (Change) -> Bool,
+        isLast: @escaping @Sendable (Value) -> Bool = { _ in false }
+    ) {
+        self.session = session
+        self.path = path
+        self.isConcerned = isConcerned
+        self.isLast = isLast
+    }
+
+    var value: Value? { seen.withLock(\.value) }
+    var etag: String? { seen.withLock(\.etag) }
+
+    /// - Parameters:
+    ///   - waits: until the value is another one, half a minute at most.
+    ///   - isWatching: see `Session.request`.
+    func get(waits: Bool = false, isWatching: Bool = false) async throws -> Value {
+        while true {
+            let (known, etag) = seen.withLock { ($0.value, $0.etag) }
+            var fields: [String: String] = [:]
+            fields["If-None-Match"] = etag
+            if waits { fields["Prefer"] = "wait=30" }
+            let answer = try await session.request("GET", path, fields: fields, isWatching: isWatching)
+            if answer.status == 304, let known { return known }
+            let value: Value = try answer.decode()
+            // An answer that was overtaken by another one may be the older of the two.
+            if show(value, answer.etag, insteadOf: etag) { return value }
+        }
+    }
+
+    func call(
+        _ method: String, _ suffix: String = "", body: JSONValue? = nil, type: String? = nil,
+        ifMatch etag: String? = nil
+    ) async throws -> Value {
+        var fields: [String: String] = [:]
+        fields["If-Match"] = etag
+        fields["Content-Type"] = type
+        let answer = try await session.request(method, path + suffix, body: body, fields: fields)
+        let value: Value = try answer.decode()
+        show(value, answer.etag)
+        return value
+    }
+
+    /// - Parameter old: shows it only if this is still the ETag.
+    @discardableResult
+    func show(_ value: Value, _ etag: String?, insteadOf old: String?? = nil) -> Bool {
+        seen.withLock { seen in
+            if let old, old != seen.etag { return false }
+            let isNew = etag == nil || etag != seen.etag
+            (seen.value, seen.etag) = (value, etag)
+            // Under the lock, so that nobody gets an older value after a newer one.
+            if isNew { for watcher in seen.watchers.values { tell(watcher.continuation, value) } }
+            return true
+        }
+    }
+
+    func forget() { seen.withLock { ($0.value, $0.etag) = (nil, nil) } }
+
+    /// The value now, and each later one; those that came while the reader was busy are left out but for the newest.
+    func values() -> AsyncThrowingStream<Value, any Error> {
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let key = UUID()
+            // Not at once: `show`, which may be what ends the stream, has the lock.
+            continuation.onTermination = { _ in Task { self.unwatch(key) } }
+            seen.withLock { seen in
+                if let value = seen.value, tell(continuation, value) { return }
+                let task = Task {
+                    do {
+                        try await self.follow()
+                        continuation.finish()
+                    } catch {
+                        continuation.finish(throwing: error)
+                    }
+                }
+                seen.watchers[key] = (continuation, task)
+            }
+        }
+    }
+
+    private func unwatch(_ key: UUID) { seen.withLock { $0.watchers.removeValue(forKey: key) }?.task.cancel() }
+
+    /// - Returns: whether that was the last value.
+    @discardableResult
+    private func tell(_ continuation: AsyncThrowingStream<Value, any Error>.Continuation, _ value: Value) -> Bool {
+        continuation.yield(value)
+        if isLast(value) { continuation.finish() }
+        return isLast(value)
+    }
+
+    /// Reads again whenever something was committed, until the end of the session.
+    private func follow() async throws {
+        let notices = session.notices { [self] change in
+            isConcerned(change) && (change.etag == nil || change.etag != etag)
+        }
+        for await _ in notices {
+            repeat {
+                do {
+                    // Without a stream the request itself waits for a change.
+                    let waits = !session.following.withLock(\.hasStream)
+                    let (before, began) = (etag, ContinuousClock.now)
+                    _ = try await get(waits: waits, isWatching: true)
+                    // Nothing new at once: something in between does not wait.
+                    if waits, before == etag { try await Task.sleep(until: began + .seconds(1)) }
+                } catch let problem as Problem where problem.status == 404 || problem.status == 410 {
+                    return forget()
+                } catch let problem as Problem where problem.status == 401 {
+                    // The next notice comes with a new token; without one the session ends, and the loop with it.
+                    break
+                } catch let problem as Problem where problem.isTransient {
+                    try await Task.sleep(for: .seconds(1))
+                    continue
+                }
+                if session.following.withLock(\.hasStream) { break }
+            } while !Task.isCancelled
+        }
+        if session.hasEnded { throw Problem.ended }
+    }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A visitor's session on a Concierge server: its services and its journeys.
+///
+///     let session = try await Session.open(at: url, token: saved)
+///     let profile = try await session.service("profile", of: Profile.self).get()
+///
+/// All functions may be called from anywhere, at any time.
+public final class Session: Sendable {
+    /// What the server says of a session.
+    public struct Info: Decodable, Sendable {
+        /// Not secret; opens nothing.
+        public let id: String
+        /// When it began.
+        public let createdAt: Date
+        /// When it ends if it is not used until then.
+        public let idleExpiresAt: Date
+        /// When it ends at the latest.
+        public let expiresAt: Date
+        /// Who has signed in.
+        public let userID: String?
+        /// As they were given when it was created.
+        public let labels: [String: String]
+
+        private enum CodingKeys: String, CodingKey {
+            case id, labels
+            case createdAt = "created_at"
+            case idleExpiresAt = "idle_expires_at"
+            case expiresAt = "expires_at"
+            case userID = "user_id"
+        }
+    }
+
+    private struct Created: Decodable {
+        let session: Info
+        let token: String
+    }
+
+    static let current = "v1/sessions/current"
+
+    let transport: Transport
+    let following: Mutex<Following>
+
+    private init(_ transport: Transport, token: String) {
+        self.transport = transport
+        following = Mutex(Following(token: token))
+    }
+
+    deinit { transport.http.finishTasksAndInvalidate() }
+
+    /// Resumes the session of a token that was saved; creates one if there is none or it has ended.
+    ///
+    /// - Parameters:
+    ///   - url: the server, such as `https://concierge.example.org`.
+    ///   - token: from `token`, saved where other people cannot read it, such as the keychain.
+    ///   - labels: of a session that is created.
+    ///   - configuration: for proxies, certificates and the like. The cache and cookies are switched off.
+    /// - Throws: `Problem`, and so does everything else here.
+    public static func open(
+        at url: URL, token: String? = nil, labels: [String: String] = [:],
+        configuration: URLSessionConfiguration = .ephemeral
+    ) async throws -> Session {
+        if let token {
+            do {
+                return try await resume(at: url, token: token, configuration: configuration)
+            } catch let problem as Problem where problem.status == 401 {}
+        }
+        let transport = Transport(url: url, configuration: configuration)
+        let labels = try JSONValue(encoding: ["labels": labels])
+        let created: Created = try await transport.send("POST", "v1/sessions", token: nil, body: labels).decode()
+        return Session(transport, token: created.token)
+    }
+
+    /// Resumes the session of a token, and creates none.
+    ///
+    /// - Throws: a `Problem` with status 401 when the session has ended.
+    public static func resume(
+        at url: URL, token: String, configuration: URLSessionConfiguration = .ephemeral
+    ) async throws -> Session {
+        let session = Session(Transport(url: url, configuration: configuration), token: token)
+        _ = try await session.info()
+        return session
+    }
+
+    /// What opens the session. Set it when your back end hands over a new one, as it does at sign-in.
+    public var token: String {
+        get { following.withLock(\.token) }
+        set { replaceToken(by: newValue) }
+    }
+
+    /// Whether the session has ended, as far as an answer has said so. Open another one.
+    public var hasEnded: Bool { following.withLock(\.hasEnded) }
+
+    /// Reads what the server says of the session.
+    public func info() async throws -> Info { try await request("GET", Self.current).decode() }
+
+    /// Ends the session, and removes all of its services and journeys.
+    public func end() async throws {
+        _ = try await request("DELETE", Self.current)
+        finish()
+    }
+
+    /// A service by its name. Nothing is sent before one of its functions is called.
+    public func service<Document>(_ name: String, of type: Document.Type = Document.self) -> Service<Document> {
+        Service(session: self, path: "\(Self.current)/services/\(name)") { change in
+            change.service == name && change.type.hasPrefix("service.")
+        }
+    }
+
+    /// A journey that exists; `main` always does when the server has a main flow.
+    public func journey(_ id: String) -> Journey { Journey(session: self, id: id) }
+
+    /// Starts a flow.
+    ///
+    /// - Parameters:
+    ///   - input: what the flow takes.
+    ///   - screen: where to begin, along a path that the server computes: a deep link.
+    ///   - resume: continues the journey of that flow that runs, if there is one.
+    public func start(
+        _ flow: String, input: JSONValue? = nil, at screen: String? = nil, resume: Bool = false
+    ) async throws -> Journey {
+        var body: [String: JSONValue] = ["flow": .string(flow)]
+        body["input"] = input
+        body["at"] = screen.map(JSONValue.string)
+        if resume { body["resume"] = true }
+        let answer = try await request("POST", "\(Self.current)/journeys", body: .object(body))
+        let state: Journey.State = try answer.decode()
+        let journey = journey(state.id)
+        journey.live.show(state, answer.etag)
+        return journey
+    }
+
+    /// - Parameter isWatching: nobody has asked for it, and a 401 is not yet the end.
+    func request(
+        _ method: String, _ path: String, body: JSONValue? = nil, fields: [String: String] = [:],
+        isWatching: Bool = false
+    ) async throws -> Transport.Answer {
+        let token = token
+        do {
+            return try await transport.send(method, path, token: token, body: body, fields: fields)
+        } catch let problem as Problem where problem.status == 401 {
+            if isWatching { doubt(token) } else if token == self.token { finish() }
+            throw problem
+        }
+    }
+}

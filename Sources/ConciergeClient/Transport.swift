@@ -1,0 +1,144 @@
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Requests to one server.
+struct Transport: Sendable {
+    let url: URL
+    let http: URLSession
+
+    struct Answer: Sendable {
+        let status: Int
+        let etag: String?
+        let body: Data
+
+        func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+            try JSON.decoder.decode(type, from: body)
+        }
+    }
+
+    init(url: URL, configuration: URLSessionConfiguration) {
+        self.url = url
+        // Answers with ETags are kept here, and the token is all that identifies the session.
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpCookieStorage = nil
+        http = URLSession(configuration: configuration)
+    }
+
+    func request(_ method: String, _ path: String, token: String?, fields: [String: String]) -> URLRequest {
+        var request = URLRequest(url: url.appending(path: path))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        return request
+    }
+
+    /// When the network fails, a GET is repeated, and a POST, which its key makes safe.
+    func send(
+        _ method: String, _ path: String, token: String?, body: JSONValue? = nil, fields: [String: String] = [:]
+    ) async throws -> Answer {
+        var request = request(method, path, token: token, fields: fields)
+        if let body {
+            request.httpBody = try JSON.encoder.encode(body)
+            if fields["Content-Type"] == nil {
+                request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            }
+        }
+        if method == "POST" {
+            request.setValue("\"\(UUID().uuidString)\"", forHTTPHeaderField: "Idempotency-Key")
+        }
+        var attempts = method == "GET" || method == "POST" ? 3 : 1
+        while true {
+            attempts -= 1
+            do {
+                let (data, response) = try await answer(to: request)
+                guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+                let status = response.statusCode
+                guard status < 400 else { throw Self.problem(status, data) }
+                return Answer(status: status, etag: response.value(forHTTPHeaderField: "ETag"), body: data)
+            } catch let problem as Problem {
+                throw problem
+            } catch {
+                try Task.checkCancellation()
+                guard attempts > 0 else { throw Problem.offline(error) }
+                try await Task.sleep(for: .milliseconds(300))
+            }
+        }
+    }
+
+    /// `URLSession.data(for:)`, whose cancellation deadlocks on Linux: it waits for the queue of the session under a
+    /// lock of the task that the queue wants, too.
+    private func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
+        let running = Mutex<URLSessionTask?>(nil)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let task = http.dataTask(with: request) { data, response, error in
+                    if let data, let response {
+                        continuation.resume(returning: (data, response))
+                    } else {
+                        continuation.resume(throwing: error ?? URLError(.unknown))
+                    }
+                }
+                running.withLock { $0 = task }
+                task.resume()
+                if Task.isCancelled { Self.cancel(task) }
+            }
+        } onCancel: {
+            if let task = running.withLock(\.self) { Self.cancel(task) }
+        }
+    }
+
+    /// Not in the caller's thread, which may hold the lock of a task.
+    private static func cancel(_ task: URLSessionTask) { Task.detached { task.cancel() } }
+
+    private static func problem(_ status: Int, _ body: Data) -> Problem {
+        (try? JSON.decoder.decode(Problem.self, from: body))
+            ?? Problem(status: status, code: nil, detail: "The server answered \(status).")
+    }
+
+    /// The bytes of an answer as they come. Silence of 35 seconds is the end: the server sends something every 15.
+    func bytes(_ path: String, token: String, fields: [String: String]) -> AsyncThrowingStream<Data, any Error> {
+        AsyncThrowingStream { continuation in
+            var request = request("GET", path, token: token, fields: fields)
+            request.timeoutInterval = 35
+            // `URLSession.bytes` does not exist on Linux; a delegate gets each piece everywhere.
+            let delegate = PieceReader(continuation: continuation)
+            let session = URLSession(configuration: http.configuration, delegate: delegate, delegateQueue: nil)
+            let task = session.dataTask(with: request)
+            continuation.onTermination = { _ in Self.cancel(task) }
+            task.resume()
+            session.finishTasksAndInvalidate()
+        }
+    }
+}
+
+private final class PieceReader: NSObject, URLSessionDataDelegate {
+    private let continuation: AsyncThrowingStream<Data, any Error>.Continuation
+
+    init(continuation: AsyncThrowingStream<Data, any Error>.Continuation) {
+        self.continuation = continuation
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        if status != 200 {
+            continuation.finish(throwing: Problem(status: status, code: nil, detail: "There is no stream."))
+        }
+        completionHandler(status == 200 ? .allow : .cancel)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        continuation.yield(data)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        continuation.finish(throwing: error)
+    }
+}

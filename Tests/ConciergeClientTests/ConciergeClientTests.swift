@@ -1,0 +1,289 @@
+import ConciergeClient
+import Foundation
+import Support
+import Synchronization
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A whole server with the flows and services of `config`, on a free port.
+func withServer<Result: Sendable>(
+    _ body: @Sendable (URL, RunningApplication) async throws -> Result
+) async throws -> Result {
+    try await withApplication(services: ShippedFiles.services(), flows: ShippedFiles.flows()) { app in
+        try await body(try #require(URL(string: "http://127.0.0.1:\(app.publicPort)")), app)
+    }
+}
+
+@Suite("ConciergeClient with a server on a port", .timeLimit(.minutes(1)))
+struct ConciergeClientTests {
+    // MARK: Sessions
+
+    @Test("a token resumes its session; a dead one gives a new session, or a problem to those who insist")
+    func sessions() async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url, labels: ["device": "phone"])
+            let info = try await session.info()
+            #expect(info.labels == ["device": "phone"])
+            #expect(info.expiresAt > info.idleExpiresAt && info.idleExpiresAt > info.createdAt)
+            let again = try await Session.open(at: url, token: session.token)
+            #expect(try await again.info().id == info.id)
+            try await again.end()
+            #expect(again.hasEnded && !session.hasEnded)
+            let refused = await #expect(throws: Problem.self) { try await session.info() }
+            #expect(refused?.status == 401 && refused?.code == "unauthenticated" && refused?.requestID != nil)
+            #expect(session.hasEnded)
+            await #expect(throws: Problem.self) { try await Session.resume(at: url, token: session.token) }
+            let fresh = try await Session.open(at: url, token: session.token)
+            #expect(try await fresh.info().id != info.id)
+        }
+    }
+
+    @Test("a server that cannot be reached is a problem with status 0")
+    func offline() async throws {
+        let url = try await withServer { url, _ in url }
+        let refused = await #expect(throws: Problem.self) { try await Session.open(at: url) }
+        #expect(refused?.status == 0 && refused?.code == "offline")
+    }
+
+    // MARK: Services
+
+    @Test("no update is lost, whoever writes at once, and members that a type does not know stay")
+    func updates() async throws {
+        struct Name: Codable { var name: String }
+        final class Attempts: Sendable { let count = Mutex(0) }
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url)
+            let other = try await Session.resume(at: url, token: session.token)
+            let attempts = Attempts()
+            try await withThrowingTaskGroup { group in
+                for number in 0..<8 {
+                    let basket = (number.isMultiple(of: 2) ? session : other).service("basket", of: Basket.self)
+                    group.addTask {
+                        try await basket.update { draft in
+                            attempts.count.withLock { $0 += 1 }
+                            draft.items.append(Basket.Item(sku: "SKU-\(number)", quantity: 1))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let skus = try await session.service("basket", of: Basket.self).get().items.map(\.sku)
+            #expect(skus.sorted() == (0..<8).map { "SKU-\($0)" })
+            // Every one of them was read before the first was written, or there was no conflict to test.
+            #expect(attempts.count.withLock { $0 } > 8)
+
+            try await session.service("profile", of: Profile.self).put(Profile(name: "Ada", email: "ada@example.org"))
+            try await session.service("profile", of: Name.self).update { $0.name = "Grace" }
+            let profile = try await session.service("profile", of: Profile.self).get()
+            #expect(profile.name == "Grace" && profile.email == "ada@example.org")
+        }
+    }
+
+    @Test("what was not seen is not overwritten; clear and remove give the default")
+    func conditions() async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url)
+            let profile = session.service("profile", of: Profile.self)
+            try await profile.put(Profile(name: "Ada"))
+            let old = profile.etag
+            try await profile.update { $0.email = "ada@example.org" }
+            try await profile.update { $0.email = nil }
+            #expect(profile.value?.email == nil)
+            let refused = await #expect(throws: Problem.self) {
+                try await profile.put(Profile(name: "Grace"), ifMatch: old)
+            }
+            #expect(refused?.status == 412 && profile.value?.name == "Ada")
+            #expect(try await profile.clear().name == "")
+            try await profile.put(Profile(name: "Grace"))
+            #expect(try await profile.remove().name == "")
+            #expect(profile.etag == "\"0\"")
+        }
+    }
+
+    // MARK: Journeys
+
+    @Test("an event is taken only from what was seen, and the state is the new one then")
+    func conflict() async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url)
+            let journey = try await session.start("wizard")
+            try await session.service("profile", of: Profile.self).patch(["name": "Grace"])
+            let refused = await #expect(throws: Problem.self) { try await journey.send("next") }
+            #expect(refused?.status == 412)
+            #expect(try journey.state?.screen?.document("profile", as: Profile.self).name == "Grace")
+            #expect(try await journey.send("next").screen?.id == "page1")
+            #expect(try await session.start("wizard", resume: true).id == journey.id)
+            #expect(try await journey.startOver("wizard").screen?.id == "start")
+            try await journey.abandon()
+            await #expect(throws: Problem.self) { try await journey.get() }
+        }
+    }
+
+    @Test("a coordinator draws the walk through the wizard and keeps what stays on the stack")
+    @MainActor
+    func coordinator() async throws {
+        try await withServer { @MainActor url, _ in
+            let session = try await Session.open(at: url)
+            let journey = try await session.start("wizard")
+            let coordinator = SteppingCoordinator()
+            let (shown, continuation) = AsyncStream.makeStream(of: [String].self)
+            coordinator.shown = continuation
+            async let last = coordinator.run(journey)
+            var pictures = shown.makeAsyncIterator()
+            #expect(await pictures.next() == ["1 start"])
+            try await journey.send("sign_in", ["name": "Ada"])
+            #expect(await pictures.next() == ["1 start", "2 page1 Ada"])
+            try await journey.send("next")
+            #expect(await pictures.next() == ["1 start", "2 page1 Ada", "3 page2 Ada"])
+            try await journey.back()
+            #expect(await pictures.next() == ["1 start", "2 page1 Ada"])
+            try await journey.navigate(to: "page3")
+            #expect(await pictures.next() == ["1 start", "2 page1 Ada", "4 page2", "5 page3 Ada"])
+            try await journey.send("finish")
+            #expect(await pictures.next() == ["1 start"])
+            try await journey.send("cancel")
+            #expect(await pictures.next() == [])
+            #expect(try await last?.outcome == "cancelled")
+        }
+    }
+
+    // MARK: Live
+
+    @Test("another client's changes are seen, by the stream and by waiting", arguments: [true, false])
+    func live(hasStream: Bool) async throws {
+        try await withServer { url, _ in
+            let configuration = URLSessionConfiguration.ephemeral
+            if !hasStream { configuration.protocolClasses = [NoStream.self] }
+            let session = try await Session.open(at: url, configuration: configuration)
+            let other = try await Session.resume(at: url, token: session.token)
+            let profile = session.service("profile", of: Profile.self)
+            var names: [String] = []
+            for try await document in profile.values {
+                names.append(document.name)
+                if names.count == 4 { break }
+                try await other.service("profile", of: Profile.self).patch(["name": .string("Ada \(names.count)")])
+            }
+            #expect(names == ["", "Ada 1", "Ada 2", "Ada 3"])
+
+            let journey = try await session.start("wizard")
+            let theirs = try await other.start("wizard", resume: true)
+            var screens: [String?] = []
+            for try await state in journey.states {
+                screens.append(state.screen?.id)
+                switch screens.count {
+                case 1: try await theirs.send("next")
+                case 2: try await theirs.navigate(to: "page3")
+                case 3: try await theirs.send("cancel")
+                default: break
+                }
+            }
+            #expect(screens == ["start", "page1", "page3", nil])
+            #expect(journey.state?.outcome == "cancelled")
+        }
+    }
+
+    @Test("a value that is not read takes no memory: the newest one is kept")
+    func slowReader() async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url)
+            let profile = session.service("profile", of: Profile.self)
+            var values = profile.values.makeAsyncIterator()
+            _ = try await values.next()
+            for number in 1...20 { try await profile.patch(["name": .string("\(number)")]) }
+            #expect(try await values.next()?.name == "20")
+        }
+    }
+
+    @Test("the end of the session ends what watches it, also when it had ended before")
+    func ending() async throws {
+        try await withServer { url, app in
+            let session = try await Session.open(at: url)
+            let profile = session.service("profile", of: Profile.self)
+            let journey = try await session.start("wizard")
+            var values = profile.values.makeAsyncIterator()
+            var states = journey.states.makeAsyncIterator()
+            _ = try await values.next()
+            _ = try await states.next()
+            _ = try await app.admin().send("DELETE", "/v1/sessions/\(session.info().id)")
+            let quote = session.service("quote", of: JSONValue.self)
+            let ends = [
+                await #expect(throws: Problem.self) { while try await values.next() != nil {} },
+                await #expect(throws: Problem.self) { while try await states.next() != nil {} },
+                await #expect(throws: Problem.self) { for try await _ in quote.values {} },
+            ]
+            #expect(ends.map(\.?.status) == [401, 401, 401])
+            #expect(session.hasEnded)
+        }
+    }
+
+    @Test("a sign-in replaces the token, and the session goes on to be watched with the new one")
+    func signIn() async throws {
+        try await withServer { url, app in
+            let session = try await Session.open(at: url)
+            let profile = session.service("profile", of: Profile.self)
+            var values = profile.values.makeAsyncIterator()
+            _ = try await values.next()
+            // Signing in changes `user`: its watcher asks with the old token, which is dead by then.
+            var users = session.service("user", of: JSONValue.self).values.makeAsyncIterator()
+            #expect(try await users.next()?["id"] == .null)
+            let token = try await app.signIn("ada", to: session.info().id)
+            session.token = token
+            #expect(try await users.next()?["id"] == "ada")
+            #expect(try await session.info().userID == "ada")
+            let other = try await Session.resume(at: url, token: session.token)
+            try await other.service("profile", of: Profile.self).patch(["name": "Ada"])
+            #expect(try await values.next()?.name == "Ada")
+            #expect(!session.hasEnded)
+        }
+    }
+}
+
+/// Shows the stack as texts: the number of the drawing, its screen, and the name that was drawn last.
+@MainActor
+private final class SteppingCoordinator: Coordinator {
+    final class Page {
+        let number: Int
+        let screen: String
+        var name = ""
+
+        init(number: Int, screen: String) { (self.number, self.screen) = (number, screen) }
+    }
+
+    var shown: AsyncStream<[String]>.Continuation?
+    private var count = 0
+
+    func drawing(of frame: Journey.Frame, in journey: Journey) -> Page {
+        count += 1
+        return Page(number: count, screen: frame.screen)
+    }
+
+    func update(_ page: Page, with state: Journey.State) {
+        page.name = state.screen?.data["profile"]?["name"]?.string ?? ""
+    }
+
+    func show(_ pages: [Page], of state: Journey.State) {
+        shown?.yield(pages.map { "\($0.number) \($0.screen)\($0.name.isEmpty ? "" : " \($0.name)")" })
+    }
+}
+
+/// What a proxy does that lets no stream through.
+private final class NoStream: URLProtocol {
+    override static func canInit(with request: URLRequest) -> Bool {
+        request.url?.path.hasSuffix("/current/events") == true
+    }
+
+    override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        guard let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil)
+        else { return }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    override func stopLoading() {}
+}
