@@ -123,22 +123,18 @@ private final class PieceReader: NSObject, URLSessionDataDelegate {
         self.continuation = continuation
     }
 
-    func urlSession(
-        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
-    ) {
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        if status != 200 {
-            continuation.finish(throwing: Problem(status: status, code: nil, detail: "There is no stream."))
-        }
-        completionHandler(status == 200 ? .allow : .cancel)
-    }
-
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        continuation.yield(data)
+        if Self.status(of: dataTask) == 200 { continuation.yield(data) }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        continuation.finish(throwing: error)
+        let status = Self.status(of: task)
+        if error == nil, status != 200 {
+            continuation.finish(throwing: Problem(status: status, code: nil, detail: "There is no stream."))
+        } else {
+            continuation.finish(throwing: error)
+        }
     }
+
+    private static func status(of task: URLSessionTask) -> Int { (task.response as? HTTPURLResponse)?.statusCode ?? 0 }
 }
