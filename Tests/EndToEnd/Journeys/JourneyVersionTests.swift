@@ -86,6 +86,33 @@ struct JourneyVersionTests {
         }
     }
 
+    @Test("over a restart, too, a patch runs on the session's services once a session")
+    func patchesOnce() async throws {
+        try await withFolder([:]) { _, folder in
+            func run<Kept: Sendable>(
+                _ flows: [String], _ body: (RunningApplication) async throws -> Kept
+            ) async throws -> Kept {
+                try await withApplication(services: try Self.services(), flows: flows + [Self.question]) {
+                    $0.store = .sqlite("\(folder)/sessions.db")
+                } _: {
+                    try await body($0)
+                }
+            }
+            let (token, journeys) = try await run([Self.form(1)]) { app in
+                let (client, _, token) = try await app.newSession()
+                return (token, try await Self.twoJourneys(client))
+            }
+            for journey in journeys {
+                try await run([Self.form(2, more: Self.patched)]) { app in
+                    let client = app.client().with(token: token)
+                    let moved = try await client.event("next", on: journey)
+                    #expect(moved[member: "version"] == 2, "\(moved.text)")
+                    #expect(try await client.get(Paths.service("shared")).json == ["total": 1])
+                }
+            }
+        }
+    }
+
     @Test("a journey that cannot go on is one item with status stuck and a problem, and hides no other")
     func stuck() async throws {
         let impossible = #"""
