@@ -35,6 +35,10 @@ final class ChromeDriver: Sendable {
             // Two names of this machine are two sites, as they are for a test of cross-origin requests.
             "--no-proxy-server", "--no-first-run", "--disable-background-networking", "--disable-component-update",
         ]
+        var isOpen = false
+        let identifier = process.processIdentifier
+        // No `deinit` follows an initializer that throws.
+        defer { if !isOpen { kill(identifier, SIGKILL) } }
         let answer = try Self.send(
             "POST", "/session",
             [
@@ -48,6 +52,7 @@ final class ChromeDriver: Sendable {
             ], port: port)
         guard let session = answer[member: "sessionId"]?.string else { throw Failure(description: "\(answer)") }
         self.session = session
+        isOpen = true
     }
 
     deinit {
