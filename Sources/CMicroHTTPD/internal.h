@@ -132,6 +132,8 @@ struct cmhd_worker {
     cmhd_connection *fields_owner;  ///< whose fields they are
     cmhd_connection **by_descriptor;  ///< its connections, so that what the library reads can be seen
     size_t by_descriptor_count;
+    size_t look_next;               ///< the descriptor that `look_for_gone` looked at last
+    int64_t looked_at;
     time_t date_second;             ///< the second of `date_line`
     int64_t date_looked_at;         ///< `now` when that was found to be the second
     char date_line[CMHD_DATE_LINE + 1];

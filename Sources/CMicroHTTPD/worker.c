@@ -13,7 +13,7 @@
 
 /// The longest sleep of a loop.
 enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20 };
-/// How often it looks for clients that left while their request waits.
+/// How often it looks for each client whether it left while its request waits.
 enum { gone_check_ms = 1000 };
 enum { linger_ms = 5000, linger_bytes = 64 << 20 };
 /// Lingering sockets do not count for the connection limit, so each worker has a limit for them.
@@ -197,24 +197,30 @@ static int64_t check_deadlines(worker *w, int64_t now) {
     return next;
 }
 
-/// The library does not watch suspended connections: clients that hang up are noticed here.
-static void look_for_gone(worker *w, phase phase) {
+/// The library does not watch suspended connections: clients that hang up are noticed here. A busy loop looks at a few
+/// descriptors in a turn, so that thousands of waiting clients delay nobody.
+static void look_for_gone(worker *w) {
     enum { at_once = 256 };
     static _Thread_local struct pollfd looks[at_once];
-    static _Thread_local cmhd_connection *looked_at[at_once];
-    cmhd_connection *c = w->phases[phase].first;
-    while (c != NULL) {
+    int64_t elapsed = w->now - w->looked_at;
+    if (elapsed > gone_check_ms) elapsed = gone_check_ms;
+    size_t due = w->by_descriptor_count * (size_t)elapsed / gone_check_ms;
+    if (due < at_once && elapsed < gone_check_ms) return;
+    w->looked_at = w->now;
+    while (due > 0) {
         nfds_t count = 0;
-        for (; c != NULL && count < at_once; c = c->next) {
+        for (; due > 0 && count < at_once; due--) {
+            if (++w->look_next >= w->by_descriptor_count) w->look_next = 0;
+            const cmhd_connection *c = w->by_descriptor[w->look_next];
             // No event is requested: errors and hang-ups are always reported. A client that closed only its own half
             // may still want the response.
-            looks[count] = (struct pollfd){.fd = c->fd};
-            looked_at[count++] = c;
+            if (c != NULL && (c->phase == PHASE_HANDLER || c->phase == PHASE_PATIENT))
+                looks[count++] = (struct pollfd){.fd = c->fd};
         }
         if (poll(looks, count, 0) <= 0) continue;
         for (nfds_t place = 0; place < count; place++)
             if ((looks[place].revents & (POLLERR | POLLHUP)) != 0)
-                end_waiting(looked_at[place], CMHD_END_CLIENT_GONE);
+                end_waiting(w->by_descriptor[looks[place].fd], CMHD_END_CLIENT_GONE);
     }
 }
 
@@ -350,17 +356,12 @@ void *cmhd_worker_run(void *context) {
     worker *w = context;
     cmhd_begin_worker(w);
     cmhd_callbacks *callbacks = &w->server->callbacks;
-    int64_t look_at = 0;
     callbacks->worker_began(callbacks->context, w->index, w);
     for (;;) {
         cmhd_note_time(w, cmhd_clock());
         int64_t now = w->now;
         int64_t sleep = check_deadlines(w, now);
-        if (now >= look_at) {
-            look_for_gone(w, PHASE_HANDLER);
-            look_for_gone(w, PHASE_PATIENT);
-            look_at = now + gone_check_ms;
-        }
+        look_for_gone(w);
         if (w->lingering != NULL) {
             read_lingering(w, now);
             if (sleep > lingering_sleep_ms) sleep = lingering_sleep_ms;

@@ -55,7 +55,7 @@ extension Session {
         watch?.close(.gap)
     }
 
-    /// Forgets a history that nobody has needed for a while.
+    /// Drops an idle history.
     func dropWatch(_ watch: SessionWatch, now: Int64) {
         state.withLock { state in
             if environment.watches.drop(watch, now: now) { state.isWatched = false }
@@ -72,21 +72,34 @@ extension Session {
 }
 
 extension Sessions {
-    /// Looks once a second at what watchers wait for, until the task is cancelled.
+    /// Looks once a second at what each watcher waits for, until the task is cancelled.
     package func runWatches() async {
-        let (clock, watches) = (environment.clock, environment.watches)
+        let clock = environment.clock
+        let interval = 1_000 / Int64(SessionWatches.partCount)
+        var (part, lookedAt) = (0, clock.now())
         while !Task.isCancelled {
-            try? await clock.sleep(milliseconds: 1_000)
+            try? await clock.sleep(milliseconds: interval)
             let now = clock.now()
-            for id in watches.tick(now: now) where settings.watchingExtends {
-                if let session = registry[id] { noteUse(of: session) }
+            // None twice, however late it is.
+            lookedAt = max(lookedAt, now - 1_000)
+            while lookedAt + interval <= now {
+                lookedAt += interval
+                part = (part + 1) % SessionWatches.partCount
+                lookAtWatches(part, now: now)
             }
-            for watch in watches.idle(now: now) {
-                if let session = registry[watch.session] {
-                    session.dropWatch(watch, now: now)
-                } else {
-                    _ = watches.drop(watch, now: now)
-                }
+        }
+    }
+
+    private func lookAtWatches(_ part: Int, now: Int64) {
+        let watches = environment.watches
+        for id in watches.tick(part, now: now) where settings.watchingExtends {
+            if let session = registry[id] { noteUse(of: session) }
+        }
+        for watch in watches.idle(in: part, now: now) {
+            if let session = registry[watch.session] {
+                session.dropWatch(watch, now: now)
+            } else {
+                _ = watches.drop(watch, now: now)
             }
         }
     }

@@ -126,18 +126,17 @@ final class SessionWatch: Sendable {
         wake()
     }
 
-    /// What a watcher gets at a place; `nil` when there is nothing yet.
-    ///
-    /// - Parameter limit: the place at which the watcher ends.
-    func next(at place: inout Int, before limit: Int, after point: UInt64) -> SessionWatcher.Event? {
+    /// What a watcher gets at a place, which moves on; `nil` when there is nothing yet.
+    func next(at place: inout Int, for watcher: SessionWatcher) -> SessionWatcher.Event? {
         state.withLock { state in
-            guard place >= state.dropped else { return .lost }
-            let end = min(limit, state.dropped + state.history.count)
-            let new = state.history[(place - state.dropped)..<(end - state.dropped)]
-                .filter { $0.revision > point || $0.isLater }
+            let end = min(watcher.end, state.dropped + state.history.count)
+            let begin = place
             place = end
+            guard begin >= state.dropped || end == watcher.end else { return .lost }
+            let new = state.history[max(0, begin - state.dropped)..<max(0, end - state.dropped)]
+                .filter { $0.revision > watcher.point || $0.isLater }
             if !new.isEmpty { return .commits(Array(new)) }
-            return end == limit ? .ended(.tokenReplaced) : state.end.map { .ended($0) }
+            return end == watcher.end ? .ended(.tokenReplaced) : state.end.map { .ended($0) }
         }
     }
 

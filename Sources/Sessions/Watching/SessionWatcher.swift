@@ -33,7 +33,7 @@ package final class SessionWatcher: Sendable {
     private let endsAt: Int64?
     /// `nil` for a watcher that does not depend on a token.
     let token: TokenDigest?
-    /// The place in the history at which it ends, because its token was replaced.
+    /// The place in the history at which it ends, because its token was replaced. Changed under the watch's lock.
     private let limit = Atomic<Int>(.max)
     private let state: Mutex<State>
 
@@ -51,6 +51,9 @@ package final class SessionWatcher: Sendable {
         self.endsAt = endsAt
         state = Mutex(State(place: place))
     }
+
+    /// The place at which it ends. Called by the watch, under its lock.
+    var end: Int { limit.load(ordering: .relaxed) }
 
     /// Its token was replaced: it gets nothing from that place on. Called by the watch, under its lock.
     func end(at place: Int) {
@@ -80,8 +83,7 @@ package final class SessionWatcher: Sendable {
     func wake() {
         let (handler, event) = state.withLock { state -> (Handler?, Event) in
             guard state.waiting != nil,
-                let event = watch.next(
-                    at: &state.place, before: limit.load(ordering: .relaxed), after: point)
+                let event = watch.next(at: &state.place, for: self)
             else {
                 return (nil, .nothing)
             }
@@ -111,7 +113,8 @@ package final class SessionWatcher: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 next { continuation.resume(returning: $0) }
-                if Task.isCancelled { giveUp() }
+                // The timer may have run out before there was anyone to tell.
+                if Task.isCancelled || clock.now() >= deadline { giveUp() }
             }
         } onCancel: {
             giveUp()

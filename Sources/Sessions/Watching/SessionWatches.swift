@@ -6,10 +6,21 @@ import Synchronization
 /// here.
 final class SessionWatches: Sendable {
     private struct State {
-        var watches: [SessionID: SessionWatch] = [:]
+        /// In parts, because time is looked at for one part after the other: many watchers at once would take the
+        /// processor from requests for milliseconds.
+        var parts = [[SessionID: SessionWatch]](repeating: [:], count: SessionWatches.partCount)
         var count = 0
         var isStopping = false
+
+        subscript(id: SessionID) -> SessionWatch? {
+            get { parts[Self.part(of: id)][id] }
+            set { parts[Self.part(of: id)][id] = newValue }
+        }
+
+        private static func part(of id: SessionID) -> Int { Int(id.low % UInt64(partCount)) }
     }
+
+    static let partCount = 16
 
     private let state = Mutex(State())
     private let clock: any SessionClock
@@ -30,7 +41,7 @@ final class SessionWatches: Sendable {
     /// Watchers of all sessions.
     var count: Int { state.withLock(\.count) }
 
-    subscript(id: SessionID) -> SessionWatch? { state.withLock { $0.watches[id] } }
+    subscript(id: SessionID) -> SessionWatch? { state.withLock { $0[id] } }
 
     /// Adds a watcher. Called under the session's lock.
     ///
@@ -47,11 +58,11 @@ final class SessionWatches: Sendable {
             guard !state.isStopping else { throw .stopping }
             guard state.count < mostWatchers else { throw .tooMany }
             // A watch that the session does not know of has missed commits.
-            let known = isWatched ? state.watches[record.id] : nil
+            let known = isWatched ? state[record.id] : nil
             let watch = known ?? SessionWatch(record.id, revision: record.revision, lastUsedAt: lastUsedAt)
             guard watch.watcherCount < Self.mostOfSession else { throw .tooMany }
             let watcher = try watch.add(after: point, current: record.revision) { make(watch, $0, $1) }
-            state.watches[record.id] = watch
+            state[record.id] = watch
             state.count += 1
             return watcher
         }
@@ -63,32 +74,37 @@ final class SessionWatches: Sendable {
     }
 
     /// Takes the watch of a session away: the next watcher begins a new one.
-    func forget(_ id: SessionID) -> SessionWatch? { state.withLock { $0.watches.removeValue(forKey: id) } }
+    func forget(_ id: SessionID) -> SessionWatch? {
+        state.withLock { state in
+            defer { state[id] = nil }
+            return state[id]
+        }
+    }
 
-    /// The watches that nobody has used for ``retention``.
-    func idle(now: Int64) -> [SessionWatch] {
-        state.withLock { state in state.watches.values.filter { $0.isIdle(since: now - Self.retention) } }
+    /// The watches of a part that nobody has used for ``retention``.
+    func idle(in part: Int, now: Int64) -> [SessionWatch] {
+        state.withLock { state in state.parts[part].values.filter { $0.isIdle(since: now - Self.retention) } }
     }
 
     /// Drops the watch if it is still idle. Called under the session's lock, if the session is in memory.
     func drop(_ watch: SessionWatch, now: Int64) -> Bool {
         state.withLock { state in
             guard watch.isIdle(since: now - Self.retention) else { return false }
-            if state.watches[watch.session] === watch { state.watches[watch.session] = nil }
+            if state[watch.session] === watch { state[watch.session] = nil }
             return true
         }
     }
 
-    /// - Returns: the sessions that have watchers.
-    func tick(now: Int64) -> [SessionID] {
-        state.withLock { Array($0.watches.values) }.filter { $0.tick(now: now) }.map(\.session)
+    /// - Returns: the sessions of a part that have watchers.
+    func tick(_ part: Int, now: Int64) -> [SessionID] {
+        state.withLock { Array($0.parts[part].values) }.filter { $0.tick(now: now) }.map(\.session)
     }
 
     /// Ends all watchers, and accepts no more.
     func stop() {
         let watches = state.withLock { state in
             state.isStopping = true
-            return Array(state.watches.values)
+            return state.parts.flatMap(\.values)
         }
         for watch in watches { watch.close(.stopping) }
     }
