@@ -28,10 +28,19 @@ extension Sessions {
             if !claims.tasks.isEmpty { queue.expect(name, at: end) }
             if let next = claims.nextDue { queue.expect(name, at: next) }
             var claimed: [ClaimedTask] = []
+            var failure: (any Error)?
             for task in claims.tasks {
-                // If the session cannot be loaded, only its own task waits until the lease ends.
-                if let awaited = try? await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
+                do {
+                    if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
+                } catch where error.isTemporary {
+                    failure = error
+                    let time = Self.time(now, plus: Self.soon)
+                    if (try? await update(task.id, .giveBack(attempt: task.attempt, at: time))) != nil {
+                        queue.expect(name, at: time)
+                    }
+                } catch {}
             }
+            if let failure, claimed.isEmpty { throw failure }
             if !claimed.isEmpty || clock.now() >= deadline || queue.isClosed { return claimed }
             // Tasks of sessions that have expired were handed out to nobody: there may be others behind them.
             if claims.tasks.isEmpty { await queue.wait(for: name, since: mark, until: deadline) }
@@ -146,8 +155,10 @@ extension Sessions {
         }
     }
 
-    /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is.
+    /// An expired session stays in a store for a while, and a journey whose flow is not loaded stays as it is. Reading
+    /// may fail for a while.
     private static let secondLook: Int64 = 60_000
+    private static let soon: Int64 = 1_000
     private static let leaseEnded = "The lease of the last attempt ended without a result."
 
     // MARK: - Helpers

@@ -63,6 +63,11 @@ package struct StoredTask: Sendable, Equatable {
             let (time, isNever) = now.addingReportingOverflow(after ?? retry.delay(afterAttempt: self.attempt))
             due = isNever ? .max : time
             isClaimed = false
+        case .giveBack(let attempt, let time):
+            guard isClaimed, isOn(attempt) else { return }
+            self.attempt -= 1
+            due = time
+            isClaimed = false
         case .move(let due, let endsAt):
             self.due = due
             self.endsAt = endsAt
@@ -79,6 +84,8 @@ package enum TaskUpdate: Sendable {
     case extend(attempt: Int?, until: Int64)
     /// The attempt has failed. The next one may begin after the time that `retry` says, or `after`, in milliseconds.
     case fail(attempt: Int?, now: Int64, retry: TaskRetry, after: Int64?)
+    /// The attempt did not begin, and does not count. The task is handed out again from that time on.
+    case giveBack(attempt: Int, at: Int64)
     /// Sets both times: the journey has other deadlines now, or cannot be asked at the moment.
     case move(due: Int64, endsAt: Int64)
     /// The journey does not wait for it.

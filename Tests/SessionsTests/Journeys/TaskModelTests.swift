@@ -64,6 +64,24 @@ struct TaskModelTests {
                 maxJourneys: 16))
     }
 
+    @Test("a task whose session cannot be loaded loses no attempt, and is handed out again a second later")
+    func unloaded() async throws {
+        let store = StoreWrapper()
+        let began = try SessionsFixture(store: store, flows: [Self.flow], mainFlow: "work")
+        _ = try await began.session().send("begin", toJourney: "main")
+        // Another process, with nothing in memory.
+        let fixture = try SessionsFixture(store: store, clock: began.clock, flows: [Self.flow], mainFlow: "work")
+        func claim() async throws -> [ClaimedTask] {
+            try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
+        }
+        store.beforeLoad.withLock { $0 = { _ throws(StoreError) in throw .unavailable("read") } }
+        await #expect(throws: SessionError.self) { try await claim() }
+        store.beforeLoad.withLock { $0 = nil }
+        #expect(try await claim().isEmpty)
+        fixture.clock.advance(1_000)
+        #expect(try await claim().map(\.task.attempt) == [1])
+    }
+
     @Test("1,000 random steps hand out, take and refuse what the model says", arguments: 0..<8)
     func random(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
@@ -82,7 +100,7 @@ struct TaskModelTests {
             switch verb {
             case "begin" where work == nil:
                 let shown = try await clients[place].session.send("begin", toJourney: "main")
-                let step = try #require(try JSONDocument(parsing: shown.text.bytes)[member: "step"]?.int)
+                let step = try #require(try JSONDocument(parsing: shown.bytes)[member: "step"]?.int)
                 clients[place].task = Work(
                     id: TaskID(session: clients[place].session.id, journey: "main", number: UInt64(step)),
                     endsAt: now + Self.timeout, readyAt: now)
@@ -158,7 +176,7 @@ struct TaskModelTests {
         }
         #expect(listed.sorted() == expected.sorted(), story)
         for client in clients {
-            let view = try JSONDocument(parsing: try await client.session.journey("main").text.bytes)
+            let view = try JSONDocument(parsing: try await client.session.journey("main").bytes)
             #expect(
                 view[member: "screen"]?[member: "id"]?.string == (client.task == nil ? client.screen : "busy"), story)
         }
