@@ -21,6 +21,8 @@ package final class SteeredClock: SessionClock {
     package init() {}
 
     package func now() -> Int64 { state.withLock(\.now) }
+    /// How often anyone has slept.
+    package var sleepCount: Int { state.withLock(\.nextID) }
     package func wall(at steady: Int64) -> Int64 { steady }
 
     package func advance(_ duration: Duration) {
@@ -61,7 +63,7 @@ package final class SteeredClock: SessionClock {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
-                    guard state.cancelled.remove(id) == nil else { return true }
+                    guard state.cancelled.remove(id) == nil, milliseconds > 0 else { return true }
                     state.sleepers.append(
                         Sleeper(id: id, until: state.now + milliseconds, continuation: continuation))
                     return false

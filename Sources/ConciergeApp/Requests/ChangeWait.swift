@@ -41,12 +41,14 @@ struct ChangeWait: Sendable {
         }
         defer { watcher.leave() }
         let deadline = now() + Int64(seconds) * 1_000
-        var seen = try await look()
+        var (lookedAt, seen) = (now(), try await look())
         waiting: while seen.isKnown, now() < deadline, !Task.isCancelled {
-            switch await watcher.next(until: min(deadline, seen.dueAt ?? .max)) {
+            // What was due before a look has happened, as far as it can.
+            let due = seen.dueAt.flatMap { $0 > lookedAt ? $0 : nil } ?? .max
+            switch await watcher.next(until: min(deadline, due)) {
             case .commits where watcher.isOver, .ended(.tokenReplaced), .ended(.stopping), .ended(.gap): break waiting
-            case .nothing where (seen.dueAt ?? .max) > now(): continue
-            case .commits, .nothing, .lost, .ended(.sessionEnded): seen = try await look()
+            case .nothing where due > now(): continue
+            case .commits, .nothing, .lost, .ended(.sessionEnded): (lookedAt, seen) = (now(), try await look())
             }
         }
         var response = seen.response

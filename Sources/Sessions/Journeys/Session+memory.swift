@@ -3,8 +3,6 @@ import Navigation
 extension Session {
     /// A journey as it was shown last, if the view is still current. Costs next to nothing.
     ///
-    /// Call it right after a token was accepted: the time of that, the session's last use, counts as now.
-    ///
     /// - Parameter id: as it stands in the path.
     /// - Returns: nil when no current view is cached, or the session has ended. Then call ``residentJourney(_:)``.
     package func shownJourney(_ id: UnsafeRawBufferPointer) -> JourneyText? {
@@ -14,7 +12,7 @@ extension Session {
             for place in memory.views.indices where memory.views[place].isOf(id) {
                 let view = memory.views[place]
                 guard view.revision == state.record.revision else { return nil }
-                if let dueAt = view.dueAt, state.lastUsedAt >= dueAt { return nil }
+                if let dueAt = view.dueAt, environment.clock.now() >= dueAt { return nil }
                 return view
             }
             return nil

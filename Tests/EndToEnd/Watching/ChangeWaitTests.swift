@@ -112,6 +112,33 @@ struct ChangeWaitTests {
                 try await client.get(Paths.service("cart"), fields: Self.fields(written["ETag"]))
             }
             #expect(over.status == 200 && over["ETag"] == "\"0\"")
+            // Time has done what it could: from now on only a write changes it.
+            let sleeps = clock.sleepCount
+            let still = try await clock.running {
+                try await client.get(Paths.service("cart"), fields: Self.fields(over["ETag"], wait: "wait=60"))
+            }
+            #expect(still.status == 304)
+            #expect(clock.sleepCount - sleeps < 1_000, "it looks again and again")
+        }
+    }
+
+    @Test("a client that asks only for what is new is told what time has done, too")
+    func polling() async throws {
+        let flow = """
+            {"id": "short", "version": 1, "initial": "one", "states": {
+               "one": {"timeout": {"after": "30s", "target": "two"}, "on": {"next": {"target": "two"}}},
+               "two": {"on": {"again": {"target": "one"}}}}}
+            """
+        let clock = SteeredClock()
+        try await withApplication(flows: [flow], clock: clock) { app in
+            let client = try await app.newSession().client
+            let started = try await client.send("POST", Paths.journeys, json: #"{"flow":"short"}"#)
+            let journey = Paths.journey(started[member: "id"]?.string ?? "")
+            let known = [("If-None-Match", started["ETag"] ?? "")]
+            #expect(try await client.get(journey, fields: known).status == 304)
+            clock.advance(.seconds(31))
+            let moved = try await client.get(journey, fields: known)
+            #expect(moved.status == 200 && moved[member: "screen"]?[member: "id"] == "two", "\(moved.text)")
         }
     }
 
