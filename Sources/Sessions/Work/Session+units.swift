@@ -94,7 +94,8 @@ extension Session {
     ) throws(SessionError) {
         let limit = settings.maxDocumentSize
         var journeys = WrittenJourneys()
-        if let owned = try owner(of: operation, on: &pending, &journeys) {
+        try journeys.settle(operation.journey, in: &pending, environment)
+        if let owned = try owner(of: operation, on: pending, &journeys) {
             let tree = try tree(after: operation, on: nil, owned, by: caller, &pending, &journeys)
             return try write(tree, operation.service, owned, to: &pending)
         }
@@ -131,9 +132,9 @@ extension Session {
 
         /// Does what time and standing rules do to a journey, once.
         mutating func settle(
-            _ id: String, in pending: inout PendingState, _ environment: SessionEnvironment
+            _ id: String?, in pending: inout PendingState, _ environment: SessionEnvironment
         ) throws(SessionError) {
-            guard settled.insert(id).inserted else { return }
+            guard let id, settled.insert(id).inserted else { return }
             var work = try JourneyWork(on: pending, environment)
             // A journey that cannot go on keeps what it has.
             do {
@@ -152,10 +153,9 @@ extension Session {
 
     /// The coordinator that owns what an operation is about; nil when that is the session's.
     private func owner(
-        of operation: ServiceOperation, on pending: inout PendingState, _ journeys: inout WrittenJourneys
+        of operation: ServiceOperation, on pending: PendingState, _ journeys: inout WrittenJourneys
     ) throws(SessionError) -> Owner? {
         guard let id = operation.journey else { return nil }
-        try journeys.settle(id, in: &pending, environment)
         return try journeys.read(in: pending, environment).owner(of: operation.service, in: id, forWrite: true).map {
             Owner(journey: id, coordinator: $0)
         }
@@ -200,10 +200,16 @@ extension Session {
         try await transact { [self] pending in
             var trees: [WrittenPlace: WrittenTree] = [:]
             var journeys = WrittenJourneys()
+            // Before any operation, because it may write services that operations change.
+            for (index, operation) in operations.enumerated() {
+                try Self.inOperation(index) { () throws(SessionError) in
+                    try journeys.settle(operation.journey, in: &pending, environment)
+                }
+            }
             for (index, operation) in operations.enumerated() {
                 let service = operation.service
                 try Self.inOperation(index) { () throws(SessionError) in
-                    if let owned = try owner(of: operation, on: &pending, &journeys) {
+                    if let owned = try owner(of: operation, on: pending, &journeys) {
                         let place = WrittenPlace(service: service.index, owner: owned)
                         if !operation.action.isWrite {
                             try write(&trees, to: &pending) { $0.owner == owned && $0.service === service }

@@ -228,6 +228,31 @@ struct OwnedServiceTests {
         }
     }
 
+    @Test("what time does to a journey is done before a transaction writes, which loses none of it")
+    func transactionAfterTime() async throws {
+        let flow = """
+            {"id": "slow", "version": 1, "initial": "input", "owns": ["transfer"], "states": {
+               "input": {"timeout": {"after": "30s", "target": "late",
+                 "actions": [{"op": "add", "path": "/note/text", "value": "late"}]}, "on": {"go": {"target": "late"}}},
+               "late": {"data": ["note"], "on": {"go": {"target": "input"}}}}}
+            """
+        let clock = SteeredClock()
+        try await withApplication(services: try Self.services(), flows: [flow], clock: clock) { app in
+            let client = try await app.newSession().client
+            let journey = try await client.start("slow")
+            let id = try #require(try await client.get(journey)[member: "id"]?.string)
+            clock.advance(.seconds(31))
+            let done = try await client.send(
+                "POST", Paths.transactions,
+                json: """
+                    {"operations":[{"op":"patch","service":"note","value":{"mine":true}},
+                     {"op":"put","service":"transfer","journey":"\(id)","value":{"amount":1}}]}
+                    """)
+            #expect(done.status == 200, "\(done.text)")
+            #expect(try await client.get(Paths.service("note")).json == ["text": "late", "mine": true])
+        }
+    }
+
     @Test("what is owned is kept over a restart, with its entity tag")
     func kept() async throws {
         try await withFolder([:]) { _, folder in
