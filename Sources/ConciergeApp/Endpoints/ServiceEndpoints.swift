@@ -84,7 +84,7 @@ struct ServiceEndpoints: Sendable {
                             }
                         let (response, isKnown) = try answer(request, service, state)
                         let dueAt =
-                            if let journey { try session.residentText(of: journey)?.dueAt } else {
+                            if let journey { try session.residentJourney(journey)?.dueAt } else {
                                 session.end(of: service)
                             }
                         return ChangeWait.Look(response: response, isKnown: isKnown, dueAt: dueAt)

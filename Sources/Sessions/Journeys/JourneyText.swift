@@ -1,7 +1,7 @@
 import Glibc
 import Navigation
 
-/// A journey's view as it is sent, and when it expires.
+/// A journey as it is shown: the view as it is sent, with times of the wall clock.
 package final class JourneyText: Sendable {
     package let journey: String
     /// The flow whose screen is on top.
@@ -9,9 +9,10 @@ package final class JourneyText: Sendable {
     package let bytes: [UInt8]
     /// Changes with everything that the text shows.
     package let etag: ServiceETag
-    /// The session's revision that it shows.
-    let revision: UInt64
-    /// When it can change without a write; nil: never.
+    /// The session's, at which the view holds: it also shows documents of services.
+    package let revision: UInt64
+    /// When the view may change by itself, in steady time: the journey expires, a screen's time is over, or a service
+    /// comes to the end of its lifetime. Nil: never.
     package let dueAt: Int64?
     /// Why the journey cannot go on; nil for one that can.
     package let problem: JourneyRefusal?
@@ -31,6 +32,9 @@ package final class JourneyText: Sendable {
         self.dueAt = dueAt
         self.problem = problem
     }
+
+    /// The view as values, read from the text.
+    package var view: JourneyView { JourneyView(json: bytes) }
 
     /// Whether that is the journey's id.
     func isOf(_ id: UnsafeRawBufferPointer) -> Bool {

@@ -4,14 +4,9 @@ import Navigation
 extension JourneyWork {
     /// What a client is shown of the journey now.
     ///
-    /// - Parameter isSettled: whether it is shown where it stands, even if it may not stay there.
-    mutating func shown(_ entry: KeptJourney, isSettled: Bool = false) throws -> ShownJourney {
-        ShownJourney(text: try text(of: entry, isSettled: isSettled))
-    }
-
-    /// The same, the text alone, which is all that goes out.
-    ///
-    /// - Parameter entry: as the last step has made it, if one was taken.
+    /// - Parameters:
+    ///   - entry: as the last step has made it, if one was taken.
+    ///   - isSettled: whether it is shown where it stands, even if it may not stay there.
     mutating func text(of entry: KeptJourney, isSettled: Bool = false) throws -> JourneyText {
         if let prepared { return try remember(prepared, of: entry.journey) }
         if let problem = engine.obstacle(to: entry.journey, services: documents, now: pending.now) {

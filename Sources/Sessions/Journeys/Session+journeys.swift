@@ -13,11 +13,11 @@ import Navigation
 /// They throw `JourneyRefusal` for what the flow does not allow, ``JourneyError``, and ``SessionError``.
 extension Session {
     /// All that are kept, the first that was started first. Starts none.
-    nonisolated(nonsending) package func journeys() async throws -> [ShownJourney] {
+    nonisolated(nonsending) package func journeys() async throws -> [JourneyText] {
         var work = try JourneyWork(on: try pendingState(), environment)
         if !work.kept.entries.contains(where: { work.isUnsettled($0.journey.id) }) {
             do {
-                let shown = try work.kept.entries.map { try work.shown($0) }
+                let shown = try work.kept.entries.map { try work.text(of: $0) }
                 remember(work.pending.newMemory, after: work.pending.memory)
                 return shown
             } catch JourneyRefusal.due {}
@@ -31,31 +31,26 @@ extension Session {
                 for entry in work.kept.entries where try work.advanceIfPossible(entry) { hasMoved = true }
                 guard hasMoved else { break }
             }
-            let shown = try work.kept.entries.map { try work.shown($0, isSettled: true) }
+            let shown = try work.kept.entries.map { try work.text(of: $0, isSettled: true) }
             pending = work.pending
             return shown
         }
     }
 
     /// Where a journey stands.
-    nonisolated(nonsending) package func journey(_ id: String) async throws -> ShownJourney {
+    nonisolated(nonsending) package func journey(_ id: String) async throws -> JourneyText {
         if let shown = try residentJourney(id) { return shown }
-        return try await drive(id, isLook: true) { work in try work.shown(try work.journey(id)) }
+        return try await drive(id, isLook: true) { work in try work.text(of: try work.journey(id)) }
     }
 
     /// The same without waiting.
     ///
     /// - Returns: nil when something has to be committed first: ask ``journey(_:)``.
-    package func residentJourney(_ id: String) throws -> ShownJourney? {
-        try look(at: id) { try $0.shown($1) }
-    }
-
-    /// The text of ``residentJourney(_:)``.
-    package func residentText(of id: String) throws -> JourneyText? {
+    package func residentJourney(_ id: String) throws -> JourneyText? {
         try look(at: id) { try $0.text(of: $1) }
     }
 
-    /// The entity tag of ``residentText(of:)``.
+    /// The entity tag of ``residentJourney(_:)``.
     func journeyTag(_ id: String) throws -> ServiceETag? {
         try look(at: id) { try $0.etag(of: $1) }
     }
@@ -78,7 +73,7 @@ extension Session {
     /// - Throws: ``JourneyError/tooMany(limit:)``.
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil
-    ) async throws -> ShownJourney {
+    ) async throws -> JourneyText {
         try await startJourney(flow: flow, version: version, input: input, at: screen, resumes: false).shown
     }
 
@@ -87,14 +82,14 @@ extension Session {
     /// - Returns: the journey, and whether it was started.
     nonisolated(nonsending) package func startJourney(
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil, resumes: Bool
-    ) async throws -> (shown: ShownJourney, isNew: Bool) {
+    ) async throws -> (shown: JourneyText, isNew: Bool) {
         let id = JourneyID.make(environment.random)
         return try await drive(nil) { work in
             if resumes, let running = try work.running(flow, version: version) {
-                return (try work.shown(running), false)
+                return (try work.text(of: running), false)
             }
             let journey = try work.start(id, flow: flow, version: version, input: input, at: screen)
-            return (try work.shown(journey), true)
+            return (try work.text(of: journey), true)
         }
     }
 
@@ -106,19 +101,19 @@ extension Session {
     /// - Returns: the journey, and whether it was not there before.
     nonisolated(nonsending) package func restartJourney(
         _ id: String, flow: String? = nil, input: JSONDocument? = nil, condition: WriteCondition = .none
-    ) async throws -> (shown: ShownJourney, isNew: Bool) {
+    ) async throws -> (shown: JourneyText, isNew: Bool) {
         let mainFlow = environment.journeys.mainFlow
         return try await drive(id, begins: false) { work in
             if let journey = work.kept[id] {
                 _ = try work.journey(id, if: condition)
                 let again = try work.restart(journey, flow: flow, input: input)
-                return (try work.shown(again), false)
+                return (try work.text(of: again), false)
             }
             guard id == JourneySettings.mainID else { throw JourneyError.notFound(id) }
             guard condition.holds(forJourney: nil) else { throw JourneyError.preconditionFailed(current: nil) }
             guard let flow = flow ?? mainFlow else { throw JourneyError.noMainFlow }
             let journey = try work.start(id, flow: flow, input: input)
-            return (try work.shown(journey), true)
+            return (try work.text(of: journey), true)
         }
     }
 
@@ -129,13 +124,13 @@ extension Session {
     nonisolated(nonsending) package func send(
         _ event: String, data: JSONDocument? = nil, toJourney id: String, condition: WriteCondition = .none,
         isFromBackend: Bool = false
-    ) async throws -> ShownJourney {
+    ) async throws -> JourneyText {
         try await withUnsafeThrowingContinuation { waiting in
-            send(event, data, id, condition, isFromBackend, { try $0.shown($1) }) { waiting.resume(with: $0) }
+            send(event, data, id, condition, isFromBackend, { try $0.text(of: $1) }) { waiting.resume(with: $0) }
         }
     }
 
-    /// The same with a completion, and the text alone.
+    /// The same with a completion.
     ///
     /// - Parameters:
     ///   - isFromBackend: whether the events that a flow's `backend` names are accepted, too.
@@ -183,11 +178,11 @@ extension Session {
     /// - Returns: the journey, and the screens of the way, the one that it ends at last; none when it stood there.
     nonisolated(nonsending) package func navigate(
         journey id: String, to screen: String, condition: WriteCondition = .none
-    ) async throws -> (shown: ShownJourney, path: [String]) {
+    ) async throws -> (shown: JourneyText, path: [String]) {
         try await drive(id) { work in
             let standing = try work.journey(id, if: condition)
             let (journey, path) = try work.navigate(standing, to: screen)
-            return (try work.shown(journey), path)
+            return (try work.text(of: journey), path)
         }
     }
 

@@ -63,7 +63,7 @@ struct JourneyMemoryTests {
         try await fixture.perform(.mergePatch(["name": "Grace"]), on: "profile", session)
         #expect(try session.residentJourney("main")?.view.screen?["profile"]?[member: "name"] == "Grace")
         let shown = try await session.send("sign_in", data: ["name": "Grace"], toJourney: "main")
-        #expect(session.shownJourney(Self.main)?.bytes == shown.text.bytes)
+        #expect(session.shownJourney(Self.main)?.bytes == shown.bytes)
         try await fixture.perform(.remove, on: "profile", session)
         let back = try await session.journey("main")
         #expect(back.view.screen?.id == "start" && back.view.screen?["profile"]?[member: "name"] == "")
@@ -105,8 +105,8 @@ struct JourneyMemoryTests {
         let session = try await signedIn(fixture)
         let other = try await session.startJourney(flow: "loop")
         let main = try #require(try session.residentJourney("main"))
-        #expect(session.shownJourney(Self.main)?.bytes == main.text.bytes)
-        #expect(session.shownJourney(other.view.id)?.bytes == other.text.bytes)
+        #expect(session.shownJourney(Self.main)?.bytes == main.bytes)
+        #expect(session.shownJourney(other.view.id)?.bytes == other.bytes)
         #expect(session.shownJourney("mai") == nil)
     }
 

@@ -36,8 +36,8 @@ struct JourneyStepTests {
         let session = try await fixture.session()
         let id = try await session.startJourney(flow: "wizard").view.id
         let shown = try session.sendAtOnce("sign_in", data: Self.signIn, toJourney: id)
-        #expect(shown?.etag == (try session.residentJourney(id)?.text.etag))
-        #expect(try session.residentJourney(id)?.text.bytes == shown?.bytes)
+        #expect(shown?.etag == (try session.residentJourney(id)?.etag))
+        #expect(try session.residentJourney(id)?.bytes == shown?.bytes)
         #expect(throws: JourneyError.self) {
             try session.sendAtOnce("next", toJourney: id, condition: .atStep(1))
         }
@@ -140,7 +140,7 @@ struct JourneyStepTests {
         let id = try await session.startJourney(flow: "loop").view.id
         // The other one has loaded the session before: it learns of the journey by losing against it.
         try await sessions[1].updateLabels(["a": "b"])
-        try await withThrowingTaskGroup(of: ShownJourney.self) { group in
+        try await withThrowingTaskGroup(of: JourneyText.self) { group in
             for number in 0..<200 {
                 let session = sessions[number % 2]
                 group.addTask { try await session.send("again", toJourney: id) }

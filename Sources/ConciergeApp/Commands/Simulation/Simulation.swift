@@ -50,7 +50,7 @@ struct Simulation {
 
     /// Starts the journey. What its flow owns is written when it has begun, so the way to a screen in the middle comes
     /// after that.
-    private func start(_ input: JSONDocument?) async throws -> (shown: ShownJourney, path: [String]) {
+    private func start(_ input: JSONDocument?) async throws -> (shown: JourneyText, path: [String]) {
         let owned = given.services.filter { flow.ownership.services.contains($0.name) }
         let shown = try await session.startJourney(
             flow: flow.id, version: flow.version, input: input, at: owned.isEmpty ? given.at : nil)
@@ -63,7 +63,7 @@ struct Simulation {
 
     /// What became of a step.
     enum Result {
-        case shown(ShownJourney, path: [String] = [])
+        case shown(JourneyText, path: [String] = [])
         case refused(any Error)
     }
 
@@ -101,7 +101,7 @@ struct Simulation {
     }
 
     /// Ends the tasks that are given, one after the other, until the journey waits for none of them.
-    private func endingTasks(_ shown: ShownJourney) async throws -> ShownJourney {
+    private func endingTasks(_ shown: JourneyText) async throws -> JourneyText {
         var shown = shown
         var left = Self.mostTasks
         while !given.tasks.isEmpty, shown.view.screen?.isBusy == true, left > 0 {
@@ -130,7 +130,7 @@ struct Simulation {
 
     private func take(
         _ step: SimulationScript.Step, in id: String
-    ) async throws -> (shown: ShownJourney, path: [String]) {
+    ) async throws -> (shown: JourneyText, path: [String]) {
         switch step {
         case .event(let name, let data, let isFromBackend):
             return (try await send(name, data, to: id, isFromBackend: isFromBackend), [])
@@ -156,7 +156,7 @@ struct Simulation {
 
     private func send(
         _ event: String, _ data: JSONDocument?, to id: String, isFromBackend: Bool = false
-    ) async throws -> ShownJourney {
+    ) async throws -> JourneyText {
         do {
             return try await session.send(event, data: data, toJourney: id, isFromBackend: isFromBackend)
         } catch JourneyError.preconditionRequired {

@@ -14,8 +14,8 @@ struct AdminJourneyEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions/{session}/journeys") { request in
             let page = try PageRequest(request)
-            return .page(try ListPage(of: try await session(request).journeys(), page, named: \.text.journey)) {
-                $0.raw(Problem.shown($1.text))
+            return .page(try ListPage(of: try await session(request).journeys(), page, named: \.journey)) {
+                $0.raw(Problem.shown($1))
             }
         }
         routes.on(

@@ -28,14 +28,14 @@ struct JourneyEndpoints: Sendable {
         let session = try await caller.sessionInPath(of: request)
         var query = try QueryReader(request)
         let included: JourneyInclusion? = query.choice(.include)
-        let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.text.journey)
+        let page = try ListPage(of: try await session.journeys(), try PageRequest(&query), named: \.journey)
         var forms: [String: JourneyForm] = [:]
         if included == .schema {
-            for shown in page.items { forms[shown.text.journey] = try? await session.journeyForm(shown.text.journey) }
+            for shown in page.items { forms[shown.journey] = try? await session.journeyForm(shown.journey) }
         }
         var response = HTTPResponse.page(page) {
-            let form = forms[$1.text.journey]
-            let text = form?.text ?? $1.text
+            let form = forms[$1.journey]
+            let text = form?.text ?? $1
             $0.raw(dressing.dress(Problem.shown(text), of: text.flow, for: request, schemas: form?.schemas).view)
         }
         if dressing.translates { response.fields.add(.vary, HTTPFieldName.acceptLanguage.text) }
@@ -66,7 +66,7 @@ struct JourneyEndpoints: Sendable {
                 return .response(
                     try await wait.respond(session, token: token) {
                         let form = includesSchemas ? try await session.journeyForm(id(of: request)) : nil
-                        let text = if let form { form.text } else { try await session.journey(id(of: request)).text }
+                        let text = if let form { form.text } else { try await session.journey(id(of: request)) }
                         return ChangeWait.Look(
                             response: try answer(request, text, schemas: form?.schemas),
                             isKnown: try isKnown(text, to: request), dueAt: text.dueAt)
@@ -81,11 +81,11 @@ struct JourneyEndpoints: Sendable {
         }
         var shown: JourneyText?
         request.withParameter(Self.idParameter) { shown = session.shownJourney($0) }
-        if let shown = try shown ?? session.residentText(of: id(of: request)) {
+        if let shown = try shown ?? session.residentJourney(id(of: request)) {
             return .response(try counted(request, shown, in: session))
         }
         return .task {
-            .response(try counted(request, try await session.journey(id(of: request)).text, in: session))
+            .response(try counted(request, try await session.journey(id(of: request)), in: session))
         }
     }
 
@@ -113,10 +113,10 @@ struct JourneyEndpoints: Sendable {
 
     /// A journey that was just written to, with the schemas of its events if the client asks for them.
     private func form(
-        of shown: ShownJourney, _ includesSchemas: Bool, in session: Session
+        of shown: JourneyText, _ includesSchemas: Bool, in session: Session
     ) async throws -> JourneyForm {
-        if includesSchemas { return try await session.journeyForm(shown.text.journey) }
-        return JourneyForm(text: shown.text, schemas: [:])
+        if includesSchemas { return try await session.journeyForm(shown.journey) }
+        return JourneyForm(text: shown, schemas: [:])
     }
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -161,7 +161,7 @@ struct JourneyEndpoints: Sendable {
         guard let screen = try body.text("to") else { throw JourneyBody.missing("to") }
         let condition = try Conditions.ofJourneyWrite(request)
         let includesSchemas = try Self.includesSchemas(request)
-        let shown: ShownJourney
+        let shown: JourneyText
         let path: [String]
         do {
             (shown, path) = try await session.navigate(journey: id(of: request), to: screen, condition: condition)
@@ -240,7 +240,7 @@ struct JourneyEndpoints: Sendable {
             return Problem(
                 refusal, ofJourneyAt: request.journeyPath, neededInput: session.inputNeeded(toRestart: id(of: request)))
         default:
-            guard dressing.translates, let view = try? session.residentText(of: id(of: request)) else { return error }
+            guard dressing.translates, let view = try? session.residentJourney(id(of: request)) else { return error }
             return dressing.dress(Problem(refusal, ofJourneyAt: request.journeyPath), ofFlow: view.flow, for: request)
         }
     }
