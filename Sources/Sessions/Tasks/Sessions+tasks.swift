@@ -32,7 +32,7 @@ extension Sessions {
             for task in claims.tasks {
                 do {
                     if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
-                } catch where error.isTemporary {
+                } catch  where error.isTemporary {
                     failure = error
                     let time = Self.time(now, plus: Self.soon)
                     if (try? await update(task.id, .giveBack(attempt: task.attempt, at: time))) != nil {
