@@ -164,8 +164,10 @@ final class SessionWatch: Sendable {
     ///
     /// - Returns: whether there are any.
     func tick(now: Int64) -> Bool {
-        let watchers = state.withLock { Array($0.watchers.values) }
-        for watcher in watchers { watcher.tick(now: now) }
-        return !watchers.isEmpty
+        let (due, isWatched) = state.withLock { state in
+            (state.watchers.values.filter { $0.isDue(now: now) }, !state.watchers.isEmpty)
+        }
+        for watcher in due { watcher.tick(now: now) }
+        return isWatched
     }
 }

@@ -21,7 +21,6 @@ package final class SessionWatcher: Sendable {
         /// The place of the next commit in the history of the session.
         var place: Int
         var waiting: Handler?
-        var beatsAt: Int64 = .max
         var isGone = false
     }
 
@@ -36,6 +35,7 @@ package final class SessionWatcher: Sendable {
     /// The place in the history at which it ends, because its token was replaced. Changed under the watch's lock.
     private let limit = Atomic<Int>(.max)
     private let state: Mutex<State>
+    private let beatsAt = Atomic<Int64>(.max)
 
     /// The longest silence, in milliseconds.
     package static let heartbeat: Int64 = 15_000
@@ -74,7 +74,7 @@ package final class SessionWatcher: Sendable {
         state.withLock { state in
             guard !state.isGone else { return }
             state.waiting = handler
-            state.beatsAt = now + Self.heartbeat
+            beatsAt.store(now + Self.heartbeat, ordering: .relaxed)
         }
         wake()
     }
@@ -92,14 +92,15 @@ package final class SessionWatcher: Sendable {
         handler?(event)
     }
 
-    /// Tells the client that nothing has happened, or that its token has ended, if it is time.
+    /// Whether it is time to ``tick(now:)``.
+    func isDue(now: Int64) -> Bool {
+        beatsAt.load(ordering: .relaxed) <= now || endsAt.map { now >= $0 } ?? false
+    }
+
+    /// Tells the client that nothing has happened, or that its token has ended.
     func tick(now: Int64) {
         let isOver = endsAt.map { now >= $0 } ?? false
-        let handler = state.withLock { state -> Handler? in
-            guard state.beatsAt <= now || isOver else { return nil }
-            return state.waiting.take()
-        }
-        handler?(isOver ? .ended(.tokenReplaced) : .nothing)
+        state.withLock { $0.waiting.take() }?(isOver ? .ended(.tokenReplaced) : .nothing)
     }
 
     /// Waits for the next event, at most until `deadline`, or until the task is cancelled.
