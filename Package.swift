@@ -99,7 +99,7 @@ let package = Package(
             name: "StorageTests",
             dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageChecksums", "Threads"],
             exclude: ["Fixtures"]),
-        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation"]),
+        .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness"]),
         .testTarget(
             name: "ConciergeAppTests", dependencies: ["ConciergeApp", "JSONDocument", "Support", "HTTPTestClient"]),
         .testTarget(

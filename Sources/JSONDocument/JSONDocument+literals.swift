@@ -5,8 +5,6 @@ extension JSONDocument {
     public static let null = JSONDocument(Owner(adopting: cjson_new_null()))
     /// The object `{}`.
     public static let emptyObject = JSONDocument(Owner(adopting: cjson_new_object()))
-    /// The array `[]`.
-    public static let emptyArray = JSONDocument(Owner(adopting: cjson_new_array()))
 
     /// A boolean.
     public init(_ value: Bool) { self.init(Owner(adopting: cjson_new_bool(value))) }

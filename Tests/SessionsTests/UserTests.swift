@@ -24,7 +24,7 @@ import Testing
         for token in [oldest, old] { #expect(try await !fixture.isAuthenticated(token)) }
         #expect(try await fixture.isAuthenticated(fresh))
         let user = try session.view().resolve(UserService.key)
-        #expect(user.id == "ada" && user.isAuthenticated)
+        #expect(user.id == "ada" && user.state["authenticated"] == true)
     }
 
     @Test("signing out removes what is bound to the user, and leaves the rest")

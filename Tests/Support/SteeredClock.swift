@@ -26,7 +26,7 @@ package final class SteeredClock: SessionClock {
     package func wall(at steady: Int64) -> Int64 { steady }
 
     package func advance(_ duration: Duration) {
-        let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.milliseconds
         let woken = state.withLock { state in
             state.now += milliseconds
             let woken = state.sleepers.filter { $0.until <= state.now }

@@ -266,7 +266,7 @@ package actor Application {
     }
 
     private func describe(_ listener: APIListener) -> OpenAPIEndpoint {
-        // The description needs no token. Who may not see flows without one does not see them there.
+        // The description is public, so it leaves out flows that need a token.
         OpenAPIEndpoint(
             listener: listener, services: sessions.catalog.services,
             flows: configuration.flowsPublic == .nothing ? .empty : flows)

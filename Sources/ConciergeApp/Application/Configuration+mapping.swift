@@ -127,9 +127,3 @@ extension HTTPServerConfiguration {
         return result
     }
 }
-
-extension Duration {
-    var milliseconds: Int64 {
-        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
-    }
-}

@@ -24,7 +24,13 @@ struct SessionFinder: Sendable {
         self.used = used
     }
 
-    /// The same for requests that may wait for a change.
+    /// The response to a GET, which counts as a use if it is new to a client that named what it knows.
+    func counted(_ response: HTTPResponse, _ request: HTTPRequest, _ session: Session) -> HTTPResponse {
+        if response.isNews(to: request) { used(session) }
+        return response
+    }
+
+    /// The same as ``handler(_:)`` for requests that may wait for a change.
     func patientHandler(
         _ handle: @escaping @Sendable (HTTPRequest, Session) throws -> HTTPOutcome
     ) -> HTTPHandler {
@@ -44,4 +50,9 @@ struct SessionFinder: Sendable {
             return try handle(request, session)
         }
     }
+}
+
+extension HTTPResponse {
+    /// Whether the request named what its client knows, and this is something else.
+    func isNews(to request: HTTPRequest) -> Bool { status != .notModified && request.fields.contains(.ifNoneMatch) }
 }

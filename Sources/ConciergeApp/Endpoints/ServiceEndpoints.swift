@@ -82,40 +82,32 @@ struct ServiceEndpoints: Sendable {
                             } else {
                                 try session.document(of: service)
                             }
-                        let (response, isKnown) = try answer(request, service, state)
+                        let response = try answer(request, service, state)
                         let dueAt =
                             if let journey { try session.residentJourney(journey)?.dueAt } else {
                                 session.end(of: service)
                             }
-                        return ChangeWait.Look(response: response, isKnown: isKnown, dueAt: dueAt)
+                        return ChangeWait.Look(response: response, dueAt: dueAt)
                     })
             }
         }
         if let journey {
             return .task {
                 let state = try await session.document(of: service, inJourney: journey)
-                return .response(counted(try answer(request, service, state), request, session))
+                return .response(self.session.counted(try answer(request, service, state), request, session))
             }
         }
         return .response(
-            counted(try answer(request, service, try session.document(of: service)), request, session))
+            self.session.counted(try answer(request, service, try session.document(of: service)), request, session))
     }
 
     private func answer(
         _ request: HTTPRequest, _ service: RegisteredService, _ state: (bytes: [UInt8], etag: ServiceETag)
-    ) throws -> (response: HTTPResponse, isKnown: Bool) {
+    ) throws -> HTTPResponse {
         let (bytes, etag) = state
         if request.fields.contains(.ifMatch) { try Conditions.checkRead(request, service: service.name, etag) }
         let isKnown = try Conditions.isNotModified(request, etag)
-        return (.state(isKnown ? .notModified : .ok, bytes, etag), isKnown)
-    }
-
-    /// The response. If it is new to a client that named what it knows, it is a use of the session.
-    private func counted(
-        _ answer: consuming (response: HTTPResponse, isKnown: Bool), _ request: HTTPRequest, _ session: Session
-    ) -> HTTPResponse {
-        if !answer.isKnown, request.fields.contains(.ifNoneMatch) { self.session.used(session) }
-        return answer.response
+        return .state(isKnown ? .notModified : .ok, bytes, etag)
     }
 
     private func list(_ request: HTTPRequest) async throws -> HTTPResponse {

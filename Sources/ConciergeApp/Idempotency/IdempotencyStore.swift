@@ -65,8 +65,7 @@ package final class IdempotencyStore: Sendable {
 
     package init(limits: Limits = Limits(), clock: any SessionClock, random: any RandomSource = SystemRandom()) {
         self.limits = limits
-        let (seconds, attoseconds) = limits.retention.components
-        retention = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        retention = limits.retention.milliseconds
         self.clock = clock
         self.random = random
     }

@@ -19,8 +19,6 @@ struct ChangeWait: Sendable {
     /// What a look at the resource gives.
     struct Look {
         let response: HTTPResponse
-        /// Whether the client knows this version.
-        let isKnown: Bool
         /// When it may change although nobody writes; nil for never.
         let dueAt: Int64?
     }
@@ -42,7 +40,7 @@ struct ChangeWait: Sendable {
         defer { watcher.leave() }
         let deadline = now() + Int64(seconds) * 1_000
         var (lookedAt, seen) = (now(), try await look())
-        waiting: while seen.isKnown, now() < deadline, !Task.isCancelled {
+        waiting: while seen.response.status == .notModified, now() < deadline, !Task.isCancelled {
             // What was due before a look has happened, as far as it can.
             let due = seen.dueAt.flatMap { $0 > lookedAt ? $0 : nil } ?? .max
             switch await watcher.next(until: min(deadline, due)) {

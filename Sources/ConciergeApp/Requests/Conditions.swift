@@ -3,21 +3,16 @@ import Sessions
 
 /// `If-Match` and `If-None-Match`, RFC 9110, section 13.1, over services' entity tags.
 enum Conditions {
-    /// The condition of a write of a service, whose entity tag is a number.
+    /// The condition of a write of a service, or of a journey.
+    ///
+    /// - Parameter ofJourney: whether the entity tag may name a language, which says nothing about the state.
     /// - Throws: `Problem` 400 `invalid_condition`.
-    static func ofWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
+    static func ofWrite(_ request: HTTPRequest, ofJourney: Bool = false) throws(Problem) -> WriteCondition {
         guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
         // RFC 9110, 13.1.1 and 13.1.2: If-Match compares strongly, If-None-Match weakly.
         return WriteCondition(
-            ifMatch: try tags(request, .ifMatch), ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true))
-    }
-
-    /// The same for a write of a journey. Its entity tag may name a language, which says nothing about the state.
-    static func ofJourneyWrite(_ request: HTTPRequest) throws(Problem) -> WriteCondition {
-        guard request.fields.contains(.ifMatch) || request.fields.contains(.ifNoneMatch) else { return .none }
-        return WriteCondition(
-            ifMatch: try tags(request, .ifMatch, ofJourney: true),
-            ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true, ofJourney: true))
+            ifMatch: try tags(request, .ifMatch, ofJourney: ofJourney),
+            ifNoneMatch: try tags(request, .ifNoneMatch, isWeak: true, ofJourney: ofJourney))
     }
 
     /// Whether a GET gets 304: `If-None-Match`, compared weakly.

@@ -156,8 +156,7 @@ private final class Loop: @unchecked Sendable {
             guard let longer = curl_slist_append(transfer.fields, field) else { return false }
             transfer.fields = longer
         }
-        let (seconds, attoseconds) = transfer.request.timeout.components
-        let timeout = Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
+        let timeout = Int(transfer.request.timeout.milliseconds)
         // Not retained: `active` keeps the transfer for as long as the handle is there.
         let context = Unmanaged.passUnretained(transfer).toOpaque()
         let results = [

@@ -11,7 +11,7 @@
 public final class HTTPBodySource: Sendable {
     /// What ``init(ask:end:)`` produces next.
     public enum Piece: Sendable {
-        /// Not empty.
+        /// If there are none, the source is asked again.
         case bytes([UInt8])
         /// The body is complete.
         case end

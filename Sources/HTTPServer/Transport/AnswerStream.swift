@@ -38,7 +38,8 @@ final class AnswerStream: @unchecked Sendable {
         case .call(let ask, _):
             ask { [self] piece in
                 switch piece {
-                case .bytes(let bytes): came(bytes)
+                // An empty piece does not end the body.
+                case .bytes(let bytes): if bytes.isEmpty { self.ask() } else { came(bytes) }
                 case .end: came(nil)
                 case .cut: resume(if: state.withLock { $0.fail() })
                 }

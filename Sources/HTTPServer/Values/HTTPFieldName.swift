@@ -80,7 +80,8 @@ public struct HTTPFieldName: Sendable {
     public static let retryAfter = HTTPFieldName("Retry-After", CMHD_FIELD_OTHER)
     /// `Set-Cookie`.
     public static let setCookie = HTTPFieldName("Set-Cookie", CMHD_FIELD_OTHER)
-    static let vary = HTTPFieldName("Vary", CMHD_FIELD_OTHER)
+    /// `Vary`.
+    public static let vary = HTTPFieldName("Vary", CMHD_FIELD_OTHER)
     /// `WWW-Authenticate`.
     public static let wwwAuthenticate = HTTPFieldName("WWW-Authenticate", CMHD_FIELD_OTHER)
 

@@ -15,8 +15,7 @@ package struct CalendarDuration: Sendable, Equatable {
         let bare = text.hasPrefix("-") || text.hasPrefix("+") ? String(text.dropFirst()) : text
         if let duration = CalendarDuration(bare) {
             self.init(duration, times: isNegative ? -1 : 1)
-        } else if let parts = DurationText.parse(bare)?.components {
-            let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
+        } else if let milliseconds = DurationText.parse(bare)?.milliseconds {
             self.init(months: 0, days: 0, milliseconds: isNegative ? -milliseconds : milliseconds)
         } else {
             return nil

@@ -11,8 +11,7 @@ package enum DurationText {
 
     /// The shortest text for a duration, without ISO 8601, precise to the millisecond.
     package static func format(_ duration: Duration) -> String {
-        let parts = duration.components
-        let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
+        let milliseconds = duration.milliseconds
         if milliseconds == 0 { return "0s" }
         // "24h" and "60s" read better than "1d" and "1m".
         let units: [(name: String, length: Int64, least: Int64)] = [

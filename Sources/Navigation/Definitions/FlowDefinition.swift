@@ -122,9 +122,7 @@ public final class FlowDefinition: Sendable {
 
     /// Why a document cannot be the flow's input, with pointers within it; empty when it can.
     public func violations(in input: JSONDocument) -> [JSONViolation] {
-        if input.depth > StepRun.maximumDepth {
-            return [JSONViolation(pointer: "", detail: "is nested more than \(StepRun.maximumDepth) levels deep")]
-        }
+        if let violation = input.nestingViolation() { return [violation] }
         guard let rule = self.input, !rule.accepts(input) else { return [] }
         return rule.violations(in: input)
     }

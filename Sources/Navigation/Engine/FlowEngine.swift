@@ -27,8 +27,7 @@ import JSONDocument
 /// 6. When another screen is on top than before, or the top screen was left on the way, its `requires` are tested, then
 ///    its `entry` runs. A screen that was uncovered and whose `requires` do not hold is skipped instead.
 /// 7. Where the screen may not stay on top, because its `requires` do not hold any more or the guard of an `always`
-/// holds,
-///    the journey moves on by that, with the same effects, until it may stay.
+///    holds, the journey moves on by that, with the same effects, until it may stay.
 /// 8. Each service that was written is checked against its schema.
 ///
 /// Right after the actions of a list have run, what they invalidate is set back.

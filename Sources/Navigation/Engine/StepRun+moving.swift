@@ -30,10 +30,7 @@ extension StepRun {
     mutating func params(of transition: Transition, _ coordinator: Int) throws(JourneyRefusal) -> JSONDocument? {
         guard let template = transition.params else { return nil }
         let params = try scope(of: coordinator).value(of: template)
-        if params.depth > Self.maximumDepth {
-            throw .actionFailed(
-                JSONViolation(pointer: "/frame", detail: "is nested more than \(Self.maximumDepth) levels deep"))
-        }
+        try params.checkNesting(at: "/frame")
         return params
     }
 

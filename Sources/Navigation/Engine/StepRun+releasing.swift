@@ -114,10 +114,7 @@ extension StepRun {
     ) throws(JourneyRefusal) -> (parent: Int, transition: Transition)? {
         var output = JSONDocument.null
         if let template = ending.output { output = try scope(of: coordinator).value(of: template) }
-        if output.depth > Self.maximumDepth {
-            throw .actionFailed(
-                JSONViolation(pointer: "/output", detail: "is nested more than \(Self.maximumDepth) levels deep"))
-        }
+        try output.checkNesting(at: "/output")
         guard let parent = journey.coordinator(coordinator)?.parent else {
             try finishJourney(outcome: ending.outcome, output: output)
             return nil

@@ -68,10 +68,7 @@ extension StepRun {
     ) throws(JourneyRefusal) {
         var input = JSONDocument.emptyObject
         if let template = task.input { input = try scope(of: coordinator).value(of: template) }
-        if input.depth > Self.maximumDepth {
-            throw .actionFailed(
-                JSONViolation(pointer: "/input", detail: "is nested more than \(Self.maximumDepth) levels deep"))
-        }
+        try input.checkNesting(at: "/input")
         try place(frame, by: verb)
         journey.task = PendingTask(number: 0, name: task.task, input: input)
     }
@@ -83,10 +80,7 @@ extension StepRun {
         guard let transitions = task.transitions(after: outcome) else {
             throw .unknownOutcome(outcome, known: task.outcomes)
         }
-        if output.depth > Self.maximumDepth {
-            throw .actionFailed(
-                JSONViolation(pointer: "/output", detail: "is nested more than \(Self.maximumDepth) levels deep"))
-        }
+        try output.checkNesting(at: "/output")
         self.output = output
         guard let transition = try choose(transitions, of: top.coordinator) else {
             let scope = try scope(of: top.coordinator)

@@ -48,13 +48,13 @@ extension StepRun {
 
     private func deadline(of start: Int64, _ timeout: FlowTimeout) -> Int64? {
         earlier(
-            timeout.total.map { later(start, by: $0) },
-            timeout.idle.map { later(journey.movedAt, by: $0) })
+            timeout.total.map { start.later(by: $0) },
+            timeout.idle.map { journey.movedAt.later(by: $0) })
     }
 
     private mutating func screenDeadline() throws(JourneyRefusal) -> Int64? {
         guard let top = journey.frames.last, let timeout = try screen(of: top).screen.timeout else { return nil }
-        return later(journey.enteredAt, by: timeout.after)
+        return journey.enteredAt.later(by: timeout.after)
     }
 
     private mutating func expire(child: Int) throws(JourneyRefusal) {
@@ -86,13 +86,8 @@ extension StepRun {
     }
 }
 
-/// Never overflows: the times of a stored journey may be anything.
-private func later(_ moment: Int64, by milliseconds: Int64) -> Int64 {
-    let (sum, isTooLate) = moment.addingReportingOverflow(milliseconds)
-    return isTooLate ? .max : sum
-}
-
-private func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
+/// The first of two times; nil stands for never.
+package func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
     guard let one else { return other }
     return other.map { min(one, $0) } ?? one
 }

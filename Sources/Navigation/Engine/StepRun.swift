@@ -48,9 +48,6 @@ struct StepRun {
     /// Flows within flows within flows: no sensible journey is ten deep.
     static let maximumCoordinators = 256
 
-    /// Inputs and outputs are stored within documents, whose depth is limited to 64 levels.
-    static let maximumDepth = 48
-
     /// A user who goes round in circles makes a stack of more frames; a journey is stored with each step.
     static let maximumFrames = 16_384
 }

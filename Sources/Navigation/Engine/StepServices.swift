@@ -163,10 +163,7 @@ final class StepServices {
     var invalid: (service: String, violations: [JSONViolation])? {
         for service in owned where service.revision == 0 {
             var violations = source.violations(of: service.document, in: service.name)
-            if service.document.depth > StepRun.maximumDepth {
-                violations.append(
-                    JSONViolation(pointer: "", detail: "is nested more than \(StepRun.maximumDepth) levels deep"))
-            }
+            if let violation = service.document.nestingViolation() { violations.append(violation) }
             if !violations.isEmpty {
                 return (service.name, violations.within("/" + JSONPointer.escape(service.name)))
             }

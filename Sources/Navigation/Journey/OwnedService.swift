@@ -43,10 +43,22 @@ package struct ServiceOwners {
     }
 }
 
-extension Journey {
-    /// How deep documents may be nested that a journey keeps: they are stored within another one.
-    package static var maximumDepth: Int { StepRun.maximumDepth }
+extension JSONDocument {
+    /// Documents that a journey keeps are stored within another one, which may be nested 64 levels deep.
+    private static let maximumKeptDepth = 48
 
+    /// Why a journey cannot keep it; nil when it can.
+    package func nestingViolation(at pointer: String = "") -> JSONViolation? {
+        if depth <= Self.maximumKeptDepth { return nil }
+        return JSONViolation(pointer: pointer, detail: "is nested more than \(Self.maximumKeptDepth) levels deep")
+    }
+
+    func checkNesting(at pointer: String) throws(JourneyRefusal) {
+        if let violation = nestingViolation(at: pointer) { throw .actionFailed(violation) }
+    }
+}
+
+extension Journey {
     /// Notes of what the last step wrote when that was, and at which revision of the session.
     package mutating func stampOwned(revision: UInt64, at now: Int64) {
         for place in owned.indices where owned[place].revision == 0 {

@@ -122,10 +122,10 @@ extension FlowReader {
     mutating func milliseconds(_ value: JSONDocument, at place: JSONPointer, _ key: String) -> Int64? {
         // Ten years: longer than any session lives.
         let longest: Int64 = 3_650 * 86_400_000
-        if let text = value.string, let duration = DurationText.parse(text) {
-            let parts = duration.components
-            let milliseconds = parts.seconds * 1_000 + parts.attoseconds / 1_000_000_000_000_000
-            if (1...longest).contains(milliseconds) { return milliseconds }
+        if let milliseconds = value.string.flatMap({ DurationText.parse($0) })?.milliseconds,
+            (1...longest).contains(milliseconds)
+        {
+            return milliseconds
         }
         report(
             place, .badDuration,

@@ -99,10 +99,8 @@ extension JourneyWork {
         var state = document
         if let document {
             _ = try service.bytes(of: document, limit: environment.settings.maxDocumentSize)
-            guard document.depth <= Journey.maximumDepth else {
-                throw .invalid([
-                    InvalidInput(pointer: "", detail: "is nested more than \(Journey.maximumDepth) levels deep")
-                ])
+            if let violation = document.nestingViolation() {
+                throw .invalid([InvalidInput(pointer: violation.pointer, detail: violation.detail)])
             }
             state = service.fit(document).state
         }

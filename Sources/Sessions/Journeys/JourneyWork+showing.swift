@@ -82,8 +82,3 @@ extension PendingState {
         return next
     }
 }
-
-private func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
-    guard let one else { return other }
-    return other.map { min(one, $0) } ?? one
-}

@@ -27,8 +27,6 @@ package struct WriteCondition: Sendable, Equatable {
 
     package static func ifMatch(_ etag: ServiceETag) -> Self { .init(ifMatch: .oneOf([etag])) }
 
-    package static func atStep(_ step: UInt64) -> Self { .init(step: step) }
-
     var isEmpty: Bool { ifMatch == nil && ifNoneMatch == nil && step == nil }
 
     /// Whether it holds what the caller saw of a journey.

@@ -17,7 +17,7 @@ extension Sessions {
         while true {
             let mark = queue.mark(of: name)
             let now = clock.now()
-            let end = Self.time(now, plus: lease)
+            let end = now.later(by: lease)
             let claims: TaskClaims
             do {
                 claims = try await environment.store.claimTasks(
@@ -34,7 +34,7 @@ extension Sessions {
                     if let awaited = try await session(task.id.session)?.awaited(task) { claimed.append(awaited) }
                 } catch  where error.isTemporary {
                     failure = error
-                    let time = Self.time(now, plus: Self.soon)
+                    let time = now.later(by: Self.soon)
                     if (try? await update(task.id, .giveBack(attempt: task.attempt, at: time))) != nil {
                         queue.expect(name, at: time)
                     }
@@ -87,7 +87,7 @@ extension Sessions {
     /// - Throws: ``TaskError/notClaimed``, also if a later attempt has begun.
     package func extendTask(_ id: TaskID, attempt: Int?, lease: Int64?) async throws -> StoredTask {
         _ = try await ofTask(id) { try $0.retry(of: id) }
-        let end = lease.map { Self.time(environment.clock.now(), plus: $0) } ?? .max
+        let end = lease.map { environment.clock.now().later(by: $0) } ?? .max
         guard let task = try await update(id, .extend(attempt: attempt, until: end)) else { throw TaskError.over }
         guard task.isClaimed, task.isOn(attempt) else { throw TaskError.notClaimed }
         environment.tasks.expect(task.name, at: task.readyAt)
@@ -162,11 +162,6 @@ extension Sessions {
     private static let leaseEnded = "The lease of the last attempt ended without a result."
 
     // MARK: - Helpers
-
-    private static func time(_ now: Int64, plus milliseconds: Int64) -> Int64 {
-        let (time, isNever) = now.addingReportingOverflow(milliseconds)
-        return isNever ? .max : time
-    }
 
     private func update(_ id: TaskID, _ update: TaskUpdate) async throws -> StoredTask? {
         do {

@@ -60,8 +60,7 @@ package struct StoredTask: Sendable, Equatable {
         case .extend(let attempt, let end): if isClaimed, isOn(attempt) { due = end }
         case .fail(let attempt, let now, let retry, let after):
             guard isOn(attempt) else { return }
-            let (time, isNever) = now.addingReportingOverflow(after ?? retry.delay(afterAttempt: self.attempt))
-            due = isNever ? .max : time
+            due = now.later(by: after ?? retry.delay(afterAttempt: self.attempt))
             isClaimed = false
         case .giveBack(let attempt, let time):
             guard isClaimed, isOn(attempt) else { return }

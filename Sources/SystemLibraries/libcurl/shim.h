@@ -28,10 +28,4 @@ static inline long ccurl_status(CURL *handle) {
     return status;
 }
 
-static inline void *ccurl_context(CURL *handle) {
-    char *context = NULL;
-    curl_easy_getinfo(handle, CURLINFO_PRIVATE, &context);
-    return context;
-}
-
 static inline CURLcode ccurl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }

@@ -265,7 +265,7 @@ struct EventStreamTests {
     @Test("cuts a reader that does not read, and no other")
     func slowReader() async throws {
         try await withApplication { configuration in
-            configuration.timeouts.write = .seconds(3)
+            configuration.timeouts.write = .seconds(10)
         } _: { app in
             let client = try await app.newSession().client
             let slow = try await EventReader.open(client)

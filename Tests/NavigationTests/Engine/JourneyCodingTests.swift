@@ -16,7 +16,7 @@ struct JourneyCodingTests {
     }
 
     @Test(
-        "what is not a journey is not taken for one", arguments: [nil, .emptyObject, .emptyArray, 7] as [JSONDocument])
+        "what is not a journey is not taken for one", arguments: [nil, .emptyObject, [], 7] as [JSONDocument])
     func refused(document: JSONDocument) throws {
         #expect(Journey(document) == nil)
     }

@@ -70,7 +70,7 @@ struct OwnershipTests {
         try traveller.send("write")
         let child = try traveller.view()
         #expect(child.screen?["memo"] == ["x": 2])
-        #expect(child.screen?["log"] == ["lines": .emptyArray])
+        #expect(child.screen?["log"] == ["lines": []])
         try traveller.send("end")
         #expect(try traveller.view().screen?["memo"] == ["x": 2])
         try traveller.send("next")

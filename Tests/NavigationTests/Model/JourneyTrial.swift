@@ -410,7 +410,7 @@ private struct FlagServices: ServiceDocuments {
     var state: [String: JSONDocument] = [:]
 
     private static let defaults: [String: JSONDocument] = [
-        "d": ["a": true, "b": false], "k": ["c": true, "n": "?"], "log": ["notes": .emptyArray],
+        "d": ["a": true, "b": false], "k": ["c": true, "n": "?"], "log": ["notes": []],
     ]
 
     var flags: [String: [String: Bool]] {

@@ -29,7 +29,7 @@ struct TestServices: ServiceDocuments {
             start: ["text": "To be.", "author": "Nobody"]),
         "log": Service(
             schema: ["type": "object", "properties": ["lines": ["type": "array", "items": ["type": "string"]]]],
-            start: ["lines": .emptyArray]),
+            start: ["lines": []]),
         "limits": Service(schema: ["type": "object"], start: ["low": 1, "high": 10, "name": "x"]),
         "memo": Service(schema: ["type": "object"], start: .emptyObject, isOwnable: true),
         "user": Service(

@@ -211,8 +211,5 @@ final class SimulationClock: SessionClock {
     /// A simulation does not wait.
     func sleep(milliseconds: Int64) async throws {}
 
-    func advance(_ duration: Duration) {
-        let milliseconds = duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
-        time.wrappingAdd(milliseconds, ordering: .relaxed)
-    }
+    func advance(_ duration: Duration) { time.wrappingAdd(duration.milliseconds, ordering: .relaxed) }
 }

@@ -26,7 +26,7 @@ struct AdminJourneyEndpoints: Sendable {
 
     private func trial(_ request: HTTPRequest) async throws -> HTTPResponse {
         let body = try RequestBody.readMembers(request, known: ["flows", "services"])
-        guard let flows = body["flows"]?.elements else { throw JourneyBody.missing("flows") }
+        guard let flows = body["flows"]?.elements else { throw BodyMembers.missing("flows") }
         let files = flows.enumerated().map { FlowFile(name: "/flows/\($0.offset)", bytes: $0.element.serialized()) }
         let services = try body["services"].map(Self.services)
         let (catalog, problems) = FlowLoader(services: (services ?? sessions.catalog).directory).load(files)
@@ -69,12 +69,12 @@ struct AdminJourneyEndpoints: Sendable {
 
     /// The built-in services, and those that a request declares.
     private static func services(_ list: JSONDocument) throws(Problem) -> ServiceCatalog {
-        guard let items = list.elements else { throw JourneyBody.missing("services") }
+        guard let items = list.elements else { throw BodyMembers.missing("services") }
         var declarations: [ServiceDeclaration] = []
         for (place, item) in items.enumerated() {
             let members = try RequestBody.members(
                 of: item, at: "/services/\(place)", known: ["name", "schema", "default"])
-            guard let name = members["name"]?.string else { throw JourneyBody.missing("services/\(place)/name") }
+            guard let name = members["name"]?.string else { throw BodyMembers.missing("services/\(place)/name") }
             declarations.append(
                 ServiceDeclaration(
                     name: name, schema: members["schema"] ?? true, default: members["default"] ?? .emptyObject))

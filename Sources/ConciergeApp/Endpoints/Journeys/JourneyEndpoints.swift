@@ -44,8 +44,8 @@ struct JourneyEndpoints: Sendable {
 
     private func start(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let body = try JourneyBody(request, known: ["flow", "version", "input", "at", "resume"])
-        guard let flow = try body.text("flow") else { throw JourneyBody.missing("flow") }
+        let body = try BodyMembers(request, known: ["flow", "version", "input", "at", "resume"])
+        guard let flow = try body.text("flow") else { throw BodyMembers.missing("flow") }
         let includesSchemas = try Self.includesSchemas(request)
         let (version, screen, resumes) = (try body.number("version"), try body.text("at"), try body.flag("resume"))
         do {
@@ -68,8 +68,7 @@ struct JourneyEndpoints: Sendable {
                         let form = includesSchemas ? try await session.journeyForm(id(of: request)) : nil
                         let text = if let form { form.text } else { try await session.journey(id(of: request)) }
                         return ChangeWait.Look(
-                            response: try answer(request, text, schemas: form?.schemas),
-                            isKnown: try isKnown(text, to: request), dueAt: text.dueAt)
+                            response: try answer(request, text, schemas: form?.schemas), dueAt: text.dueAt)
                     })
             }
         }
@@ -89,24 +88,21 @@ struct JourneyEndpoints: Sendable {
         }
     }
 
-    /// The response. If it is new to a client that named what it knows, it is a use of the session.
     private func counted(
         _ request: HTTPRequest, _ text: JourneyText, schemas: [String: JSONDocument]? = nil, in session: Session
     ) throws -> HTTPResponse {
         let response = try answer(request, text, schemas: schemas)
-        if response.status != .notModified, request.fields.contains(.ifNoneMatch) {
-            caller.sessions.noteUse(of: session)
-        }
+        if response.isNews(to: request) { caller.sessions.noteUse(of: session) }
         return response
     }
 
     private func restart(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let body = try JourneyBody(request, known: ["flow", "input"], isOptional: true)
+        let body = try BodyMembers(request, known: ["flow", "input"], isOptional: true)
         let includesSchemas = try Self.includesSchemas(request)
         let (shown, isNew) = try await session.restartJourney(
             id(of: request), flow: try body.text("flow"), input: body["input"],
-            condition: try Conditions.ofJourneyWrite(request))
+            condition: try Conditions.ofWrite(request, ofJourney: true))
         let form = try await form(of: shown, includesSchemas, in: session)
         return isNew ? created(request, form, in: session) : moved(request, form)
     }
@@ -121,7 +117,7 @@ struct JourneyEndpoints: Sendable {
 
     private func abandon(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        try await session.abandonJourney(id(of: request), condition: try Conditions.ofJourneyWrite(request))
+        try await session.abandonJourney(id(of: request), condition: try Conditions.ofWrite(request, ofJourney: true))
         return .done
     }
 
@@ -157,9 +153,9 @@ struct JourneyEndpoints: Sendable {
 
     private func navigate(_ request: HTTPRequest) async throws -> HTTPResponse {
         let session = try await caller.sessionInPath(of: request)
-        let body = try JourneyBody(request, known: ["to"])
-        guard let screen = try body.text("to") else { throw JourneyBody.missing("to") }
-        let condition = try Conditions.ofJourneyWrite(request)
+        let body = try BodyMembers(request, known: ["to"])
+        guard let screen = try body.text("to") else { throw BodyMembers.missing("to") }
+        let condition = try Conditions.ofWrite(request, ofJourney: true)
         let includesSchemas = try Self.includesSchemas(request)
         let shown: JourneyText
         let path: [String]
@@ -183,14 +179,14 @@ struct JourneyEndpoints: Sendable {
     }
 
     private static func condition(of request: HTTPRequest, _ step: Int?) throws(Problem) -> WriteCondition {
-        var condition = try Conditions.ofJourneyWrite(request)
+        var condition = try Conditions.ofWrite(request, ofJourney: true)
         if let step { condition.step = UInt64(step) }
         return condition
     }
 
     private func event(of request: HTTPRequest) throws -> (name: String, data: JSONDocument?, step: Int?) {
-        let body = try JourneyBody(request, known: ["event", "data", "step"])
-        guard let event = try body.text("event") else { throw JourneyBody.missing("event") }
+        let body = try BodyMembers(request, known: ["event", "data", "step"])
+        guard let event = try body.text("event") else { throw BodyMembers.missing("event") }
         return (event, body["data"], try body.number("step"))
     }
 
@@ -232,7 +228,7 @@ struct JourneyEndpoints: Sendable {
             .state(status, form.text.bytes, form.text.etag), of: form.text.flow, for: request, schemas: form.schemas)
     }
 
-    /// Says of a journey that is over what its flow has to be given to start again; other errors stay as they are.
+    /// Adds the input that a restart needs to the refusal of an ended journey.
     private func explained(_ error: any Error, _ request: HTTPRequest, _ session: Session) -> any Error {
         guard let refusal = error as? JourneyRefusal else { return error }
         switch refusal {

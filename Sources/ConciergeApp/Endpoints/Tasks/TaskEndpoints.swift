@@ -24,11 +24,11 @@ struct TaskEndpoints: Sendable {
     }
 
     private func claim(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JourneyBody(request, known: ["task", "max", "lease", "wait"])
-        guard let name = try body.text("task") else { throw JourneyBody.missing("task") }
+        let body = try BodyMembers(request, known: ["task", "max", "lease", "wait"])
+        guard let name = try body.text("task") else { throw BodyMembers.missing("task") }
         let limit = try body.number("max") ?? 1
         guard limit <= Self.mostClaimed else {
-            throw Self.refusal("max", "must be an integer from 1 to \(Self.mostClaimed)")
+            throw BodyMembers.refusal("max", "must be an integer from 1 to \(Self.mostClaimed)")
         }
         let lease = try body.duration("lease", in: Self.leases) ?? Self.usualLease
         let wait = try body.duration("wait", in: .zero...Self.mostWait) ?? .zero
@@ -64,15 +64,15 @@ struct TaskEndpoints: Sendable {
     }
 
     private func finish(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JourneyBody(request, known: ["outcome", "output"])
-        guard let outcome = try body.text("outcome") else { throw JourneyBody.missing("outcome") }
+        let body = try BodyMembers(request, known: ["outcome", "output"])
+        guard let outcome = try body.text("outcome") else { throw BodyMembers.missing("outcome") }
         try await sessions.endTask(id(of: request), outcome: outcome, output: body["output"] ?? .null)
         return .done
     }
 
     private func fail(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JourneyBody(request, known: ["reason", "retry_after", "attempt"])
-        guard let reason = try body.text("reason") else { throw JourneyBody.missing("reason") }
+        let body = try BodyMembers(request, known: ["reason", "retry_after", "attempt"])
+        guard let reason = try body.text("reason") else { throw BodyMembers.missing("reason") }
         let after = try body.duration("retry_after", in: .zero...Self.mostRetryAfter)
         try await sessions.failTask(
             id(of: request), attempt: body.number("attempt"), reason: reason, retryAfter: after?.milliseconds)
@@ -80,8 +80,8 @@ struct TaskEndpoints: Sendable {
     }
 
     private func extend(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let body = try JourneyBody(request, known: ["lease", "attempt"])
-        guard let lease = try body.duration("lease", in: Self.leases) else { throw JourneyBody.missing("lease") }
+        let body = try BodyMembers(request, known: ["lease", "attempt"])
+        guard let lease = try body.duration("lease", in: Self.leases) else { throw BodyMembers.missing("lease") }
         let task = try await sessions.extendTask(
             id(of: request), attempt: body.number("attempt"), lease: lease.milliseconds)
         return .json { json in
@@ -93,28 +93,6 @@ struct TaskEndpoints: Sendable {
     private func id(of request: HTTPRequest) throws(TaskError) -> TaskID {
         guard let id = TaskID(request.parameter("id")) else { throw .notFound }
         return id
-    }
-
-    private static func refusal(_ name: String, _ detail: String) -> Problem {
-        Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: detail)])
-    }
-}
-
-extension JourneyBody {
-    /// Nil where it is left out.
-    fileprivate func duration(_ name: String, in range: ClosedRange<Duration>) throws(Problem) -> Duration? {
-        guard let value = self[name] else { return nil }
-        guard let duration = value.string.flatMap({ DurationText.parse($0) }), range.contains(duration) else {
-            let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-            throw Problem(
-                .invalidInput,
-                errors: [
-                    InvalidInput(
-                        pointer: "/\(name)",
-                        detail: "must be a duration from \"\(least)\" to \"\(most)\", as in \"30s\"")
-                ])
-        }
-        return duration
     }
 }
 

@@ -10,7 +10,6 @@ package final class UserService: DocumentBackedService {
     package init(state: ServiceState) { self.state = state }
 
     package var id: String? { state[string: "id"] }
-    package var isAuthenticated: Bool { state["authenticated"]?.bool ?? false }
     package var claims: JSONDocument { state["claims"] ?? .emptyObject }
 
     /// The state while `userID` is attached.

@@ -29,7 +29,3 @@ struct Representation: Sendable {
         return response
     }
 }
-
-extension HTTPFieldName {
-    static let vary = HTTPFieldName("Vary")
-}

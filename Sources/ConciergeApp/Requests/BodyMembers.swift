@@ -2,8 +2,8 @@ import HTTPServer
 import JSONDocument
 import Sessions
 
-/// The members of what a request about journeys carries.
-struct JourneyBody {
+/// The members of a request's body, by their types.
+struct BodyMembers {
     /// Nil where the body was left out.
     private let document: JSONDocument?
 
@@ -26,34 +26,37 @@ struct JourneyBody {
     /// Nil where it is left out.
     func text(_ name: String) throws(Problem) -> String? {
         guard let value = self[name] else { return nil }
-        guard let text = value.string, !text.isEmpty else {
-            throw Problem(
-                .invalidInput,
-                errors: [InvalidInput(pointer: "/\(name)", detail: "must be a non-empty string")])
-        }
+        guard let text = value.string, !text.isEmpty else { throw Self.refusal(name, "must be a non-empty string") }
         return text
     }
 
     /// Nil where it is left out.
     func number(_ name: String) throws(Problem) -> Int? {
         guard let value = self[name] else { return nil }
-        guard let number = value.int, number > 0 else {
-            throw Problem(
-                .invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "must be a positive integer")])
-        }
+        guard let number = value.int, number > 0 else { throw Self.refusal(name, "must be a positive integer") }
         return number
     }
 
     /// False where it is left out.
     func flag(_ name: String) throws(Problem) -> Bool {
         guard let value = self[name] else { return false }
-        guard let flag = value.bool else {
-            throw Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "must be true or false")])
-        }
+        guard let flag = value.bool else { throw Self.refusal(name, "must be true or false") }
         return flag
     }
 
-    static func missing(_ name: String) -> Problem {
-        Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: "is required")])
+    /// Nil where it is left out.
+    func duration(_ name: String, in range: ClosedRange<Duration>) throws(Problem) -> Duration? {
+        guard let value = self[name] else { return nil }
+        guard let duration = value.string.flatMap({ DurationText.parse($0) }), range.contains(duration) else {
+            let (least, most) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+            throw Self.refusal(name, "must be a duration from \"\(least)\" to \"\(most)\", as in \"30s\"")
+        }
+        return duration
+    }
+
+    static func missing(_ name: String) -> Problem { refusal(name, "is required") }
+
+    static func refusal(_ name: String, _ detail: String) -> Problem {
+        Problem(.invalidInput, errors: [InvalidInput(pointer: "/\(name)", detail: detail)])
     }
 }
