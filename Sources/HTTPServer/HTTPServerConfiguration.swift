@@ -11,7 +11,10 @@ public struct HTTPServerConfiguration: Sendable {
     /// How long each phase of a request may take.
     public var timeouts = Timeouts()
     /// Fields of every response.
-    public var commonFields: HTTPFields = ["X-Content-Type-Options": "nosniff"]
+    public var commonFields: HTTPFields = [
+        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    ]
 
     /// Pages of other origins that may call the server; `nil` for none.
     public var crossOrigin: CrossOrigin?

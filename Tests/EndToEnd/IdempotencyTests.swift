@@ -28,6 +28,14 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("a key that others may guess opens no session", arguments: ["1", "fifteen-letters"])
+    func guessable(key: String) async throws {
+        try await withApplication { app in
+            let refused = try await app.client().send("POST", Paths.sessions, json: "{}", fields: [Self.key(key)])
+            #expect(refused.status == 400 && refused.code == "invalid_idempotency_key")
+        }
+    }
+
     @Test("a transaction is done once")
     func replaysTransaction() async throws {
         try await withApplication(services: [try ServiceFile(name: "notes", default: [])]) { app in

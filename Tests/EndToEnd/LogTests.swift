@@ -76,6 +76,9 @@ struct LogTests {
             try await client.send("POST", Paths.profile, fields: [("Request-Id", "wrong-1")])
             try await client.send("BREW", Paths.profile, fields: [("Request-Id", "wrong-2")])
             try await client.send("OPTIONS", Paths.profile, fields: [("Request-Id", "options-1")])
+            let connection = try RawConnection(port: app.publicPort)
+            try connection.send("GET / HTTP/5.1\r\nHost: h\r\n\r\n")
+            _ = try connection.readAll()
             try await app.admin().get("/v1/stats")
             return (id, client)
         }

@@ -209,6 +209,32 @@ struct SessionTests {
         }
     }
 
+    @Test("a user ends another session of theirs, and nobody else's; a back end ends all")
+    func endsOther() async throws {
+        try await withApplication { app in
+            var sessions: [(id: String, client: TestClient)] = []
+            for user in ["ada", "ada", "grace"] {
+                let session = try await app.newSession()
+                sessions.append((session.id, app.client().with(token: try await app.signIn(user, to: session.id))))
+            }
+            let stranger = try await app.newSession()
+            let ada = sessions[0].client
+            for id in [sessions[2].id, stranger.id, "ses_\(String(repeating: "0", count: 32))"] {
+                #expect(try await ada.send("DELETE", "/v1/sessions/\(id)").code == "session_not_found")
+                #expect(try await stranger.client.send("DELETE", "/v1/sessions/\(sessions[0].id)").status == 404)
+            }
+            let ended = try await ada.send("DELETE", "/v1/sessions/\(sessions[1].id)")
+            #expect(ended.status == 204 && ended["Clear-Site-Data"] == nil)
+            #expect(try await sessions[1].client.get(Paths.current).status == 401)
+            #expect(try await ada.get("/v1/sessions/\(sessions[2].id)").status == 404)
+            #expect(try await app.admin().send("DELETE", Paths.sessions).json == ["count": 3])
+            #expect(try await stranger.client.get(Paths.current).status == 401)
+            #expect(try await app.admin().get(Paths.sessions).items.isEmpty)
+            let last = try await app.newSession()
+            #expect(try await last.client.send("DELETE", Paths.current)["Clear-Site-Data"] == "\"storage\"")
+        }
+    }
+
     @Test("with as many as there may be, another is 503 until one ends")
     func bounded() async throws {
         try await withApplication { configuration in

@@ -149,6 +149,22 @@ struct TokenTests {
         }
     }
 
+    @Test("two tabs that rotate the same token get one new token, and nobody is logged out")
+    func rotatedAtOnce() async throws {
+        let clock = SteeredClock()
+        try await withApplication(clock: clock) { app in
+            let (old, _, _) = try await app.newSession()
+            async let one = old.send("POST", Paths.tokens)
+            async let two = old.send("POST", Paths.tokens)
+            let answers = try await [one, two].sorted { $0.status < $1.status }
+            #expect(answers.map(\.status) == [201, 409])
+            #expect(answers[1].code == "token_replaced")
+            let fresh = try #require(answers[0][member: "token"]?.string)
+            clock.advance(.seconds(60))
+            #expect(try await app.client().with(token: fresh).get(Paths.current).status == 200)
+        }
+    }
+
     @Test("rotation keeps the session's services, and each token but the last gives way")
     func rotatedTwice() async throws {
         try await withApplication { configuration in

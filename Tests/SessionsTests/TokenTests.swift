@@ -57,8 +57,12 @@ import Testing
         }
         #expect(try await fixture.isAuthenticated(good))
         let fresh = try await fixture.sessions.rotate(session, presenting: good.presented)
-        // In its grace, the one before still does everything.
-        _ = try await fixture.sessions.rotate(session, presenting: good.presented)
+        // Two tabs, or a double click: a second token for the same one would replace the first one.
+        await #expect(throws: SessionError.tokenReplaced) {
+            try await fixture.sessions.rotate(session, presenting: good.presented)
+        }
+        #expect(try await fixture.isAuthenticated(good))
+        fixture.clock.advance(60_000)
         #expect(try await fixture.isAuthenticated(fresh))
     }
 

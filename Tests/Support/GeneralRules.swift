@@ -10,7 +10,7 @@ enum GeneralRules {
         "access-control-allow-origin", "access-control-expose-headers", "access-control-max-age",
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
         "content-language", "content-security-policy", "date", "etag",
-        "idempotency-replayed", "location", "preference-applied", "referrer-policy", "request-id", "retry-after",
+        "clear-site-data", "cross-origin-resource-policy", "idempotency-replayed", "location", "preference-applied", "referrer-policy", "request-id", "retry-after",
         "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
@@ -21,6 +21,15 @@ enum GeneralRules {
         }
         #expect(response.values("Request-Id").count == 1, sourceLocation: sourceLocation)
         #expect(response["X-Content-Type-Options"] == "nosniff", sourceLocation: sourceLocation)
+        #expect(response["Referrer-Policy"] == "no-referrer", sourceLocation: sourceLocation)
+        #expect(response["Cross-Origin-Resource-Policy"] == "same-origin", sourceLocation: sourceLocation)
+        if response["Content-Type"].map({ $0.contains("json") || $0.contains("svg") || $0.contains("html") }) ?? false,
+            response["Content-Type"] != "application/x-ndjson"
+        {
+            let policy = response["Content-Security-Policy"] ?? ""
+            #expect(policy.hasPrefix("default-src 'none'"), sourceLocation: sourceLocation)
+            #expect(policy.contains("frame-ancestors 'none'"), sourceLocation: sourceLocation)
+        }
         // Whatever is under /v1 carries a session's data or a token; what OPTIONS says is about the path alone. Flows
         // are for everybody, and may be kept by who asks whether they still hold.
         let isFlow = path.hasPrefix("/v1/flows") && response.status < 400

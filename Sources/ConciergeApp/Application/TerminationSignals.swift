@@ -1,14 +1,15 @@
 import Glibc
 import Threads
 
-/// Waits for SIGTERM and SIGINT, and ignores SIGHUP, SIGUSR1 and SIGUSR2.
+/// Waits for SIGTERM, SIGINT and SIGQUIT, and ignores other signals that would end the process.
 ///
 /// Every thread blocks all of them, and one thread waits for them. So no signal handler interrupts other code, and they
 /// also work in process 1 of a container, which has no default actions.
 package enum TerminationSignals {
-    private static let ending = [SIGTERM, SIGINT]
+    private static let ending = [SIGTERM, SIGINT, SIGQUIT]
     /// Tools send them to make a service reload or rotate its log. By default they would end the process.
-    private static let ignored = [SIGHUP, SIGUSR1, SIGUSR2]
+    private static let ignored = [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM]
+    private static let names = [SIGHUP: "SIGHUP", SIGUSR1: "SIGUSR1", SIGUSR2: "SIGUSR2", SIGALRM: "SIGALRM"]
 
     /// Call it first in the program: threads inherit the blocked signals of the thread that starts them.
     package static func block() {
@@ -16,7 +17,7 @@ package enum TerminationSignals {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// For a command that may take long and can be ended at any time: SIGTERM and SIGINT end the process again.
+    /// For a command that may take long and can be ended at any time: the ending signals end the process again.
     static func unblock() {
         var signals = set(ending)
         pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -32,7 +33,7 @@ package enum TerminationSignals {
                 while true {
                     let signal = next(of: waiting)
                     if ending.contains(signal) { break }
-                    ignoring(signal == SIGHUP ? "SIGHUP" : signal == SIGUSR1 ? "SIGUSR1" : "SIGUSR2")
+                    ignoring(names[signal] ?? "\(signal)")
                     // A signal that is blocked and not waited for stays pending.
                     waiting.removeAll { $0 == signal }
                 }

@@ -5,6 +5,9 @@ extension AdminSessionEndpoints {
             parameters: [.userID, .active, .limit, .cursor],
             responses: [.json("A page of sessions.", .sessionList)], problems: [.invalidInput]),
         APIOperation(
+            method: .delete, path: "/v1/sessions", id: "endAllSessions", summary: "Ends all sessions, of all users",
+            responses: [.json("How many were ended.", .count)], problems: [.storageFull]),
+        APIOperation(
             method: .get, path: "/v1/sessions/{session}", id: "getSession", summary: "The session",
             responses: [.json("The session.", .session)]),
         APIOperation(

@@ -8,6 +8,7 @@ struct AdminSessionEndpoints: Sendable {
 
     func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/v1/sessions", list)
+        routes.on(.delete, "/v1/sessions", endAll)
         routes.on(.get, "/v1/sessions/{session}", show)
         routes.on(.delete, "/v1/sessions/{session}", end)
         routes.on(.put, "/v1/sessions/{session}/user", signIn)
@@ -32,6 +33,14 @@ struct AdminSessionEndpoints: Sendable {
         return .list(
             try await sessions.page(
                 after: page.cursor, limit: page.limit, userID: query.text(.userID), isActive: isActive))
+    }
+
+    private func endAll(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let count = try await sessions.endAllSessions()
+        return .json { json in
+            json.name("count")
+            json.int(count)
+        }
     }
 
     private func show(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -6,14 +6,7 @@ import HTTPServer
 struct DemoEndpoints: Sendable {
     func add(to routes: inout RouterBuilder) {
         for (path, file) in Self.files() {
-            routes.on(
-                .get, path,
-                handler: { request in
-                    var response = try file.answer(to: request)
-                    response.fields.add(.contentSecurityPolicy, Self.policy)
-                    response.fields.add(.referrerPolicy, "no-referrer")
-                    return .response(response)
-                })
+            routes.on(.get, path, handler: { .response(try file.answer(to: $0)) })
         }
     }
 
@@ -26,13 +19,8 @@ struct DemoEndpoints: Sendable {
         var files: [(path: String, file: Representation)] = []
         while let file = cdemo_file(files.count)?.pointee {
             let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
-            files.append((String(cString: file.path), Representation(String(cString: file.media_type), bytes)))
+            files.append((String(cString: file.path), Representation(String(cString: file.media_type), bytes, policy: policy)))
         }
         return files
     }
-}
-
-extension HTTPFieldName {
-    fileprivate static let contentSecurityPolicy = HTTPFieldName("Content-Security-Policy")
-    fileprivate static let referrerPolicy = HTTPFieldName("Referrer-Policy")
 }

@@ -32,8 +32,8 @@ extension SessionEndpoints {
             problems: [.invalidState, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}", id: "endSession",
-            summary: "Ends the session: its services are removed, and its token ends",
-            responses: [.done("Ended.", headers: [.setCookie])], problems: [.storageFull]),
+            summary: "Ends the session, or another one of the same user: its services are removed, and its token ends",
+            responses: [.done("Ended.", headers: [.setCookie, .clearSiteData])], problems: [.storageFull]),
         APIOperation(
             method: .post, path: "/v1/sessions/{session}/tokens", id: "rotateToken",
             summary: "A new token. The old one works for a short grace time; using it later ends the session",
@@ -43,6 +43,6 @@ extension SessionEndpoints {
                     "The token; in cookie mode it is in Set-Cookie only.", .newToken, status: .created,
                     headers: [.setCookie, .idempotencyReplayed])
             ],
-            problems: [.contention, .storageFull]),
+            problems: [.tokenReplaced, .contention, .storageFull]),
     ]
 }

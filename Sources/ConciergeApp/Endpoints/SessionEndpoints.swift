@@ -79,12 +79,26 @@ struct SessionEndpoints: Sendable {
     }
 
     private func end(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let session = try await caller.sessionInPath(of: request)
+        let own = try await caller.session(of: request)
+        let session = try await session(toEnd: request, own)
         let mode = try session.summary().mode
         try await sessions.end(session)
         var response = HTTPResponse.done
+        guard session === own else { return response }
+        response.fields.add("Clear-Site-Data", "\"storage\"")
         if mode == .cookie { response.fields.add(.setCookie, caller.cookie.expired) }
         return response
+    }
+
+    /// The caller's session, or another one of the same user.
+    private func session(toEnd request: HTTPRequest, _ own: Session) async throws -> Session {
+        let id = SessionID(request.parameter("session"))
+        if let id, id != own.id, let user = try own.summary().userID, let other = try await sessions.session(id),
+            (try? other.summary().userID) == user
+        {
+            return other
+        }
+        return try await caller.sessionInPath(of: request)
     }
 
     private func rotate(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -23,7 +23,8 @@ package final class RequestObserver: HTTPServerObserver {
         let row = metrics.row(of: request, listener: listener)
         let status = response.status.code
         metrics.count(row: row, worker: request.worker, status: status, nanoseconds: nanoseconds)
-        let level: Log.Level = status >= 500 ? .error : .info
+        // 501 and 505 are about what the client sent.
+        let level: Log.Level = status >= 500 && status != 501 && status != 505 ? .error : .info
         guard log.writesRequest(level) else { return }
         // RFC 9110, 9.3.2, 15.3.5 and 15.4.5: these have no body, even if the handler set one.
         let isBodiless = request.method == .head || status == 204 || status == 304

@@ -131,6 +131,7 @@ enum APIParameter: String, Sendable, CaseIterable {
 enum APIHeader: String, Sendable, CaseIterable {
     case requestID = "Request-Id"
     case etag = "ETag"
+    case clearSiteData = "Clear-Site-Data"
     case vary = "Vary"
     case contentLanguage = "Content-Language"
     case location = "Location"
@@ -149,6 +150,7 @@ enum APIHeader: String, Sendable, CaseIterable {
         case .etag:
             "The version. Of a service: the session's revision at its last write, `\"0\"` if it was never written. Of a "
                 + "journey: what it shows, and in which language if there are several. Of a flow or its graph: a digest of the bytes."
+        case .clearSiteData: "Browsers forget what pages of this origin have stored."
         case .vary: "`Accept`: the media type is negotiated. `Accept-Language`: the language of texts is."
         case .contentLanguage: "The language of texts, where the flow has several."
         case .location: "The path of what was created."

@@ -5,10 +5,7 @@ import Sessions
 extension HTTPResponse {
     /// JSON about a session, which no cache may keep.
     static func json(_ status: HTTPStatus = .ok, bytes: [UInt8]) -> HTTPResponse {
-        var response = HTTPResponse(status, body: bytes)
-        response.fields.add(.contentType, "application/json")
-        response.fields.add(.cacheControl, "no-store")
-        return response
+        HTTPResponse(status, fields: HTTPFields(.state), body: bytes)
     }
 
     static func json(_ status: HTTPStatus = .ok, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
@@ -45,7 +42,12 @@ extension HTTPResponse {
 
 extension HTTPFixedFields {
     /// The fields of every state.
-    static let state = HTTPFixedFields([.contentType: RequestBody.json, .cacheControl: "no-store"])
+    static let state = HTTPFixedFields([
+        .contentType: RequestBody.json, .cacheControl: "no-store", .contentSecurityPolicy: ContentPolicy.data,
+    ])
+    static let problem = HTTPFixedFields([
+        .contentType: Problem.mediaType, .cacheControl: "no-store", .contentSecurityPolicy: ContentPolicy.data,
+    ])
     /// The fields of a write whose client prefers no body.
     static let minimizedState = HTTPFixedFields([.cacheControl: "no-store", .preferenceApplied: "return=minimal"])
     fileprivate static let unmodifiedState = HTTPFixedFields([.cacheControl: "no-store"])
@@ -101,4 +103,16 @@ extension HTTPRequest {
         }
         return response
     }
+}
+
+extension HTTPFieldName {
+    static let contentSecurityPolicy = HTTPFieldName("Content-Security-Policy")
+}
+
+/// What a browser may do with a response that somebody opens as a page: W3C, Content Security Policy Level 3.
+enum ContentPolicy {
+    /// Nothing is loaded, nothing runs, and no site may show it in a frame.
+    static let data = "default-src 'none'; frame-ancestors 'none'"
+    /// The same with the styles that are in the drawing.
+    static let drawing = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 }

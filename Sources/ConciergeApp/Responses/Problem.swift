@@ -33,9 +33,7 @@ package struct Problem: Error, Sendable {
     package func response(requestID: String) -> HTTPResponse {
         var json = JSONWriter()
         write(to: &json, requestID: requestID)
-        var response = HTTPResponse(kind.status, body: json.bytes)
-        response.fields.add(.contentType, Self.mediaType)
-        response.fields.add(.cacheControl, "no-store")
+        var response = HTTPResponse(kind.status, fields: HTTPFields(.problem), body: json.bytes)
         for line in fields.lines { response.fields.add(line.name, line.value) }
         return response
     }

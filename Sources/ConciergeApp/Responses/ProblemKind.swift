@@ -56,6 +56,10 @@ extension ProblemKind {
     static let adminKeyNeeded = ProblemKind(
         .unauthorized, "admin_key_needed", "Admin key needed",
         "The admin listener requires its key, in X-Admin-Key or as a bearer token.")
+    static let tokenReplaced = ProblemKind(
+        .conflict, "token_replaced", "Token replaced already",
+        "The token has been replaced already, and its successor is the session's token. A client that repeats the first "
+            + "request with its Idempotency-Key gets that one again.")
     static let crossSite = ProblemKind(
         .forbidden, "cross_site_request", "Request from another site",
         "With a session cookie, a request that changes something must come from the same site or an allowed origin.")
@@ -205,7 +209,7 @@ extension ProblemKind {
         invalidTarget, invalidHost, ambiguousLength,
         unauthenticated, adminKeyNeeded, crossSite, foreignHost, noUser, notFound, sessionNotFound,
         serviceNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable, patchConflict,
-        requestInProgress, eventNotAccepted, guardNotMet, unreachable, actionFailed, taskNotClaimed, tooManyJourneys,
+        requestInProgress, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, actionFailed, taskNotClaimed, tooManyJourneys,
         stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver, preconditionFailed,
         bodyTooLarge,
         stateTooLarge,

@@ -8,8 +8,11 @@ struct Representation: Sendable {
     let bytes: [UInt8]
     /// With its quotes.
     let etag: String
+    private let policy: String
 
-    init(_ mediaType: String, _ bytes: [UInt8]) {
+    /// - Parameter policy: its `Content-Security-Policy`.
+    init(_ mediaType: String, _ bytes: [UInt8], policy: String = ContentPolicy.data) {
+        self.policy = policy
         self.mediaType = mediaType
         self.bytes = bytes
         etag = "\"\(SHA256Digest(of: bytes).text(ofFirst: 16))\""
@@ -25,6 +28,7 @@ struct Representation: Sendable {
         if !isKnown { response.fields.add(.contentType, mediaType) }
         response.fields.add(.etag, etag)
         response.fields.add(.cacheControl, "no-cache")
+        response.fields.add(.contentSecurityPolicy, policy)
         if !names.isEmpty { response.fields.add(.vary, names.map(\.text).joined(separator: ", ")) }
         return response
     }

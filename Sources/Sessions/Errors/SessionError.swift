@@ -6,6 +6,8 @@ import ServiceLocator
 package indirect enum SessionError: Error, Sendable, Equatable {
     /// The token is missing, malformed, unknown or expired, or its session ended. The caller is not told which.
     case unauthenticated
+    /// The token has been replaced already, and works only for a while.
+    case tokenReplaced
     /// The session ended or expired during the operation.
     case ended
     /// The limit of sessions is reached.
@@ -56,6 +58,7 @@ extension SessionError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .unauthenticated: "A valid session token is needed."
+        case .tokenReplaced: "The token has been replaced already. Use the new one."
         case .ended: "The session has ended."
         case .tooManySessions: "The limit of sessions is reached."
         case .notRegistered(let service): "There is no service '\(service)'."

@@ -63,13 +63,16 @@ extension Sessions {
     ///
     /// - Parameter presented: the token of the request. It is checked again: a sign-in may have replaced it while the
     ///   request was on its way, and then it gets no new token.
-    /// - Throws: ``SessionError/unauthenticated`` when `presented` is no longer valid.
+    /// - Throws: ``SessionError/unauthenticated`` when `presented` is no longer valid, ``SessionError/tokenReplaced``
+    ///   in its grace: of two tokens for one, the client might keep the one that is replaced first.
     package func rotate(_ session: Session, presenting presented: PresentedToken? = nil) async throws -> SessionToken {
         let settings = environment.settings
         let token = SessionToken(for: session.id, random: environment.random)
         let digest = token.digest
         try await session.transact { pending in
-            if let presented, !pending.isOpened(by: presented.digest) { throw SessionError.unauthenticated }
+            if let presented, presented.digest != pending.base.token {
+                throw pending.isInGrace(presented.digest) ? SessionError.tokenReplaced : .unauthenticated
+            }
             let givenAt = pending.details.retiredTokens.last?.retiredAt ?? pending.base.createdAt
             pending.details.retiredTokens.append(
                 RetiredToken(
@@ -82,7 +85,7 @@ extension Sessions {
 }
 
 extension PendingState {
-    fileprivate func isOpened(by token: TokenDigest) -> Bool {
-        token == base.token || details.retiredTokens.contains { $0.digest == token && now < $0.graceEndsAt }
+    fileprivate func isInGrace(_ token: TokenDigest) -> Bool {
+        details.retiredTokens.contains { $0.digest == token && now < $0.graceEndsAt }
     }
 }

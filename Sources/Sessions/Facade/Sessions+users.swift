@@ -64,6 +64,28 @@ extension Sessions {
         return count
     }
 
+    /// Ends every session that was there when it was called; those that begin meanwhile may stay.
+    ///
+    /// - Returns: how many.
+    package func endAllSessions() async throws -> Int {
+        var (count, cursor) = (0, nil as SessionCursor?)
+        repeat {
+            let page = try await page(after: cursor, limit: 256)
+            // Together, because a store writes what comes together at once.
+            count += try await withThrowingTaskGroup(of: Bool.self) { group in
+                for summary in page.sessions {
+                    group.addTask {
+                        guard let session = try await self.session(summary.id) else { return false }
+                        return try await self.end(session)
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            cursor = page.next
+        } while cursor != nil
+        return count
+    }
+
     func stored(ofUser userID: String) async throws(SessionError) -> [StoredSession] {
         do {
             return try await environment.store.sessions(ofUser: userID).map(current)

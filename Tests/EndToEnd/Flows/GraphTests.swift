@@ -62,6 +62,7 @@ struct GraphTests {
             }
             #expect(first.status == 200)
             #expect(first["Content-Type"] == "image/svg+xml")
+            #expect(first["Content-Security-Policy"]?.contains("; sandbox;") == true)
             #expect(first.text.hasPrefix("<svg"), "no DOCTYPE, and not which version of what has drawn it")
             #expect(!first.text.contains("graphviz version"))
             #expect(first.text.contains("page1"))

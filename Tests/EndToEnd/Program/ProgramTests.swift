@@ -14,8 +14,8 @@ struct ProgramTests {
     }
 
     @Test(
-        "serve says where it listens, answers there, and ends with 0 at SIGTERM and SIGINT",
-        arguments: [SIGTERM, SIGINT])
+        "serve says where it listens, answers there, and ends with 0 at SIGTERM, SIGINT and SIGQUIT",
+        arguments: [SIGTERM, SIGINT, SIGQUIT])
     func serves(signal: Int32) async throws {
         let process = try Self.serve()
         let (publicPort, adminPort) = try await process.ports()
@@ -34,7 +34,7 @@ struct ProgramTests {
         #expect(events.suffix(2) == ["draining", "stopped"])
     }
 
-    @Test("SIGHUP, SIGUSR1 and SIGUSR2 do not end it, and are logged once", arguments: [SIGHUP, SIGUSR1, SIGUSR2])
+    @Test("other signals do not end it, and are logged once", arguments: [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM])
     func ignoredSignals(signal: Int32) async throws {
         let process = try Self.serve()
         let port = try await process.ports().publicPort

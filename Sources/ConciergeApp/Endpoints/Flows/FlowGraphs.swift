@@ -61,7 +61,8 @@ final class FlowGraphs: Sendable {
             if let task = drawings[key] { return task }
             let task = Task {
                 Representation(
-                    GraphForm.svg.contentType, try await draw(FlowGraph(flow, isOutline: isOutline).graphviz))
+                    GraphForm.svg.contentType, try await draw(FlowGraph(flow, isOutline: isOutline).graphviz),
+                    policy: ContentPolicy.drawing)
             }
             drawings[key] = task
             return task
