@@ -149,7 +149,7 @@ struct DemoTests {
     @Test("links lead into the middle, and say what blocks the way")
     func links() async throws {
         try await withBrowser(expecting: [
-            "/navigation - Failed to load resource: the server responded with a status of 409"
+            "/navigation?include=schema - Failed to load resource: the server responded with a status of 409"
         ]) { browser in
             try await browser.openDemo("#first=wizard/page3")
             try await browser.wait(forScreen: "Who are you?")
