@@ -98,7 +98,7 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   /** Tabs with the same `storage` share it. Null in cookie mode. Set it when your back end hands over a new one, as it does at sign-in. */
   token: string | null;
 
-  /** Reads `info` again. */
+  /** Reads `info` again. In cookie mode: after the browser was given a new cookie, goes on with that. */
   refresh(): Promise<this>;
   /** Ends the session, and removes all of its services and journeys. */
   end(): Promise<void>;

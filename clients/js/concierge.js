@@ -54,7 +54,7 @@ export class Session extends EventTarget {
     this.isExpired &&= !token;
   }
 
-  refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body });
+  refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body, isExpired: false });
   end = () => this.request("DELETE", CURRENT).then(() => ((this.token = null), this.#expire()));
   service = (name) => this.item(Service, `${CURRENT}/services/${name}`);
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
@@ -210,7 +210,7 @@ class Live extends EventTarget {
     this.isFollowed = true;
     const request = this.session.request("GET", this.path + this.query, { ...options, headers: fields });
     const answer = await request.catch((error) => {
-      if (error.status === 404 || error.status === 410) this.show(null, null);
+      if ([404, 410].includes(error.status) && !this.session.isExpired) this.show(null, null);
       throw error;
     });
     if (answer.status === 304) return { value, etag };
