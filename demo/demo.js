@@ -40,9 +40,12 @@ addEventListener("popstate", ({ state }) => {
 async function lead(state) {
   isLeading = true;
   const before = JSON.stringify(places());
-  if (state) await Promise.all(panes.map((pane, i) => leadPane(pane, state.places[i], state.index < lastIndex)));
-  else await followLinks();
-  isLeading = false;
+  try {
+    if (state) await Promise.all(panes.map((pane, i) => leadPane(pane, state.places[i], state.index < lastIndex)));
+    else await followLinks();
+  } finally {
+    isLeading = false;
+  }
   const index = state?.index ?? lastIndex + 1;
   const isNothing = state && state.index < lastIndex && before === JSON.stringify(places());
   lastIndex = index;

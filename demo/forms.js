@@ -7,7 +7,8 @@ let count = 0;
 
 /** Whether an event takes data, so that it needs a form and not just a button. */
 export function takesData(schema) {
-  return Boolean(schema && (schema.properties || schema.required || schema.type === "object"));
+  const keywords = ["properties", "required", "type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf"];
+  return Boolean(schema) && keywords.some((keyword) => keyword in schema);
 }
 
 /**
@@ -16,7 +17,7 @@ export function takesData(schema) {
  * @param submit is called with the data; what it throws as a Problem is shown beside the fields
  */
 export function form(title, schema, known, submit) {
-  const fields = group(schema, known, "");
+  const fields = schema.properties ? group(schema, known, "") : whole(schema, known);
   const complaint = element("p", { class: "complaint", role: "alert" });
   const made = element(
     "form",
@@ -45,6 +46,13 @@ export function form(title, schema, known, submit) {
     element("p", { class: "actions" }, element("button", { class: "primary", type: "submit" }, title)),
   );
   return made;
+}
+
+/** What names no members of its own, such as `$ref` or `oneOf`, is written as JSON. */
+function whole({ title = "Data", description, examples }, known) {
+  const texts = examples?.map((example) => JSON.stringify(example));
+  const data = field("data", { title, description, examples: texts }, known, "", true);
+  return { ...data, all: () => [data] };
 }
 
 /** The fields of an object. */

@@ -177,14 +177,17 @@ function definitions(name, document) {
 
 function shown(value) {
   if (value === null || value === "") return element("span", { class: "none" }, "not yet");
-  if (Array.isArray(value)) return value.length ? value.map(shown).join(", ") : element("span", { class: "none" }, "none");
-  if (typeof value === "object") return Object.values(value).filter((part) => part !== null).map(String).join(", ") || "–";
-  return String(value);
+  if (typeof value !== "object") return String(value);
+  const parts = Object.entries(value);
+  if (parts.length === 0) return element("span", { class: "none" }, "none");
+  const label = (name) => (Array.isArray(value) ? null : `${readable(name)}: `);
+  return element("ul", { class: "parts" }, parts.map(([name, part]) => element("li", {}, label(name), shown(part))));
 }
 
 /** A shown document, or a part of one, that has all the names of the form: what was entered before. */
 function filling(schema, documents) {
   const names = Object.keys(schema.properties ?? {});
   const candidates = documents.flatMap(([, document]) => [document, ...Object.values(document ?? {})]);
-  return candidates.find((candidate) => candidate !== null && typeof candidate === "object" && names.every((name) => name in candidate));
+  const isFitting = (candidate) => candidate !== null && typeof candidate === "object" && names.every((name) => name in candidate);
+  return names.length > 0 ? candidates.find(isFitting) : undefined;
 }

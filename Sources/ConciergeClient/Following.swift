@@ -9,13 +9,19 @@ import Synchronization
 struct Following {
     var token: String
     var hasEnded = false
-    /// False where no stream gets through: then each watcher waits with requests of its own.
-    var hasStream = true
+    /// When the stream is tried again after one that did not get through. Until then one request waits for a change.
+    var streamsFrom = ContinuousClock.now
     var watchers: [UUID: Watcher] = [:]
+    /// The watcher whose value the waiting request is for.
+    var waiting: UUID?
     var task: Task<Void, Never>?
 
     struct Watcher {
         let isConcerned: @Sendable (Change) -> Bool
+        /// A journey changes with everything that it shows.
+        let isJourney: Bool
+        /// Returns when the value has changed, or after a while.
+        let wait: @Sendable () async throws -> Void
         let notices: AsyncStream<Void>.Continuation
     }
 }
@@ -34,14 +40,18 @@ struct Change: Decodable, Sendable {
 
 extension Session {
     /// One element for any number of changes that the watcher has not looked at yet; ends with the session.
-    func notices(where isConcerned: @escaping @Sendable (Change) -> Bool) -> AsyncStream<Void> {
+    func notices(
+        where isConcerned: @escaping @Sendable (Change) -> Bool, isJourney: Bool,
+        wait: @escaping @Sendable () async throws -> Void
+    ) -> AsyncStream<Void> {
         let (stream, notices) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = UUID()
         notices.onTermination = { [weak self] _ in self?.unwatch(key) }
         let hasEnded = following.withLock { following in
             if !following.hasEnded {
-                following.watchers[key] = Following.Watcher(isConcerned: isConcerned, notices: notices)
-                if following.task == nil, following.hasStream { following.task = Task { await self.followStream() } }
+                following.watchers[key] = Following.Watcher(
+                    isConcerned: isConcerned, isJourney: isJourney, wait: wait, notices: notices)
+                if following.task == nil { following.task = Task { await self.followChanges() } }
             }
             // The watcher's first look.
             notices.yield()
@@ -52,12 +62,14 @@ extension Session {
     }
 
     private func unwatch(_ key: UUID) {
-        let idle = following.withLock { following -> Task<Void, Never>? in
-            guard following.watchers.removeValue(forKey: key) != nil, following.watchers.isEmpty else { return nil }
-            defer { following.task = nil }
+        let old = following.withLock { following -> Task<Void, Never>? in
+            guard following.watchers.removeValue(forKey: key) != nil else { return nil }
+            let isIdle = following.watchers.isEmpty
+            guard isIdle || following.waiting == key else { return nil }
+            defer { following.task = isIdle ? nil : Task { await self.followChanges() } }
             return following.task
         }
-        idle?.cancel()
+        old?.cancel()
     }
 
     func replaceToken(by token: String) {
@@ -65,14 +77,14 @@ extension Session {
             guard token != following.token else { return nil }
             let old = following.task
             (following.token, following.hasEnded) = (token, false)
-            if old != nil { following.task = Task { await self.followStream() } }
+            if old != nil { following.task = Task { await self.followChanges() } }
             return old
         }
         old?.cancel()
         tell(Change())
     }
 
-    /// A token was refused. A sign-in kills the old one a little before the app has the new one: if none comes within
+    /// A token was refused. A sign-in ends the old one a little before the app has the new one: if none comes within
     /// ten seconds, the session has ended.
     func doubt(_ token: String) {
         Task { [weak self] in
@@ -98,22 +110,43 @@ extension Session {
         }
     }
 
-    /// Reads the stream until the task is cancelled, the session ends or its token is replaced, and reconnects.
-    private func followStream() async {
+    /// One request waits for all watchers: `URLSession` opens only a few connections to a server.
+    private func waitForChange() async throws {
+        let watcher = following.withLock { following in
+            let chosen = following.watchers.first(where: \.value.isJourney) ?? following.watchers.first
+            following.waiting = chosen?.key
+            return chosen?.value
+        }
+        try await watcher?.wait()
+        tell(Change())
+    }
+
+    /// Reads the stream, or waits where none gets through, until the task is cancelled, the session ends or its token is
+    /// replaced.
+    private func followChanges() async {
         var last: String?
         var delay = 0.5
         while !Task.isCancelled {
-            var isSilent = true
+            var isHeldBack = false
             let token = token
             do {
+                if following.withLock(\.streamsFrom) > .now {
+                    try await waitForChange()
+                    (last, delay) = (nil, 0.5)
+                    try await Task.sleep(for: .seconds(delay))
+                    continue
+                }
+                following.withLock { $0.waiting = nil }
                 let fields = ["Accept": "text/event-stream"].merging(last.map { ["Last-Event-ID": $0] } ?? [:]) { $1 }
                 var text = Data()
                 for try await piece in transport.bytes("\(Self.current)/events", token: token, fields: fields) {
                     text += piece
+                    // First there is the head alone.
+                    isHeldBack = piece.isEmpty
                     while let end = text.firstRange(of: Data("\n\n".utf8)) {
                         let (change, id) = Self.change(in: text[..<end.lowerBound])
                         text.removeSubrange(..<end.upperBound)
-                        (isSilent, delay) = (false, 0.5)
+                        delay = 0.5
                         last = id ?? last
                         guard let change else { continue }
                         switch (change.type, change.reason) {
@@ -131,10 +164,10 @@ extension Session {
                 last = nil
             } catch {
                 let status = (error as? Problem)?.status ?? 0
-                let isHeldBack = isSilent && last == nil && (error as? URLError)?.code == .timedOut
-                if [404, 405, 406].contains(status) || isHeldBack {
-                    following.withLock { ($0.hasStream, $0.task) = (false, nil) }
-                    return tell(Change())
+                let isTimedOut = (error as? URLError)?.code == .timedOut
+                if [404, 405, 406].contains(status) || (isHeldBack && isTimedOut) {
+                    following.withLock { $0.streamsFrom = .now + .seconds(300) }
+                    continue
                 }
                 delay = min(delay * 2, 30)
             }

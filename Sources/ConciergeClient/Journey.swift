@@ -98,8 +98,8 @@ public struct Journey: Sendable, Identifiable {
     /// As it was seen last; `nil` before, and when the journey is gone.
     public var state: State? { live.value }
 
-    /// The state now, and again whenever anything that it shows has changed, by whomever. Ends with the journey; throws
-    /// when the session ends.
+    /// The state now, and again whenever anything that it shows has changed, no matter which client made the change.
+    /// Ends with the journey; throws when the session ends.
     public var states: AsyncThrowingStream<State, any Error> { live.values() }
 
     /// Reads the state.
@@ -130,8 +130,7 @@ public struct Journey: Sendable, Identifiable {
     /// - Throws: a `Problem` with status 409 that says what blocks it.
     @discardableResult
     public func navigate(to screen: String) async throws -> State {
-        _ = try await live.session.request("POST", "\(live.path)/navigation", body: ["to": .string(screen)])
-        return try await get()
+        try await live.call("POST", "/navigation", body: ["to": .string(screen)])
     }
 
     /// Releases everything of the journey and begins again. The session's services stay.

@@ -30,23 +30,29 @@ final class Live<Value: Decodable & Sendable>: Sendable {
     var value: Value? { seen.withLock(\.value) }
     var etag: String? { seen.withLock(\.etag) }
 
+    func get() async throws -> Value { try await read().value }
+
+    /// The value with the ETag that belongs to it.
+    ///
     /// - Parameters:
-    ///   - waits: until the value is another one, half a minute at most.
+    ///   - waits: until the value is another one, ten seconds at most.
     ///   - isWatching: see `Session.request`.
-    func get(waits: Bool = false, isWatching: Bool = false) async throws -> Value {
+    @discardableResult
+    func read(waits: Bool = false, isWatching: Bool = false) async throws -> (value: Value, etag: String?) {
         while true {
             let (known, etag) = seen.withLock { ($0.value, $0.etag) }
             var fields: [String: String] = [:]
             fields["If-None-Match"] = etag
-            if waits { fields["Prefer"] = "wait=30" }
+            if waits { fields["Prefer"] = "wait=10" }
             let answer = try await session.request("GET", path, fields: fields, isWatching: isWatching)
-            if answer.status == 304, let known { return known }
+            if answer.status == 304, let known { return (known, etag) }
             let value: Value = try answer.decode()
             // An answer that was overtaken by another one may be the older of the two.
-            if show(value, answer.etag, insteadOf: etag) { return value }
+            if show(value, answer.etag, insteadOf: etag) { return (value, answer.etag) }
         }
     }
 
+    /// Shows the answer to a write, or what is newer.
     func call(
         _ method: String, _ suffix: String = "", body: JSONValue? = nil, type: String? = nil,
         ifMatch etag: String? = nil
@@ -54,10 +60,10 @@ final class Live<Value: Decodable & Sendable>: Sendable {
         var fields: [String: String] = [:]
         fields["If-Match"] = etag
         fields["Content-Type"] = type
+        let before = self.etag
         let answer = try await session.request(method, path + suffix, body: body, fields: fields)
         let value: Value = try answer.decode()
-        show(value, answer.etag)
-        return value
+        return show(value, answer.etag, insteadOf: before) || answer.etag == self.etag ? value : try await get()
     }
 
     /// - Parameter old: shows it only if this is still the ETag.
@@ -108,18 +114,19 @@ final class Live<Value: Decodable & Sendable>: Sendable {
 
     /// Reads again whenever something was committed, until the end of the session.
     private func follow() async throws {
-        let notices = session.notices { [self] change in
-            isConcerned(change) && (change.etag == nil || change.etag != etag)
-        }
-        for await _ in notices {
-            repeat {
+        let notices = session.notices(
+            where: { [self] change in isConcerned(change) && (change.etag == nil || change.etag != etag) },
+            isJourney: Value.self == Journey.State.self,
+            wait: { [self] in
                 do {
-                    // Without a stream the request itself waits for a change.
-                    let waits = !session.following.withLock(\.hasStream)
-                    let (before, began) = (etag, ContinuousClock.now)
-                    _ = try await get(waits: waits, isWatching: true)
-                    // Nothing new at once: something in between does not wait.
-                    if waits, before == etag { try await Task.sleep(until: began + .seconds(1)) }
+                    try await read(waits: true, isWatching: true)
+                } catch let problem as Problem where problem.status == 404 || problem.status == 410 {}
+            })
+        for await _ in notices {
+            while !Task.isCancelled {
+                do {
+                    try await read(isWatching: true)
+                    break
                 } catch let problem as Problem where problem.status == 404 || problem.status == 410 {
                     return forget()
                 } catch let problem as Problem where problem.status == 401 {
@@ -127,10 +134,8 @@ final class Live<Value: Decodable & Sendable>: Sendable {
                     break
                 } catch let problem as Problem where problem.isTransient {
                     try await Task.sleep(for: .seconds(1))
-                    continue
                 }
-                if session.following.withLock(\.hasStream) { break }
-            } while !Task.isCancelled
+            }
         }
         if session.hasEnded { throw Problem.ended }
     }

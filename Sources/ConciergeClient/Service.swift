@@ -16,7 +16,7 @@ public struct Service<Document: Codable & Sendable>: Sendable {
     /// That of `value`, with its quotes.
     public var etag: String? { live.etag }
 
-    /// The document now, and again after each change, by whomever. Throws when the session ends.
+    /// The document now, and again after each change, no matter which client made it. Throws when the session ends.
     public var values: AsyncThrowingStream<Document, any Error> { live.values() }
 
     /// Reads it. Nothing is transferred when it has not changed.
@@ -46,8 +46,7 @@ public struct Service<Document: Codable & Sendable>: Sendable {
         var attempts = 10
         while true {
             attempts -= 1
-            let before = try await get()
-            let etag = live.etag
+            let (before, etag) = try await live.read()
             var after = before
             try await change(&after)
             let patch = try JSONValue(encoding: before).patch(to: try JSONValue(encoding: after))

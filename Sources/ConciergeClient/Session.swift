@@ -60,7 +60,8 @@ public final class Session: Sendable {
     ///   - token: from `token`, saved where other people cannot read it, such as the keychain.
     ///   - labels: of a session that is created.
     ///   - configuration: for proxies, certificates and the like. The cache and cookies are switched off.
-    /// - Throws: `Problem`, and so does everything else here.
+    /// - Throws: `Problem`, and so does everything else here; `CancellationError` when the task is cancelled, and
+    ///   `DecodingError` when what the server sends is not of your type.
     public static func open(
         at url: URL, token: String? = nil, labels: [String: String] = [:],
         configuration: URLSessionConfiguration = .ephemeral
@@ -135,7 +136,7 @@ public final class Session: Sendable {
         return journey
     }
 
-    /// - Parameter isWatching: nobody has asked for it, and a 401 is not yet the end.
+    /// - Parameter isWatching: the app has not asked for it, and a 401 is not yet the end.
     func request(
         _ method: String, _ path: String, body: JSONValue? = nil, fields: [String: String] = [:],
         isWatching: Bool = false

@@ -37,7 +37,8 @@ struct Transport: Sendable {
         return request
     }
 
-    /// When the network fails, a GET is repeated, and a POST, which its key makes safe.
+    /// A GET is repeated when that may help, and a POST, which its key makes safe: three attempts when no answer comes or
+    /// the server is busy, thirty while it still works on the first one.
     func send(
         _ method: String, _ path: String, token: String?, body: JSONValue? = nil, fields: [String: String] = [:]
     ) async throws -> Answer {
@@ -51,22 +52,31 @@ struct Transport: Sendable {
         if method == "POST" {
             request.setValue("\"\(UUID().uuidString)\"", forHTTPHeaderField: "Idempotency-Key")
         }
-        var attempts = method == "GET" || method == "POST" ? 3 : 1
+        let isRepeatable = method == "GET" || method == "POST"
+        var count = 0
         while true {
-            attempts -= 1
+            count += 1
+            let problem: Problem
+            var pause = 0.3
             do {
                 let (data, response) = try await answer(to: request)
                 guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
                 let status = response.statusCode
-                guard status < 400 else { throw Self.problem(status, data) }
-                return Answer(status: status, etag: response.value(forHTTPHeaderField: "ETag"), body: data)
-            } catch let problem as Problem {
-                throw problem
+                if status < 400 {
+                    return Answer(status: status, etag: response.value(forHTTPHeaderField: "ETag"), body: data)
+                }
+                problem = Self.problem(status, data)
+                let retryAfter = response.value(forHTTPHeaderField: "Retry-After").flatMap { UInt($0) }
+                // A server may name an hour; the caller waits.
+                pause = retryAfter.map { Double(min($0, 10)) } ?? pause
             } catch {
                 try Task.checkCancellation()
-                guard attempts > 0 else { throw Problem.offline(error) }
-                try await Task.sleep(for: .milliseconds(300))
+                problem = .offline(error)
             }
+            let isBusy = [0, 429, 503].contains(problem.status)
+            let most = problem.code == "request_in_progress" ? 30 : isBusy ? 3 : 1
+            guard isRepeatable, count < most else { throw problem }
+            try await Task.sleep(for: .seconds(pause))
         }
     }
 
@@ -100,7 +110,7 @@ struct Transport: Sendable {
             ?? Problem(status: status, code: nil, detail: "The server answered \(status).")
     }
 
-    /// The bytes of an answer as they come. Silence of 35 seconds is the end: the server sends something every 15.
+    /// The bytes of an answer as they come, after nothing for its head. Silence of 35 seconds is the end: the server sends something every 15.
     func bytes(_ path: String, token: String, fields: [String: String]) -> AsyncThrowingStream<Data, any Error> {
         AsyncThrowingStream { continuation in
             var request = request("GET", path, token: token, fields: fields)
@@ -121,6 +131,14 @@ private final class PieceReader: NSObject, URLSessionDataDelegate {
 
     init(continuation: AsyncThrowingStream<Data, any Error>.Continuation) {
         self.continuation = continuation
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        if (response as? HTTPURLResponse)?.statusCode == 200 { continuation.yield(Data()) }
+        completionHandler(.allow)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {

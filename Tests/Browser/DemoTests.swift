@@ -149,7 +149,7 @@ struct DemoTests {
     @Test("links lead into the middle, and say what blocks the way")
     func links() async throws {
         try await withBrowser(expecting: [
-            "/navigation - Failed to load resource: the server responded with a status of 409"
+            "/navigation?include=schema - Failed to load resource: the server responded with a status of 409"
         ]) { browser in
             try await browser.openDemo("#first=wizard/page3")
             try await browser.wait(forScreen: "Who are you?")
@@ -280,6 +280,63 @@ struct DemoTests {
                     == false)
             try await browser.click("Finish", in: "second")
             try await browser.wait(in: "second", forScreen: "This journey is finished")
+        }
+    }
+
+    @Test("draws documents of any depth, and a form for data of any schema")
+    func anyShape() async throws {
+        try await withBrowser(expecting: ["favicon.ico"]) { browser in
+            try await browser.open("\(browser.origin)/version")
+            let result = try await browser.run(
+                """
+                const { draw } = await import("/demo/screens.js");
+                const data = { order: { lines: ["", null, "tea", { sku: "CUP", sizes: [1, { wide: true }] }], empty: [] } };
+                const schemas = [{ $ref: "#/$defs/a" }, { oneOf: [{ required: ["a"] }] }, { allOf: [{ type: "object" }] }, {}];
+                const events = schemas.map((schema, i) => ({ name: `event${i}`, enabled: true, schema }));
+                const sent = [];
+                const pane = { id: "pane", send: async (name, data) => sent.push([name, data]) };
+                const view = { stack: [{ flow: "any" }], screen: { name: "Any", data }, events };
+                const place = document.createElement("main");
+                place.append(...draw(view, pane).flat(2).filter(Boolean));
+                document.body.append(place);
+                const text = place.querySelector("dl").textContent;
+                for (const form of place.querySelectorAll("form")) {
+                    if (form.querySelector("textarea").value !== "") done("filled with something else");
+                    form.querySelector("textarea").value = '{"a":[1]}';
+                    form.requestSubmit();
+                }
+                place.querySelector(".actions > button[type=button]").click();
+                await Promise.resolve();
+                done([text, sent]);
+                """)
+            #expect(
+                result == [
+                    "Linesnot yetnot yetteaSku: CUPSizes: 1Wide: trueEmptynone",
+                    [
+                        ["event0", ["a": [1]]], ["event1", ["a": [1]]], ["event2", ["a": [1]]], ["event3", nil],
+                    ],
+                ])
+        }
+    }
+
+    @Test("an error that it does not expect does not end the browser's history")
+    func unexpected() async throws {
+        try await withBrowser(expecting: ["planted"]) { browser in
+            try await browser.openDemo()
+            try await Self.signIn("Ada", browser)
+            try await browser.click("Next")
+            try await browser.wait(forScreen: "The second of three pages")
+            try await browser.run(
+                """
+                crypto.getRandomValues = () => { throw new TypeError("planted"); };
+                const { error } = console;
+                console.error = (...parts) => (error(...parts), done(true));
+                history.back();
+                """)
+            try await browser.evaluate("delete crypto.getRandomValues")
+            try await browser.click("Next")
+            try await browser.wait(forScreen: "The last of three pages")
+            try await browser.wait(for: "location.hash.startsWith('#first=wizard/page3')")
         }
     }
 

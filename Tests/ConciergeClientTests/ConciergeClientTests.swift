@@ -82,6 +82,51 @@ struct ConciergeClientTests {
         }
     }
 
+    @Test("an update does not overwrite what came while it was being read, also in the object that has shown it")
+    func updateMeanwhile() async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url, configuration: Wire.configuration(to: url))
+            let basket = session.service("basket", of: Basket.self)
+            try await basket.get()
+            let first: Wire.Reply = .notModified {
+                _ = try? await basket.update { $0.items.append(Basket.Item(sku: "FIRST", quantity: 1)) }
+            }
+            Wire.expect(at: url, path: "/services/basket", replies: [first])
+            try await basket.update { $0.items.append(Basket.Item(sku: "SECOND", quantity: 1)) }
+            #expect(basket.value?.items.map(\.sku) == ["FIRST", "SECOND"])
+        }
+    }
+
+    @Test("a POST is repeated with its key while the server is busy or still works on it, and is done once")
+    func retries() async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(at: url)
+            let busy: [Wire.Reply] = [.status(503, code: "store_unreachable"), .silence(afterHead: true)]
+            let working = [Wire.Reply](repeating: .status(409, code: "request_in_progress"), count: 4)
+            let mine = try await Session.resume(
+                at: url, token: session.token,
+                configuration: Wire.configuration(to: url, path: "/events", replies: working))
+            let journey = try await mine.start("wizard")
+            #expect(try await journey.send("sign_in", ["name": "Ada"]).step == 2)
+            #expect(try await journey.navigate(to: "page2").screen?.id == "page2")
+            let requests = Wire.requests(to: url)
+            #expect(requests.filter { $0.contains("/events") }.count == 1, "one key")
+            #expect(requests.allSatisfy { !$0.hasPrefix("GET /v1/sessions/current/journeys") })
+
+            let other = try await Session.resume(
+                at: url, token: session.token,
+                configuration: Wire.configuration(to: url, path: "/services/profile", replies: busy))
+            #expect(try await other.service("profile", of: Profile.self).get().name == "Ada")
+            let refusing = try await Session.resume(
+                at: url, token: session.token,
+                configuration: Wire.configuration(to: url, path: "/services/profile", replies: busy))
+            let refused = await #expect(throws: Problem.self) {
+                try await refusing.service("profile", of: Profile.self).patch(["name": "Eve"])
+            }
+            #expect(refused?.status == 503, "a PATCH is not repeated")
+        }
+    }
+
     @Test("what was not seen is not overwritten; clear and remove give the default")
     func conditions() async throws {
         try await withServer { url, _ in
@@ -155,8 +200,8 @@ struct ConciergeClientTests {
     @Test("another client's changes are seen, by the stream and by waiting", arguments: [true, false])
     func live(hasStream: Bool) async throws {
         try await withServer { url, _ in
-            let configuration = URLSessionConfiguration.ephemeral
-            if !hasStream { configuration.protocolClasses = [NoStream.self] }
+            let none = [Wire.Reply](repeating: .status(404, code: "not_found"), count: hasStream ? 0 : 100)
+            let configuration = Wire.configuration(to: url, path: "/current/events", replies: none)
             let session = try await Session.open(at: url, configuration: configuration)
             let other = try await Session.resume(at: url, token: session.token)
             let profile = session.service("profile", of: Profile.self)
@@ -182,6 +227,50 @@ struct ConciergeClientTests {
             }
             #expect(screens == ["start", "page1", "page3", nil])
             #expect(journey.state?.outcome == "cancelled")
+        }
+    }
+
+    @Test("without a stream one request waits for all that is followed")
+    func oneWait() async throws {
+        try await withServer { url, _ in
+            let none = [Wire.Reply](repeating: .status(404, code: "not_found"), count: 100)
+            let session = try await Session.open(
+                at: url, configuration: Wire.configuration(to: url, path: "/current/events", replies: none))
+            let journey = try await session.start("wizard")
+            var states = journey.states.makeAsyncIterator()
+            _ = try await states.next()
+            let services = ["profile", "quote", "user", "basket"].map { session.service($0, of: JSONValue.self) }
+            var values = services.map { $0.values.makeAsyncIterator() }
+            for index in values.indices { _ = try await values[index].next() }
+            let other = try await Session.resume(at: url, token: session.token)
+            try await other.service("profile", of: Profile.self).patch(["name": "Ada"])
+            #expect(try await values[0].next()?["name"] == "Ada")
+            #expect(try await states.next()?.screen?.data["profile"]?["name"] == "Ada")
+            let waits = Wire.requests(to: url).filter { $0.contains(" wait=") }
+            #expect(waits == ["GET /v1/sessions/current/journeys/\(journey.id) wait=10"])
+        }
+    }
+
+    @Test(
+        "a stream that a proxy holds back is given up for a while, one without any answer is tried again",
+        arguments: [true, false])
+    func heldBack(afterHead: Bool) async throws {
+        try await withServer { url, _ in
+            let session = try await Session.open(
+                at: url,
+                configuration: Wire.configuration(
+                    to: url, path: "/current/events", replies: [.silence(afterHead: afterHead)]))
+            let other = try await Session.resume(at: url, token: session.token)
+            let profile = session.service("profile", of: Profile.self)
+            let theirs = other.service("profile", of: Profile.self)
+            var values = profile.values.makeAsyncIterator()
+            _ = try await values.next()
+            for number in 1...3 {
+                try await theirs.patch(["name": .string("\(number)")])
+                while try await values.next()?.name != "\(number)" {}
+            }
+            let isWaiting = Wire.requests(to: url).contains { $0.contains(" wait=") }
+            #expect(isWaiting == afterHead)
         }
     }
 
@@ -269,20 +358,79 @@ private final class SteppingCoordinator: Coordinator {
     }
 }
 
-/// What a proxy does that lets no stream through.
-private final class NoStream: URLProtocol {
+/// What stands between the client and the server. Each test has a port of its own.
+private final class Wire: URLProtocol {
+    enum Reply {
+        case status(Int, code: String)
+        /// Nothing comes any more, after the head or instead of it.
+        case silence(afterHead: Bool)
+        /// 304, which something else overtakes.
+        case notModified(after: @Sendable () async -> Void)
+    }
+
+    private struct Plan {
+        let path: String
+        var replies: [Reply]
+        var requests: Set<String> = []
+    }
+
+    private static let plans = Mutex<[Int: Plan]>([:])
+
+    /// The next requests to paths with that end get these replies, and do not reach the server.
+    static func expect(at url: URL, path: String, replies: [Reply]) {
+        plans.withLock { $0[url.port ?? 0] = Plan(path: path, replies: replies) }
+    }
+
+    static func configuration(
+        to url: URL, path: String = "", replies: [Reply] = []
+    ) -> URLSessionConfiguration {
+        expect(at: url, path: path, replies: replies)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Wire.self]
+        return configuration
+    }
+
+    /// Method, path, `Prefer` and `Idempotency-Key` of the requests so far.
+    static func requests(to url: URL) -> Set<String> { plans.withLock { $0[url.port ?? 0]?.requests ?? [] } }
+
     override static func canInit(with request: URLRequest) -> Bool {
-        request.url?.path.hasSuffix("/current/events") == true
+        plans.withLock { plans in
+            guard let url = request.url, let port = url.port, let plan = plans[port] else { return false }
+            let fields = ["Prefer", "Idempotency-Key"].compactMap { request.value(forHTTPHeaderField: $0) }
+            plans[port]?.requests.insert(([request.httpMethod ?? "", url.path] + fields).joined(separator: " "))
+            return !plan.replies.isEmpty && url.path.hasSuffix(plan.path)
+        }
     }
 
     override static func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
     override func startLoading() {
-        guard let url = request.url,
-            let response = HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: nil)
+        guard let url = request.url, let port = url.port else { return }
+        switch Self.plans.withLock({ $0[port]?.replies.removeFirst() }) {
+        case .status(let status, let code)?:
+            answer(status, url)
+            client?.urlProtocol(self, didLoad: Data("{\"status\":\(status),\"code\":\"\(code)\"}".utf8))
+            client?.urlProtocolDidFinishLoading(self)
+        case .silence(let afterHead)?:
+            if afterHead { answer(200, url) }
+            client?.urlProtocol(self, didFailWithError: URLError(.timedOut))
+        case .notModified(let work)?:
+            nonisolated(unsafe) let wire = self
+            Task {
+                await work()
+                wire.answer(304, url)
+                wire.client?.urlProtocolDidFinishLoading(wire)
+            }
+        case nil: break
+        }
+    }
+
+    private func answer(_ status: Int, _ url: URL) {
+        guard
+            let response = HTTPURLResponse(
+                url: url, statusCode: status, httpVersion: nil, headerFields: ["Retry-After": "0"])
         else { return }
         client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-        client?.urlProtocolDidFinishLoading(self)
     }
 
     override func stopLoading() {}

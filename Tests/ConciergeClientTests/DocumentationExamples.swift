@@ -18,6 +18,14 @@ struct Basket: Codable {
         var quantity: Int
     }
     var items: [Item]
+    var coupon: String?
+
+    /// The schema requires `coupon`, which may be null. What the compiler writes leaves out what is `nil`.
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(items, forKey: .items)
+        try members.encode(coupon, forKey: .coupon)
+    }
 }
 // end
 
@@ -73,6 +81,8 @@ struct DocumentationExamples {
             let basket = session.service("basket", of: Basket.self)
             try await basket.update { $0.items.append(Basket.Item(sku: "TEA", quantity: 1)) }
             #expect(try await basket.get().items.count == 1)
+            try await basket.update { $0.coupon = "SPRING" }
+            #expect(try await basket.update { $0.coupon = nil }.coupon == nil)
             // end
         }
     }

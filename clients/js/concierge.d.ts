@@ -76,7 +76,7 @@ export interface Exchange {
 }
 
 export interface SessionEvents {
-  /** After `follow`: something was committed, by whomever. */
+  /** After `follow`: something was committed, no matter which client made the change. */
   change: CustomEvent<Change>;
   /** The server cannot be reached, and can be again. */
   offline: CustomEvent;
@@ -95,10 +95,10 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   readonly info: SessionInfo;
   readonly isOnline: boolean;
   readonly isExpired: boolean;
-  /** Null in cookie mode. Set it when your back end hands over a new one, as it does at sign-in. */
+  /** Tabs with the same `storage` share it. Null in cookie mode. Set it when your back end hands over a new one, as it does at sign-in. */
   token: string | null;
 
-  /** Reads `info` again. */
+  /** Reads `info` again. In cookie mode: after the browser was given a new cookie, goes on with that. */
   refresh(): Promise<this>;
   /** Ends the session, and removes all of its services and journeys. */
   end(): Promise<void>;
@@ -113,7 +113,11 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
     flow: string,
     options?: { input?: JSONValue; at?: string; version?: number; resume?: boolean },
   ): Promise<Journey>;
-  /** Any request. `path` begins with `/v1/`. Rejects with a `Problem` for a status of 400 and more. */
+  /**
+   * Any request. `path` begins with `/v1/`; `/v1/sessions/current` is this session, also if another tab has stored the
+   * token of another one. A GET or POST is repeated when that may help. Rejects with a `Problem` for a status of 400 and
+   * more, and with status 0 and the code `offline` when no answer came.
+   */
   request<Body = any>(
     method: string,
     path: string,
@@ -121,7 +125,7 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
   ): Promise<Answer<Body>>;
   /**
    * Keeps every service and journey that was read up to date: by the event stream, of which the tabs of a session share
-   * one, or by waiting requests where no stream gets through.
+   * one, or by one waiting request where no stream gets through.
    * @returns what ends it.
    */
   follow(): () => void;
@@ -143,7 +147,7 @@ export interface ServiceItem {
   expires_at?: string;
 }
 
-/** A value with its ETag. Dispatches `change` when it has another one, by whomever. */
+/** A value with its ETag. Dispatches `change` when it has another one, no matter which client made the change. */
 interface Live<Value> extends EventTarget {
   /** As it was read last; null before, and when it is gone. */
   readonly value: Value | null;

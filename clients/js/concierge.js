@@ -1,5 +1,4 @@
-// A client of Concierge for browsers: one module without dependencies. docs/web.md explains it with examples, and
-// concierge.d.ts says what each function takes and gives.
+// A client of Concierge for browsers. docs/web.md explains it; concierge.d.ts says what each function takes and gives.
 
 /** A refusal of the server (RFC 9457), or status 0 and code `offline` when it could not be reached. */
 export class Problem extends Error {
@@ -11,8 +10,9 @@ export class Problem extends Error {
 }
 
 const CURRENT = "/v1/sessions/current";
+// Among the tabs of a browser. Locks exist on secure pages only (https, localhost); elsewhere each tab is on its own.
+const locks = globalThis.navigator?.locks ?? { request: async (name, options, work) => work() };
 
-/** A visitor's session. Its events are `change`, `offline`, `online`, `expired` and `exchange`. */
 export class Session extends EventTarget {
   #options;
   #token = null;
@@ -23,152 +23,160 @@ export class Session extends EventTarget {
 
   constructor(options) {
     super();
-    this.#options = { url: "", mode: "bearer", storage: null, key: "concierge", schemas: false, ...options };
+    this.#options = { url: "", mode: "bearer", storage: null, key: "concierge", ...options };
     if (options?.token) this.token = options.token;
+    this.query = options?.schemas ? "?include=schema" : "";
   }
 
-  /** Resumes the session that `storage` or the cookie knows, or creates one. */
   static async open(options) {
     const session = new Session(options);
-    const { mode, labels } = session.#options;
-    try {
-      if (session.token || mode === "cookie") return await session.refresh();
-    } catch (error) {
-      if (error.status !== 401) throw error;
-    }
-    const { body } = await session.request("POST", "/v1/sessions", { body: { mode, labels } });
-    return Object.assign(session, { token: body.token ?? null, info: body.session, isExpired: false });
+    const { url, mode, key, labels } = session.#options;
+    // Of tabs that open at once, the first one creates the session.
+    return locks.request(`concierge ${url} ${key}`, {}, async () => {
+      try {
+        if (session.token || mode === "cookie") return await session.refresh();
+      } catch (error) {
+        if (error.status !== 401) throw error;
+      }
+      const { body } = await session.request("POST", "/v1/sessions", { body: { mode, labels } });
+      return Object.assign(session, { token: body.token ?? null, info: body.session, isExpired: false });
+    });
   }
 
-  /** Tabs with the same storage share it. Null in cookie mode, where no script can read it. */
   get token() {
     const { storage, key } = this.#options;
     return storage ? storage.getItem(key) : this.#token;
   }
-
   set token(token) {
     const { storage, key } = this.#options;
     this.#token = token;
     token ? storage?.setItem(key, token) : storage?.removeItem(key);
+    this.isExpired &&= !token;
   }
 
-  refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body });
-  end = () => this.request("DELETE", CURRENT).then(() => this.#expire());
-  service = (name) => this.#item(Service, `${CURRENT}/services/${name}`, "");
+  refresh = async () => Object.assign(this, { info: (await this.request("GET", CURRENT)).body, isExpired: false });
+  end = () => this.request("DELETE", CURRENT).then(() => ((this.token = null), this.#expire()));
+  service = (name) => this.item(Service, `${CURRENT}/services/${name}`);
   services = async () => (await this.request("GET", `${CURRENT}/services?limit=100`)).body.items;
-  journey = (id) => this.#item(Journey, `${CURRENT}/journeys/${id}`, this.#options.schemas ? "?include=schema" : "");
+  journey = (id) => this.item(Journey, `${CURRENT}/journeys/${id}`, this.query);
 
   async start(flow, options) {
-    const { body, etag } = await this.request("POST", `${CURRENT}/journeys`, { body: { flow, ...options } });
+    const path = `${CURRENT}/journeys${this.query}`;
+    const { body, etag } = await this.request("POST", path, { body: { flow, ...options } });
     const journey = this.journey(body.id);
-    if (this.#options.schemas) await journey.get(); // This answer has none.
-    else journey.show(body, etag);
+    journey.etag ? await journey.get() : journey.show(body, etag);
     return journey;
   }
 
-  /** Any request of the API. When the network fails a GET is repeated, and a POST, which its key makes safe. */
-  async request(method, path, { body, headers, signal } = {}) {
-    const token = this.token;
-    const fields = { ...headers };
+  /** Any request of the API. A GET or POST is repeated when that may help; its key makes it safe for a POST. */
+  async request(method, path, { body, headers, signal, isWatching } = {}, count = 1) {
+    const { token, info } = this;
+    const { url, mode } = this.#options;
+    const fields = { ...(body !== undefined && { "content-type": "application/json" }), ...headers };
     if (token) fields.authorization = `Bearer ${token}`;
-    if (body !== undefined) fields["content-type"] ??= "application/json";
-    if (method === "POST") fields["idempotency-key"] = `"${crypto.getRandomValues(new Uint32Array(4)).join("-")}"`;
+    if (method === "POST") fields["idempotency-key"] ??= `"${crypto.getRandomValues(new Uint32Array(4)).join("-")}"`;
     const init = { method, headers: fields, body: JSON.stringify(body), signal, cache: "no-store" };
-    init.credentials = this.#options.mode === "cookie" ? "include" : "omit";
+    init.credentials = mode === "cookie" ? "include" : "omit";
+    // Another tab may have stored the token of another session. What is known here is not mistaken for a part of that.
+    const address = url + (info ? path.replace(CURRENT, `/v1/sessions/${info.id}`) : path);
     const began = performance.now();
-    const response = await this.#fetch(path, init, method === "GET" || method === "POST" ? 3 : 1);
-    const answer = { status: response.status, headers: response.headers, etag: response.headers.get("etag"), response };
-    if (response.headers.get("content-type")?.includes("json")) answer.body = await response.json();
-    this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
-    if (answer.status === 401 && token === this.token) this.#expire();
-    if (answer.status >= 400) throw new Problem(answer);
+    let answer;
+    try {
+      const response = await fetch(address, init);
+      answer = { status: response.status, headers: response.headers, etag: response.headers.get("etag"), response };
+      if (answer.headers.get("content-type")?.includes("json")) answer.body = await response.json();
+    } catch (cause) {
+      if (signal?.aborted) throw cause;
+      answer = { status: 0, body: { code: "offline", detail: `No answer: ${cause.message}` } };
+    }
+    const { status } = answer;
+    const most = answer.body?.code === "request_in_progress" ? 30 : [0, 429, 503].includes(status) ? 3 : 1;
+    if (["GET", "POST"].includes(method) && count < most) {
+      await pause(Math.min(Number(answer.headers?.get("retry-after")) || 0.3, 10) * 1_000, signal);
+      return this.request(method, path, { body, headers: fields, signal, isWatching }, count + 1);
+    }
+    if (this.isOnline !== status > 0) this.#tell((this.isOnline = status > 0) ? "online" : "offline");
+    if (status) this.#tell("exchange", { method, path, body, answer, duration: performance.now() - began });
+    if (status === 401 && token === this.token && !isWatching) this.#expire();
+    if (answer.body?.code === "session_not_found" && path.startsWith(CURRENT)) this.#expire();
+    if (!status || status >= 400) throw new Problem(answer);
     return answer;
   }
 
-  async #fetch(path, init, attempts) {
-    try {
-      const response = await fetch(this.#options.url + path, init);
-      if (!this.isOnline) this.#tell("online", (this.isOnline = true));
-      return response;
-    } catch (cause) {
-      if (init.signal?.aborted) throw cause;
-      if (attempts > 1) return pause(300, init.signal).then(() => this.#fetch(path, init, attempts - 1));
-      if (this.isOnline) this.#tell("offline", (this.isOnline = false));
-      throw new Problem({ status: 0, body: { code: "offline", detail: `No answer: ${cause.message}` } });
-    }
-  }
-
-  /** Keeps what was read up to date until the returned function is called. */
   follow() {
     const stop = new AbortController();
-    // A browser opens six connections to a server at most, so one tab has the stream and tells the others. Locks exist
-    // on secure pages only (https, localhost); elsewhere each tab has a stream of its own.
+    // A browser opens six connections to a server at most, so one tab has the stream and tells the others.
     const channel = new BroadcastChannel(`concierge ${this.#options.url} ${this.info.id}`);
     channel.onmessage = ({ data }) => this.#deliver(data);
-    const publish = (event) => {
-      this.#deliver(event);
-      if (!stop.signal.aborted) channel.postMessage(event);
-    };
-    const locks = navigator.locks ?? { request: async (name, options, watch) => watch() };
-    locks.request(channel.name, { signal: stop.signal }, () => this.#watch(stop.signal, publish)).catch(() => {});
+    locks.request(channel.name, { signal: stop.signal }, () => this.#watch(stop.signal, channel)).catch(() => {});
+    // A tab that has the stream already does not tell what it told before.
+    this.#deliver({ type: "refresh" });
     return () => (stop.abort(), channel.close());
   }
 
-  async #watch(signal, publish) {
-    let [last, delay, streams] = [null, 500, true];
-    while (!signal.aborted && !this.isExpired) {
+  async #watch(signal, channel) {
+    let [last, delay, streamsFrom] = [null, 500, 0];
+    while (!signal.aborted) {
+      const { token } = this;
       try {
-        if (!streams) await this.#wait(signal, publish);
-        else for await (const event of this.#stream(last, signal)) {
+        const events = performance.now() < streamsFrom ? this.#polls(signal) : this.#stream(last, signal);
+        for await (const event of events) {
           last = event.reason === "reset" ? null : event.id ?? last;
           delay = 500;
-          publish(event);
-          // A replaced token must not be used again: the app, or another tab, sets the new one.
-          const old = event.reason === "token_replaced" && this.token;
-          while (old && this.token === old && !signal.aborted) await pause(500, signal);
+          this.#deliver(event);
+          if (!signal.aborted) channel.postMessage(event);
+          if (event.reason === "token_replaced") throw new Problem({ status: 401 });
         }
       } catch (error) {
-        if (error.status === 410) last = null; // The changes since then are not kept any more.
-        else if ([404, 405, 406].includes(error.status) || (error.name === "AbortError" && !last)) streams = false;
+        if (error.status === 401) await this.#replacement(token, signal);
+        else if (error.status === 410) last = null; // The changes since then are not kept any more.
+        else if ([404, 405, 406].includes(error.status)) streamsFrom = performance.now() + 300_000;
         else delay = Math.min(delay * 2, 30_000);
       }
-      await pause(delay, signal);
+      do await pause(delay, signal);
+      while (this.isExpired && !signal.aborted);
     }
+  }
+
+  /** A sign-in ends the old token a little before the app, or another tab, sets the new one. */
+  async #replacement(token, signal) {
+    for (let count = 0; count < 20 && this.token === token; count++) await pause(500, signal);
+    // Only the browser knows its cookie.
+    if (this.token === token && !signal.aborted) await (token ? this.#expire() : this.refresh().catch(() => {}));
   }
 
   async *#stream(last, signal) {
     const silence = new AbortController();
     let [timer, text] = [null, ""];
-    // The server sends something every 15 seconds. A stream that is silent is dead, or a proxy holds it back.
-    const expect = () => (clearTimeout(timer), (timer = setTimeout(() => silence.abort(), 35_000)));
-    try {
-      expect();
-      const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
-      const either = AbortSignal.any([signal, silence.signal]);
-      const { response } = await this.request("GET", `${CURRENT}/events`, { headers, signal: either });
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-        expect();
-        const blocks = (text + value).split("\n\n");
-        text = blocks.pop();
-        for (const block of blocks) {
-          const { id, event, data } = Object.fromEntries(block.split("\n").map((line) => line.split(/: ?(.*)/, 2)));
-          // The first block has an id alone. Every change after it will come; what was read before it is read again.
-          if (data || id) yield { ...JSON.parse(data ?? "{}"), id, type: event ?? "refresh" };
-        }
-      }
-    } finally {
+    const expect = (status) => {
       clearTimeout(timer);
+      timer = setTimeout(() => silence.abort(new Problem({ status })), 35_000);
+    };
+    expect(0);
+    const headers = { accept: "text/event-stream", ...(last && { "last-event-id": last }) };
+    const options = { headers, signal: AbortSignal.any([signal, silence.signal]), isWatching: true };
+    const { response } = await this.request("GET", `${CURRENT}/events`, options);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    // The server sends something at once, and then every 15 seconds: nothing at all is what a proxy holds back.
+    expect(406);
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      expect(0);
+      const blocks = (text + value).split("\n\n");
+      text = blocks.pop();
+      for (const block of blocks) {
+        const { id, event, data } = Object.fromEntries(block.split("\n").map((line) => line.split(/: ?(.*)/, 2)));
+        // The first block has an id alone. Every change after it will come; what was read before it is read again.
+        if (data || id) yield { ...JSON.parse(data ?? "{}"), id, type: event ?? "refresh" };
+      }
     }
   }
 
-  /** Where there is no stream: waits until one of what is followed changes. More may be followed a little later. */
-  async #wait(signal, publish) {
-    const round = new AbortController();
-    const options = { headers: { prefer: "wait=30" }, signal: AbortSignal.any([signal, round.signal]) };
-    const looks = [...this.#items.values()].filter((item) => item.etag).map((item) => item.refresh(options));
-    await Promise.race([pause(looks.length ? 10_000 : 1_000, signal), ...looks]).finally(() => round.abort());
-    publish({ type: "refresh" });
+  /** Where there is no stream: one request waits, best for a journey, which changes with all that it shows. */
+  async *#polls(signal) {
+    const read = [...this.#items.values()].filter((item) => item.etag);
+    const item = read.find(({ value }) => value.status === "active") ?? read[0];
+    await item?.read({ headers: { prefer: "wait=10" }, signal, isWatching: true });
+    yield { type: "refresh" };
   }
 
   #deliver(event) {
@@ -177,122 +185,115 @@ export class Session extends EventTarget {
     this.#tell("change", event);
   }
 
-  #expire() {
-    this.token = null;
-    if (!this.isExpired) this.#tell("expired");
-    this.isExpired = true;
-  }
-
-  #item = (Type, path, query) => this.#items.get(path) ?? this.#items.set(path, new Type(this, path, query)).get(path);
+  item = (Type, path, query) => this.#items.get(path) ?? this.#items.set(path, new Type(this, path, query)).get(path);
+  #expire = () => this.isExpired || this.#tell("expired", (this.isExpired = true));
   #tell = (type, detail) => this.dispatchEvent(new CustomEvent(type, { detail }));
 }
 
 /** What services and journeys have in common: a value with its ETag, and the event `change` when it is another one. */
 class Live extends EventTarget {
   #notices = 0;
+  isFollowed = false;
   value = null;
   etag = null;
 
-  constructor(session, path, query) {
+  constructor(session, path, query = "") {
     super();
     Object.assign(this, { session, path, query });
   }
 
-  get({ headers, signal } = {}) {
-    const known = this.etag && { "if-none-match": this.etag };
-    return this.call("GET", this.query, { headers: { ...known, ...headers }, signal });
+  get = async (options) => (await this.read(options)).value;
+
+  async read({ headers, ...options } = {}) {
+    const { value, etag } = this;
+    const fields = { ...(etag && { "if-none-match": etag }), ...headers };
+    this.isFollowed = true;
+    const request = this.session.request("GET", this.path + this.query, { ...options, headers: fields });
+    const answer = await request.catch((error) => {
+      if ([404, 410].includes(error.status) && !this.session.isExpired) this.show(null, null);
+      throw error;
+    });
+    if (answer.status === 304) return { value, etag };
+    // What was shown meanwhile may be newer than this answer.
+    return this.etag === etag ? this.show(answer.body, answer.etag) : this.read({ ...options, headers });
   }
 
-  /** Like `get`; what is not there any more becomes null. */
-  refresh = (options) =>
-    this.get(options).catch((error) => {
-      if (error.status !== 404 && error.status !== 410) throw error;
-      this.show(null, null);
-    });
-
-  async call(method, path = "", options = {}) {
-    const { status, body, etag } = await this.session.request(method, this.path + path, options);
-    if (status === 200 || status === 201) this.show(body, etag);
+  async write(method, path, options) {
+    const before = this.etag;
+    const { body, etag } = await this.session.request(method, this.path + path, options);
+    if (this.etag === before) this.show(body, etag);
+    else if (this.etag !== etag) await this.get();
     return this.value;
   }
 
   show(value, etag) {
     const isNew = etag !== this.etag;
-    Object.assign(this, { value, etag });
+    Object.assign(this, { value, etag, isFollowed: etag !== null });
     if (isNew) this.dispatchEvent(new Event("change"));
+    return { value, etag };
   }
 
   /** Something was committed: what was read before is read again, by one request at a time. */
   async notice(event) {
-    if (!this.etag || !this.mayChangeBy(event) || this.#notices++) return;
+    const isConcerned = event.type === "refresh" || ((event.etag ?? "") !== this.etag && this.mayChangeBy(event));
+    if (!this.isFollowed || !isConcerned || this.#notices++) return;
     for (let seen = 0; this.#notices > 0; this.#notices -= seen) {
       await pause(0); // A commit may have several changes, and may be the end of the session.
-      if (this.session.isExpired) return;
       seen = this.#notices;
-      await this.refresh().catch(() => {}); // Offline or expired, which the session tells.
+      if (this.session.isExpired) continue;
+      await this.read({ isWatching: true }).catch(async ({ status }) => {
+        if (status === 0 || status === 429 || status >= 500) await pause(1_000).then(() => (seen = 0));
+      });
     }
   }
 }
 
-/** A JSON document of the session. */
 export class Service extends Live {
-  put = (body, etag) => this.call("PUT", "", { body, headers: etag && { "if-match": etag } });
-  patch = (body, etag) => this.call("PATCH", "", { body, headers: etag && { "if-match": etag } });
-  clear = () => this.call("DELETE", "/state").then(() => this.get());
-  remove = () => this.call("DELETE").then(() => this.get());
+  put = (body, etag) => this.write("PUT", "", { body, headers: etag && { "if-match": etag } });
+  patch = (body, etag) => this.write("PATCH", "", { body, headers: etag && { "if-match": etag } });
+  clear = () => this.session.request("DELETE", `${this.path}/state`).then(() => this.get());
+  remove = () => this.session.request("DELETE", this.path).then(() => this.get());
 
-  /** Writes what `change` makes of the newest value, and starts again when somebody else was faster. */
   async update(change, attempts = 10) {
-    const draft = structuredClone(await this.get());
-    try {
-      return await this.put((await change(draft)) ?? draft, this.etag);
-    } catch (error) {
+    const { value, etag } = await this.read();
+    const draft = structuredClone(value);
+    return this.put((await change(draft)) ?? draft, etag).catch((error) => {
       if (error.status !== 412 || attempts === 1) throw error;
       return this.update(change, attempts - 1);
-    }
+    });
   }
 
-  mayChangeBy = ({ type, service, etag }) =>
-    type === "refresh" || (type.startsWith("service.") && this.path.endsWith(`/${service}`) && etag !== this.etag);
+  mayChangeBy = ({ service, journey }) =>
+    this.path.endsWith(`/services/${service}`) || this.path.includes(`/journeys/${journey}/`);
 }
 
-/** A way through a flow: draw `view.screen`, send one of `view.events`. */
 export class Journey extends Live {
   get view() {
     return this.value;
   }
 
-  /** Takes a step from what was seen last: when that has changed meanwhile it is a 412, and the new view is shown. */
-  async send(event, data) {
-    try {
-      const headers = this.etag && { "if-match": this.etag };
-      return await this.call("POST", `/events${this.query}`, { body: { event, data }, headers });
-    } catch (error) {
-      if (error.status === 412) await this.refresh();
+  send(event, data) {
+    const headers = this.etag && { "if-match": this.etag };
+    return this.write("POST", `/events${this.query}`, { body: { event, data }, headers }).catch(async (error) => {
+      if (error.status === 412) await this.read().catch(() => {});
       throw error;
-    }
+    });
   }
 
   back = () => this.send("back");
-  navigate = (to) => this.#anew(this.session.request("POST", `${this.path}/navigation`, { body: { to } }));
-  startOver = (flow, input) => this.#anew(this.session.request("PUT", this.path, { body: { flow, input } }));
-  abandon = () => this.call("DELETE").then(() => this.show(null, null));
-  service = (name) => new Service(this.session, `${this.path}/services/${name}`, "");
+  navigate = (to) => this.write("POST", `/navigation${this.query}`, { body: { to } });
+  startOver = (flow, input) => this.write("PUT", this.query, { body: { flow, input } });
+  abandon = () => this.session.request("DELETE", this.path).then(() => this.show(null, null));
+  service = (name) => this.session.item(Service, `${this.path}/services/${name}`);
 
-  // Links and starting over answer without schemas.
-  #anew = (request) => request.then(() => this.get());
-
-  /** A late answer does not put an older step back. */
-  show(view, etag) {
-    if (!(view?.step < this.view?.step)) super.show(view, etag);
-  }
-
-  mayChangeBy = ({ type, journey, etag }) =>
-    /^(service|task|journey)\.|^refresh/.test(type) && !(this.path.endsWith(`/${journey}`) && etag === this.etag);
+  // Each step of any journey writes `coordinator`. A journey that is over shows no services.
+  mayChangeBy = ({ service, journey }) =>
+    this.path.endsWith(`/journeys/${journey}`) || (this.view?.screen && service && service !== "coordinator");
 }
 
 const pause = (duration, signal) =>
   new Promise((resolve) => {
-    setTimeout(resolve, duration);
-    signal?.addEventListener("abort", resolve, { once: true });
+    const done = () => (clearTimeout(timer), signal?.removeEventListener("abort", done), resolve());
+    const timer = setTimeout(done, duration);
+    signal?.addEventListener("abort", done);
   });
