@@ -19,8 +19,9 @@ struct TutorialTests {
         environment["CONCIERGE_PORT"] = ports[0]
         environment["CONCIERGE_ADMIN_PORT"] = ports[1]
         let others = ["http://localhost:\(ports[0])/", "http://localhost:\(ports[2])/"]
-        // What is refused, and what a server that starts again does not answer.
-        try await withBrowser(expecting: ["favicon.ico", "400", "ERR_"], others: others) { browser in
+        // What is refused, and what a server that ends and starts again says: its events have no past.
+        let refusals = ["favicon.ico", "400", "410", "503", "ERR_"]
+        try await withBrowser(expecting: refusals, others: others) { browser in
             try await withFolder(texts) { _, folder in
                 try #require(mkfifo("\(folder)/go", 0o600) == 0)
                 let go = try #require(FileHandle(forUpdatingAtPath: "\(folder)/go"))
@@ -105,7 +106,7 @@ struct TutorialTests {
             exec 3>&2 2>&1 4</dev/null
             trap 'kill $alive $(jobs -p) 2>/dev/null || true; rm -rf "$folder/supper"' EXIT
             # Compiling may be silent for longer than the reader of this waits.
-            while sleep 10; do echo; done >&3 &
+            while sleep 10 >/dev/null 2>&1 3>&1; do echo; done >&3 &
             alive=$!
             disown
             folder=$(dirname "$0")
