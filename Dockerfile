@@ -35,8 +35,6 @@ RUN apt-get update \
 COPY --from=build /out/ /
 # The configuration that comes with Concierge. Mount a folder of your own over /etc/concierge to replace it.
 COPY config /etc/concierge
-# The demo is for those who try it out.
-RUN sed -i 's/"demo": true/"demo": false/' /etc/concierge/concierge.json && grep -q '"demo": false' /etc/concierge/concierge.json
 
 # A number and not a name, so that an orchestrator can see that it is not root. It owns the folder below and nothing else.
 USER 65532:65532

@@ -22,7 +22,7 @@ help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 run: build ## build, then serve on http://localhost:8080 (ARGS='--port 9000' …)
-	@exec $(PROGRAM) serve $(ARGS)
+	@CONCIERGE_DEMO=$${CONCIERGE_DEMO:-true} exec $(PROGRAM) serve $(ARGS)
 
 build: ## the release build: .build/release/concierge
 	@scripts/setup build

@@ -29,7 +29,7 @@ struct ModuleTests {
     @Test("a session is resumed from the storage, its end is an event, and a dead token makes a new one")
     func sessions() async throws {
         try await withBrowser(expecting: ["favicon.ico", "401"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const again = await Session.open({ storage: localStorage });
@@ -48,7 +48,7 @@ struct ModuleTests {
     @Test("no update is lost, whoever writes at once")
     func updates() async throws {
         try await withBrowser(expecting: ["favicon.ico", "412"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const other = new Session({ token: session.token });
@@ -65,7 +65,7 @@ struct ModuleTests {
     @Test("an event is taken only from what was seen, and a journey that is gone becomes null")
     func journeys() async throws {
         try await withBrowser(expecting: ["favicon.ico", "412", "404"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const journey = await session.start("wizard");
@@ -94,7 +94,7 @@ struct ModuleTests {
     @Test("changes come by the stream, and by waiting where there is none", arguments: [true, false])
     func live(hasStream: Bool) async throws {
         try await withBrowser(expecting: ["favicon.ico"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const real = fetch;
@@ -134,7 +134,7 @@ struct ModuleTests {
     @Test("a server that cannot be reached is an event, and so is its return, after which nothing is missed")
     func offline() async throws {
         try await withBrowser(expecting: ["favicon.ico", "ERR_INTERNET_DISCONNECTED"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             try await Self.run(
                 """
                 const profile = session.service("profile");
@@ -162,7 +162,7 @@ struct ModuleTests {
     @Test("an update does not overwrite what came while it was being made")
     func updateMeanwhile() async throws {
         try await withBrowser(expecting: ["favicon.ico", "412"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const basket = session.service("basket");
@@ -189,7 +189,7 @@ struct ModuleTests {
     @Test("a session stays with itself when another tab stores the token of another one, and leaves that there")
     func otherSession() async throws {
         try await withBrowser(expecting: ["favicon.ico", "404"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const [profile, expired] = [session.service("profile"), once(session, "expired")];
@@ -213,7 +213,7 @@ struct ModuleTests {
     @Test("a sign-in does not end the session before the new token is there, and a new token resumes it in any case")
     func signIn() async throws {
         try await withBrowser(expecting: ["favicon.ico", "401"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             try await Self.run(
                 """
                 const [user, profile] = [session.service("user"), session.service("profile")];
@@ -246,7 +246,7 @@ struct ModuleTests {
     func heldBack() async throws {
         for isHeldBack in [true, false] {
             try await withBrowser(expecting: ["favicon.ico"]) { browser in
-                try await browser.open("\(browser.origin)/version")
+                try await browser.open("\(browser.origin)/demo/concierge.js")
                 let result = try await Self.run(
                     """
                     const [real, later] = [fetch, setTimeout];
@@ -278,7 +278,7 @@ struct ModuleTests {
     @Test("an older answer is not shown over a newer one, and no change is missed")
     func order() async throws {
         try await withBrowser(expecting: ["favicon.ico"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const real = fetch;
@@ -340,7 +340,7 @@ struct ModuleTests {
     @Test("a POST is repeated with its key until its answer is there, and is done once")
     func retries() async throws {
         try await withBrowser(expecting: ["favicon.ico"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const [real, later] = [fetch, setTimeout];
@@ -375,7 +375,7 @@ struct ModuleTests {
     @Test("no step costs a second request, and a service of a journey is followed")
     func requests() async throws {
         try await withBrowser(expecting: ["favicon.ico"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let result = try await Self.run(
                 """
                 const asked = [];
@@ -405,15 +405,19 @@ struct ModuleTests {
         }
     }
 
-    @Test("concierge.d.ts has everything that an application can use")
+    @Test("concierge.d.ts has every member that an application can use, and fits the examples of docs/web.md")
     func types() async throws {
-        let types = try ShippedFiles.text("clients/js/concierge.d.ts")
         let internals: Set<String> = [
             "constructor", "isFollowed", "item", "mayChangeBy", "notice", "path", "query", "read", "session", "show",
             "write",
         ]
+        var use = """
+            import { Session, type Journey, type Service } from "./concierge.js";
+            declare const server: string;
+
+            """
         try await withBrowser(expecting: ["favicon.ico"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             for (name, instance) in [
                 ("Session", "session"), ("Service", "session.service('quote')"), ("Journey", "session.journey('main')"),
             ] {
@@ -426,25 +430,38 @@ struct ModuleTests {
                     done([...names]);
                     """, in: browser)
                 let offered = Set(members.elements?.compactMap(\.string) ?? []).subtracting(internals)
-                // Up to the brace that ends the declaration; what all have in common is declared once.
-                let declared = try ["\(name)", "Live"].map { type in
-                    try #require(
-                        types.firstMatch(of: try Regex("(?s)(class|interface) \(type)[ <].*?\n\\}")), "\(type)"
-                    ).0
-                }.joined()
-                for member in offered {
-                    #expect(declared.contains(try Regex("\n  (readonly )?\(member)[(:<]")), "\(name).\(member)")
+                for member in offered.sorted() {
+                    use += "type \(name)_\(member) = \(name)[\"\(member)\"];\n"
                 }
                 #expect(offered.count > 5)
             }
         }
+        // What was read is there, which only people know.
+        use += try Self.examples().joined(separator: "\n").replacing(#/\.(?:value|view|screen)(?=\.)/#) {
+            "\($0.output)!"
+        }
+        let files = [
+            "use.ts": use, "concierge.d.ts": try ShippedFiles.text("clients/js/concierge.d.ts"), "concierge.js": "",
+        ]
+        try await withFolder(files) { _, folder in
+            let compile = """
+                $ tsc --strict --noEmit --target ES2022 --module ES2022 --moduleResolution node --lib ES2022,DOM use.ts || :
+                """
+            let outputs = try await ShellCommand.outputs(
+                of: ShellCommand.all(in: compile), in: folder, addresses: [:])
+            #expect(outputs == [""])
+        }
+    }
+
+    private static func examples() throws -> [Substring] {
+        try ShippedFiles.text("docs/web.md").matches(of: #/(?s)```js\n(.*?)```/#).map(\.output.1)
     }
 
     // MARK: docs/web.md
 
     @Test("docs/web.md shows what its lines give")
     func documentation() async throws {
-        let blocks = try ShippedFiles.text("docs/web.md").matches(of: #/(?s)```js\n(.*?)```/#).map(\.output.1)
+        let blocks = try Self.examples()
         #expect(blocks.count > 5)
         // `expression; // → value` becomes a comparison.
         let script = blocks.joined(separator: "\n").split(separator: "\n").map { line -> String in
@@ -452,7 +469,7 @@ struct ModuleTests {
             return "same(\(match.output.1), \(match.output.2), \(JSONDocument(String(line))));"
         }
         try await withBrowser(expecting: ["favicon.ico", "400", "401", "412"]) { browser in
-            try await browser.open("\(browser.origin)/version")
+            try await browser.open("\(browser.origin)/demo/concierge.js")
             let wrong = try await browser.run(
                 """
                 const { Session } = await import("/demo/concierge.js");

@@ -179,7 +179,7 @@ struct IdempotencyTests {
         try await withApplication { app in
             func create(_ value: String?) async throws -> TestResponse {
                 try await app.client().send(
-                    "POST", Paths.sessions, fields: [Self.key("k")] + (value.map { [(field, $0)] } ?? []))
+                    "POST", Paths.sessions, fields: [Self.key("a-key-of-random-letters")] + (value.map { [(field, $0)] } ?? []))
             }
             let answers = [try await create("one"), try await create("another"), try await create(nil)]
             #expect(answers.allSatisfy { $0.status == 201 && $0["Idempotency-Replayed"] == nil })
@@ -211,7 +211,7 @@ struct IdempotencyTests {
     func forgotten() async throws {
         let clock = SteeredClock()
         try await withApplication(clock: clock) { app in
-            let fields = [Self.key("k")]
+            let fields = [Self.key("a-key-of-random-letters")]
             let first = try await app.client().send("POST", Paths.sessions, fields: fields)
             clock.advance(.seconds(24 * 3600) - .milliseconds(1))
             let replay = try await app.client().send("POST", Paths.sessions, fields: fields)
@@ -238,7 +238,7 @@ struct IdempotencyTests {
     @Test("in cookie mode the replay sets the same cookie")
     func cookie() async throws {
         try await withApplication { app in
-            let fields = [Self.key("k")]
+            let fields = [Self.key("a-key-of-random-letters")]
             let body = #"{"mode":"cookie"}"#
             let first = try await app.client().send("POST", Paths.sessions, json: body, fields: fields)
             let again = try await app.client().send("POST", Paths.sessions, json: body, fields: fields)

@@ -27,7 +27,7 @@ export interface SessionOptions {
   /** The token's name in `storage`. Default: `concierge`. */
   key?: string;
   /** A token that is known already, from your back end for example. */
-  token?: string;
+  token?: string | null;
   /** Labels of a new session. */
   labels?: Record<string, string>;
   /** Whether the events of journeys carry the JSON Schema of their data, to draw forms from. */
@@ -134,6 +134,11 @@ export class Session<Services extends Record<string, any> = Record<string, any>>
     type: Type,
     listener: (event: SessionEvents[Type]) => void,
     options?: AddEventListenerOptions,
+  ): void;
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject | null,
+    options?: boolean | AddEventListenerOptions,
   ): void;
 }
 

@@ -19,7 +19,8 @@ struct DemoEndpoints: Sendable {
         var files: [(path: String, file: Representation)] = []
         while let file = cdemo_file(files.count)?.pointee {
             let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
-            files.append((String(cString: file.path), Representation(String(cString: file.media_type), bytes, policy: policy)))
+            files.append(
+                (String(cString: file.path), Representation(String(cString: file.media_type), bytes, policy: policy)))
         }
         return files
     }

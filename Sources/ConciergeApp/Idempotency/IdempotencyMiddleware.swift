@@ -94,7 +94,8 @@ extension IdempotencyStore.Decision {
 extension HTTPError {
     fileprivate static let guessableKey = HTTPError(
         .badRequest, code: "invalid_idempotency_key",
-        detail: "Without a token, Idempotency-Key must have at least \(IdempotencyKey.leastOfPeer) characters that nobody "
+        detail:
+            "Without a token, Idempotency-Key must have at least \(IdempotencyKey.leastOfPeer) characters that nobody "
             + "else can guess, such as a random UUID: the response has the token of the new session.")
     fileprivate static let idempotencyKeyReused = HTTPError(
         .unprocessableContent, code: "idempotency_key_reused",

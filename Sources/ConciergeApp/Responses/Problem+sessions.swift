@@ -6,7 +6,7 @@ extension Problem {
     init(_ error: SessionError) {
         switch error {
         case .unauthenticated, .ended: self = .unauthenticated
-        case .tokenReplaced: self.init(.tokenReplaced)
+        case .tokenReplaced: self.init(ProblemKind.tokenReplaced)
         case .tooManySessions: self.init(.tooManySessions, fields: [.retryAfter: "60"])
         case .notRegistered: self.init(.serviceNotFound, error.description)
         case .noJourney: self.init(.journeyNotFound, error.description)

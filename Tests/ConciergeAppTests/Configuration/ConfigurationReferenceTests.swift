@@ -16,7 +16,7 @@ struct ConfigurationReferenceTests {
         #expect(readme.contains("\n\n" + ConfigurationReference.markdown + "\n"))
     }
 
-    @Test("config/concierge.json says every default but a main flow and the demo; its services and flows are fine")
+    @Test("config/concierge.json says every default but a main flow; its services and flows are fine")
     func shippedFile() throws {
         let loaded = ConfigurationLoader(environment: [:], files: repository).load()
         #expect(loaded.problems == [])
@@ -25,7 +25,6 @@ struct ConfigurationReferenceTests {
         expected.services = "config/services"
         expected.flows = "config/flows"
         expected.mainFlow = "main"
-        expected.demo = true
         #expect(loaded.configuration == expected)
         #expect(loaded.services.map(\.name).contains("basket"))
         #expect(Set(loaded.flows.ids).isSuperset(of: ["wizard", "edit-quote", "main", "checkout", "money-transfer"]))

@@ -17,18 +17,3 @@ private final class SaidText: Sendable {
 
     func add(_ text: String) { collected.withLock { $0 += text } }
 }
-
-extension String {
-    /// Whether this is the text of the page, in which `…` stands for anything.
-    func isShown(as page: String) -> Bool {
-        let parts = page.split(separator: "…", omittingEmptySubsequences: false)
-        guard parts.count > 1, let first = parts.first, let last = parts.last else { return self == page }
-        guard hasPrefix(first) else { return false }
-        var rest = dropFirst(first.count)
-        for part in parts.dropFirst().dropLast() where !part.isEmpty {
-            guard let place = rest.firstRange(of: part) else { return false }
-            rest = rest[place.upperBound...]
-        }
-        return rest.hasSuffix(last)
-    }
-}

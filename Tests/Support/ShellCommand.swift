@@ -1,17 +1,16 @@
 import Glibc
 import HTTPTestClient
-import Support
 import Testing
 
 /// A command that a page shows for a shell, and what the page shows of its output.
-struct ShellCommand: Sendable {
-    let text: String
+package struct ShellCommand: Sendable {
+    package let text: String
     /// Without the last newline.
-    let output: String
+    package let output: String
 
     /// The commands of a block, each with what follows up to the next. A command continues on the next line after a
     /// backslash and inside quotation marks.
-    static func all(in block: String) -> [ShellCommand] {
+    package static func all(in block: String) -> [ShellCommand] {
         var commands: [(text: String, output: [Substring])] = []
         for line in block.split(separator: "\n", omittingEmptySubsequences: false) {
             if let last = commands.last, last.output.isEmpty, continues(last.text) {
@@ -33,7 +32,7 @@ struct ShellCommand: Sendable {
     ///
     /// - Parameter addresses: what the page's addresses stand for.
     /// - Returns: what each has printed, without its last newline.
-    static func outputs(
+    package static func outputs(
         of commands: [ShellCommand], in folder: String, addresses: [String: UInt16]
     ) async throws -> [String] {
         // Each output ends with a character that no program prints.
@@ -46,11 +45,30 @@ struct ShellCommand: Sendable {
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 while case let count = fread(&buffer, 1, buffer.count, pipe), count > 0 { said += buffer[..<count] }
                 #expect(pclose(pipe) == 0)
-                return said.split(separator: 0o36, omittingEmptySubsequences: false).dropLast().map {
-                    let text = String(decoding: $0, as: UTF8.self).replacing("\r\n", with: "\n")
-                    return text.hasSuffix("\n") ? String(text.dropLast()) : text
-                }
+                return outputs(in: String(decoding: said, as: UTF8.self))
             }
         }
+    }
+
+    /// - Parameter text: outputs, with the character behind each that no program prints.
+    package static func outputs(in text: String) -> [String] {
+        text.replacing("\r\n", with: "\n").split(separator: "\u{1E}", omittingEmptySubsequences: false).dropLast().map {
+            String($0.last == "\n" ? $0.dropLast() : $0)
+        }
+    }
+}
+
+extension String {
+    /// Whether this is the text of the page, in which `…` stands for anything.
+    package func isShown(as page: String) -> Bool {
+        let parts = page.split(separator: "…", omittingEmptySubsequences: false)
+        guard parts.count > 1, let first = parts.first, let last = parts.last else { return self == page }
+        guard hasPrefix(first) else { return false }
+        var rest = dropFirst(first.count)
+        for part in parts.dropFirst().dropLast() where !part.isEmpty {
+            guard let place = rest.firstRange(of: part) else { return false }
+            rest = rest[place.upperBound...]
+        }
+        return rest.hasSuffix(last)
     }
 }

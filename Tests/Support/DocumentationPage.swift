@@ -1,31 +1,32 @@
-import Support
-
 /// A page of documentation: its fenced blocks, each with the heading that it stands under.
-struct DocumentationPage {
-    struct Block {
+package struct DocumentationPage {
+    package struct Block: Sendable {
         /// Without its number signs.
-        let heading: String
-        let language: String
-        let text: String
+        package let heading: String
+        package let language: String
+        package let text: String
         /// That of its first line, for messages.
-        let line: Int
+        package let line: Int
 
-        /// The path in a first line such as `// config/flows/door.json`: the block is that file.
-        var path: String? {
-            guard text.hasPrefix("// "), let line = text.split(separator: "\n").first else { return nil }
-            let path = line.dropFirst(3)
-            return path.contains(" ") || !path.hasSuffix(".json") ? nil : String(path)
+        /// The path in its first line, such as `// config/flows/door.json`, or in its second: the block is that file.
+        package var path: String? {
+            text.split(separator: "\n").prefix(2).compactMap { line in
+                line.wholeMatch(of: #/(?://|<!--) ([^ ]+\.[a-z]+)(?: -->)?/#).map { String($0.output.1) }
+            }.first
         }
     }
 
-    let blocks: [Block]
+    package let blocks: [Block]
 
-    /// - Parameter path: in the repository.
-    init(_ path: String) throws {
+    /// - Parameters:
+    ///   - path: in the repository.
+    ///   - replacements: what stands for a text of the page, such as a free port for its port.
+    package init(_ path: String, replacing replacements: [String: String] = [:]) throws {
         var blocks: [Block] = []
         var heading = ""
         var open: (language: String, line: Int, lines: [Substring])?
-        let lines = try ShippedFiles.text(path).split(separator: "\n", omittingEmptySubsequences: false)
+        let text = try replacements.reduce(ShippedFiles.text(path)) { $0.replacing($1.key, with: $1.value) }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         for (number, line) in lines.enumerated() {
             if line.hasPrefix("```") {
                 if let block = open {
@@ -47,7 +48,7 @@ struct DocumentationPage {
     }
 
     /// The blocks below each heading that has some, in the order of the page.
-    var sections: [(heading: String, blocks: [Block])] {
+    package var sections: [(heading: String, blocks: [Block])] {
         blocks.reduce(into: []) { sections, block in
             if sections.last?.heading == block.heading {
                 sections[sections.count - 1].blocks.append(block)
