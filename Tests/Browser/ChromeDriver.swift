@@ -9,23 +9,13 @@ final class ChromeDriver: Sendable {
         let description: String
     }
 
-    private let process = Process()
+    private let process: Process
     private let port: UInt16
     private let profile: URL
     let session: String
 
     init() throws {
-        let output = Pipe()
-        process.executableURL = URL(filePath: "/usr/bin/chromedriver")
-        process.arguments = ["--port=0"]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        do {
-            try process.run()
-        } catch {
-            throw Failure(description: "/usr/bin/chromedriver does not start; scripts/setup test installs it: \(error)")
-        }
-        port = try Self.port(announcedOn: output.fileHandleForReading)
+        (process, port) = try Self.start()
         profile = FileManager.default.temporaryDirectory.appending(path: "concierge-browser-\(UUID().uuidString)")
         // Chromium's sandbox does not work for root, nor in most containers. It opens no pages but those of the tests.
         let arguments: [JSONDocument] = [
@@ -87,13 +77,27 @@ final class ChromeDriver: Sendable {
         return value
     }
 
-    /// The free port that it has chosen, which it says on a line of its own.
-    private static func port(announcedOn output: FileHandle) throws -> UInt16 {
-        var text = ""
-        while case let data = output.availableData, !data.isEmpty {
-            text += String(decoding: data, as: UTF8.self)
-            if let match = text.firstMatch(of: /successfully on port (\d+)/) { return UInt16(match.output.1) ?? 0 }
+    /// It takes a port that is free for IPv6 and says so on a line of its own, or ends if another server has the port
+    /// for IPv4.
+    private static func start(tries: Int = 5) throws -> (Process, UInt16) {
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = URL(filePath: "/usr/bin/chromedriver")
+        process.arguments = ["--port=0"]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        do {
+            try process.run()
+        } catch {
+            throw Failure(description: "/usr/bin/chromedriver does not start; scripts/setup test installs it: \(error)")
         }
+        var text = ""
+        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+            text += String(decoding: data, as: UTF8.self)
+            if let port = text.firstMatch(of: /successfully on port (\d+)/).flatMap({ UInt16($0.output.1) }) {
+                return (process, port)
+            }
+        }
+        if tries > 1, text.contains("port not available") { return try start(tries: tries - 1) }
         throw Failure(description: "chromedriver ended: \(text)")
     }
 }

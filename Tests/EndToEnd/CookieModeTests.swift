@@ -108,6 +108,7 @@ struct CookieModeTests {
             #expect(try await client.with("Cookie", fresh).get(Paths.current)[member: "id"]?.string == id)
             let ended = try await client.with("Cookie", fresh).send("DELETE", Paths.current)
             #expect(ended.status == 204)
+            #expect(ended["Clear-Site-Data"] == "\"storage\"")
             let expired = try #require(ended["Set-Cookie"])
             #expect(expired.hasPrefix("__Host-concierge=;"))
             let attributes = Self.attributes(of: expired)

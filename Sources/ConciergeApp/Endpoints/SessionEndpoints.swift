@@ -84,9 +84,9 @@ struct SessionEndpoints: Sendable {
         let mode = try session.summary().mode
         try await sessions.end(session)
         var response = HTTPResponse.done
-        guard session === own else { return response }
+        guard session === own, mode == .cookie else { return response }
+        response.fields.add(.setCookie, caller.cookie.expired)
         response.fields.add("Clear-Site-Data", "\"storage\"")
-        if mode == .cookie { response.fields.add(.setCookie, caller.cookie.expired) }
         return response
     }
 

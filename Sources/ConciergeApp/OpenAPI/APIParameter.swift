@@ -150,7 +150,7 @@ enum APIHeader: String, Sendable, CaseIterable {
         case .etag:
             "The version. Of a service: the session's revision at its last write, `\"0\"` if it was never written. Of a "
                 + "journey: what it shows, and in which language if there are several. Of a flow or its graph: a digest of the bytes."
-        case .clearSiteData: "Browsers forget what pages of this origin have stored."
+        case .clearSiteData: "In cookie mode: browsers forget what pages of this origin have stored."
         case .vary: "`Accept`: the media type is negotiated. `Accept-Language`: the language of texts is."
         case .contentLanguage: "The language of texts, where the flow has several."
         case .location: "The path of what was created."
