@@ -121,8 +121,8 @@ extension Session {
         tell(Change())
     }
 
-    /// Reads the stream, or waits where none gets through, until the task is cancelled, the session ends or its token is
-    /// replaced.
+    /// Reads the stream, or waits where none gets through, until the task is cancelled, the session ends or its token
+    /// is replaced.
     private func followChanges() async {
         var last: String?
         var delay = 0.5

@@ -37,8 +37,8 @@ struct Transport: Sendable {
         return request
     }
 
-    /// A GET is repeated when that may help, and a POST, which its key makes safe: three attempts when no answer comes or
-    /// the server is busy, thirty while it still works on the first one.
+    /// A GET is repeated when that may help, and a POST, which its key makes safe: three attempts when no answer comes
+    /// or the server is busy, thirty while it still works on the first one.
     func send(
         _ method: String, _ path: String, token: String?, body: JSONValue? = nil, fields: [String: String] = [:]
     ) async throws -> Answer {
@@ -110,7 +110,8 @@ struct Transport: Sendable {
             ?? Problem(status: status, code: nil, detail: "The server answered \(status).")
     }
 
-    /// The bytes of an answer as they come, after nothing for its head. Silence of 35 seconds is the end: the server sends something every 15.
+    /// The bytes of an answer as they come, after nothing for its head. Silence of 35 seconds is the end: the server
+    /// sends something every 15.
     func bytes(_ path: String, token: String, fields: [String: String]) -> AsyncThrowingStream<Data, any Error> {
         AsyncThrowingStream { continuation in
             var request = request("GET", path, token: token, fields: fields)

@@ -25,6 +25,7 @@ struct DemoFileTests {
             #expect(answer["Cache-Control"] == "no-cache")
             let policy = try #require(answer["Content-Security-Policy"])
             #expect(policy.hasPrefix("default-src 'none'; ") && !policy.contains("unsafe"))
+            #expect((answer["Cross-Origin-Opener-Policy"] == "same-origin") == type.hasPrefix("text/html"))
             let etag = try #require(answer["ETag"])
             let again = try await app.client().get(path, fields: [("If-None-Match", etag)])
             #expect(again.status == 304 && again["ETag"] == etag)

@@ -406,8 +406,8 @@ struct DemoTests {
             try await browser.resize(width: 1280, height: 840)
             let picture = try await browser.screenshot()
             let file = URL(filePath: "\(ShippedFiles.directory)/docs/images/demo-\(colorScheme).webp")
-            // Fonts differ from machine to machine, and change a picture more than most changes of the demo do. So what is
-            // compared is what the pictures were made of.
+            // Fonts differ from machine to machine, and change a picture more than most changes of the demo do. So what
+            // the pictures were made of is compared.
             let made = try await ShellCommand.outputs(
                 of: ShellCommand.all(in: "$ sha256sum demo/*"), in: ShippedFiles.directory, addresses: [:])
             let record = "docs/images/made-of.sha256"

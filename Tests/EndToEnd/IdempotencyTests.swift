@@ -179,7 +179,8 @@ struct IdempotencyTests {
         try await withApplication { app in
             func create(_ value: String?) async throws -> TestResponse {
                 try await app.client().send(
-                    "POST", Paths.sessions, fields: [Self.key("a-key-of-random-letters")] + (value.map { [(field, $0)] } ?? []))
+                    "POST", Paths.sessions,
+                    fields: [Self.key("a-key-of-random-letters")] + (value.map { [(field, $0)] } ?? []))
             }
             let answers = [try await create("one"), try await create("another"), try await create(nil)]
             #expect(answers.allSatisfy { $0.status == 201 && $0["Idempotency-Replayed"] == nil })

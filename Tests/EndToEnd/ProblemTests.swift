@@ -91,6 +91,8 @@ struct ProblemTests {
             #expect(try await client.send("POST", Paths.transactions, json: clear, fields: key).status == 200)
             found.expect(
                 "idempotency_key_reused", try await client.send("POST", Paths.tokens, fields: key))
+            #expect(try await client.send("POST", Paths.tokens).status == 201)
+            found.expect("token_replaced", try await client.send("POST", Paths.tokens))
             let cookie = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
             let pair = String((cookie["Set-Cookie"] ?? "").prefix { $0 != ";" })
             found.expect(

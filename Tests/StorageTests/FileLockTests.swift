@@ -1,6 +1,7 @@
 import CSQLite
 import Glibc
 import Sessions
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -24,6 +25,22 @@ struct FileLockTests {
         try SQLiteConnection(file.path, .write).execute("CREATE TABLE theirs (x)")
         #expect(throws: StoreOpeningError.foreign(file.path)) { try file.store() }
         #expect(Files.names(in: file.folder) == ["sessions.db"])
+    }
+
+    @Test("a database that every user of the machine may read is closed to them, and so is its log")
+    func modes() async throws {
+        let file = try SQLiteFile()
+        await (try file.store()).close()
+        #expect(chmod(file.path, 0o666) == 0)
+        let said = Mutex<[String]>([])
+        let store = try SQLiteStore(
+            path: file.path, services: [], report: { line in said.withLock { $0.append(line) } })
+        for name in Files.names(in: file.folder) where name.hasPrefix("sessions.db") {
+            var facts = stat()
+            #expect(stat("\(file.folder)/\(name)", &facts) == 0 && facts.st_mode & 0o007 == 0, "\(name)")
+        }
+        #expect(said.withLock { $0.first?.contains("had mode 666") } == true)
+        await store.close()
     }
 
     @Test("an orderly end leaves no file beside the database")

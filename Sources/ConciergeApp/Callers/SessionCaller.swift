@@ -89,14 +89,28 @@ struct SessionCaller: Sendable {
 
     /// The owner of an `Idempotency-Key`: the session, or the peer while a session is being created.
     @Sendable func idempotencyScope(of request: HTTPRequest) async throws -> IdempotencyScope {
-        Self.namesSession(request) ? try await session(of: request).idempotencyScope : .peer(Self.trace(of: request))
+        Self.namesSession(request) ? try await session(of: request).idempotencyScope : try Self.peer(request)
     }
 
     /// The same without waiting; `nil` when the store has to be asked.
     @Sendable func residentIdempotencyScope(of request: HTTPRequest) throws -> IdempotencyScope? {
         Self.namesSession(request)
-            ? try residentSession(of: request).map(\.idempotencyScope) : .peer(Self.trace(of: request))
+            ? try residentSession(of: request).map(\.idempotencyScope) : try Self.peer(request)
     }
+
+    private static func peer(_ request: HTTPRequest) throws -> IdempotencyScope {
+        guard try IdempotencyKey(of: request).bytes.count >= leastLength else {
+            throw HTTPError(
+                .badRequest, code: "invalid_idempotency_key",
+                detail:
+                    "Without a token, Idempotency-Key must have at least \(leastLength) characters that nobody else "
+                    + "can guess, such as a random UUID: the response has the token of the new session.")
+        }
+        return .peer(trace(of: request))
+    }
+
+    /// The fewest characters of a key without a token: whoever guesses it gets the token of the new session.
+    private static let leastLength = 16
 
     private static func namesSession(_ request: HTTPRequest) -> Bool {
         request.match.route?.pattern.parameterNames.isEmpty == false

@@ -12,9 +12,6 @@ package struct IdempotencyKey: Sendable, Equatable {
     /// Longer than any identifier needs, and quick to hash.
     static let maximumLength = 255
 
-    /// The fewest characters of a key that comes without a token: whoever guesses it gets what the response has.
-    static let leastOfPeer = 16
-
     /// The key of a request.
     /// - Throws: `HTTPError` 400 `invalid_idempotency_key` unless the request has exactly one well-formed field.
     package init(of request: HTTPRequest) throws(HTTPError) {

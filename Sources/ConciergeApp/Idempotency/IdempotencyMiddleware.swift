@@ -51,7 +51,6 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         to request: HTTPRequest, of scope: IdempotencyScope, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
-        if case .peer = scope, key.bytes.count < IdempotencyKey.leastOfPeer { throw HTTPError.guessableKey }
         let decision = store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request))
         if case .proceed(let ticket) = decision {
             return try .transforming(request, next) { try finish(ticket, request, $0) }
@@ -92,11 +91,6 @@ extension IdempotencyStore.Decision {
 }
 
 extension HTTPError {
-    fileprivate static let guessableKey = HTTPError(
-        .badRequest, code: "invalid_idempotency_key",
-        detail:
-            "Without a token, Idempotency-Key must have at least \(IdempotencyKey.leastOfPeer) characters that nobody "
-            + "else can guess, such as a random UUID: the response has the token of the new session.")
     fileprivate static let idempotencyKeyReused = HTTPError(
         .unprocessableContent, code: "idempotency_key_reused",
         detail: "This Idempotency-Key was first sent with another request. Another request needs another key.")

@@ -112,7 +112,8 @@ extension HTTPFieldName {
 /// What a browser may do with a response that somebody opens as a page: W3C, Content Security Policy Level 3.
 enum ContentPolicy {
     /// Nothing is loaded, nothing runs, and no site may show it in a frame.
-    static let data = "default-src 'none'; frame-ancestors 'none'"
+    static let data = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
     /// The same with the styles that are in the drawing.
-    static let drawing = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+    static let drawing =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; sandbox; frame-ancestors 'none'"
 }

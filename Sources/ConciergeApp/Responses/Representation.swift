@@ -26,6 +26,8 @@ struct Representation: Sendable {
         let isKnown = try Conditions.isNotModified(request, etag)
         var response = HTTPResponse(isKnown ? .notModified : .ok, body: isKnown ? [] : bytes)
         if !isKnown { response.fields.add(.contentType, mediaType) }
+        // No window that another site has opened may reach into the page.
+        if mediaType.hasPrefix("text/html") { response.fields.add("Cross-Origin-Opener-Policy", "same-origin") }
         response.fields.add(.etag, etag)
         response.fields.add(.cacheControl, "no-cache")
         response.fields.add(.contentSecurityPolicy, policy)

@@ -45,6 +45,7 @@ package final class SQLiteStore: FileStore {
         let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
         do {
             let first = try Self.opened(path, under: lock)
+            Self.closeToOthers(path, report)
             let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged)
             try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             let mayBeTorn = facts.mayHaveLostResponses
@@ -90,6 +91,20 @@ package final class SQLiteStore: FileStore {
             throw StoreOpeningError(error, path)
         }
         guard DetachedThread.start("store writer", commits.run) else { throw StoreOpeningError.noThread }
+    }
+
+    /// Sessions are nobody else's on this machine. What the group may do is the operator's choice.
+    private static func closeToOthers(_ path: String, _ report: (String) -> Void) {
+        let others: mode_t = 0o007
+        for file in [path, path + "-wal", path + "-shm"] {
+            var facts = stat()
+            guard stat(file, &facts) == 0, facts.st_mode & others != 0 else { continue }
+            let mode = String(facts.st_mode & 0o777, radix: 8)
+            let isClosed = chmod(file, facts.st_mode & 0o770) == 0
+            report(
+                "\(file) had mode \(mode), which opens it to every user of this machine. "
+                    + (isClosed ? "It is closed to them now." : "It could not be closed to them; do so yourself."))
+        }
     }
 
     /// Opens the database with the current tables. On a full disk SQLite's index of the log may have no room; then the

@@ -21,6 +21,21 @@ struct SourceTextTests {
         try ShippedFiles.text(path).split(separator: "\n", omittingEmptySubsequences: false)
     }
 
+    // MARK: Security
+
+    @Test("every test that docs/security.md names is there")
+    func securityPage() throws {
+        let sources = try Self.files(below: "Tests", ending: ".swift").map { try ShippedFiles.text($0) }
+        let rows = try Self.lines("docs/security.md").filter { $0.hasPrefix("| ") }
+        let named = rows.compactMap { $0.split(separator: "|").dropFirst(2).first }.flatMap { cell in
+            cell.matches(of: #/"([^"]+)"/#).map(\.output.1)
+        }
+        #expect(named.count > 20)
+        for title in named {
+            #expect(sources.contains { $0.contains("\"\(title)\"") }, "\(title)")
+        }
+    }
+
     // MARK: Comments
 
     /// The modules of the products that are libraries.
