@@ -51,6 +51,7 @@ enum GeneralRules {
             #expect(response["WWW-Authenticate"] == "Bearer", sourceLocation: sourceLocation)
         }
         if response.status == 405 { #expect(response["Allow"] != nil, sourceLocation: sourceLocation) }
+        if response.status >= 400 || path == "/metrics" { Canary.check(response.text, of: path) }
         if response.status >= 400, method != "HEAD" { checkProblem(response, sourceLocation: sourceLocation) }
     }
 

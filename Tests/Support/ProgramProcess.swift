@@ -145,6 +145,7 @@ package final class ProgramProcess: Sendable {
             return status
         }
         hasEnded.withLock { $0 = true }
+        Canary.check(texts.0 + texts.1, of: "what the program wrote")
         return Result(status: status & 0x7F == 0 ? (status >> 8) & 0xFF : nil, output: texts.0, complaints: texts.1)
     }
 

@@ -36,7 +36,7 @@ package struct RunningApplication: Sendable {
 ///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in
 ///     memory.
 ///   - store: the one that the configuration names when nil.
-///   - log: where the log goes; nowhere when nil.
+///   - log: where the log goes. When nil, to a file that is searched for secrets at the end.
 package func withApplication<Result: Sendable>(
     services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil,
     clock: any SessionClock = SystemClock(),
@@ -52,11 +52,15 @@ package func withApplication<Result: Sendable>(
     configuration.workers = 2
     configuration.drainTimeout = .seconds(5)
     configure(&configuration)
-    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    defer { close(nowhere) }
+    let file = try LogFile(configuration.log)
+    // Also when the body throws.
+    defer {
+        Canary.check(
+            file.lines().joined(separator: "\n"), of: "the log", secrets: [configuration.admin.key?.revealed].compactMap(\.self))
+    }
     let application = try Application(
         configuration, services: services, flows: try flowCatalog(flows, services: services),
-        log: log ?? Log(settings: configuration.log, descriptor: nowhere),
+        log: log ?? file.log,
         store: store, clock: clock)
     let addresses = try await application.start()
     let running = RunningApplication(
