@@ -216,7 +216,7 @@ typedef struct cjson_patch_failure {
 
 /// Applies the operations of `patch` to `target` (RFC 6902). On failure, returns false, fills `failure` and leaves what
 /// the operations before the failing one have made. `maximum_size` bounds the bytes that the operations may add
-/// altogether, counted about as they would be serialised. `steps` bounds the work, and is afterwards what is left of it:
+/// altogether, counted about as they would be serialised. `steps` bounds the work, and is what is left afterwards:
 /// moving an element or a member by a place, or looking at a value, is a step of some nanoseconds.
 bool cjson_patch(
     cjson_value *target, const cjson_value *patch, size_t maximum_size, size_t *steps, cjson_patch_failure *failure);
