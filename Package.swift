@@ -61,7 +61,7 @@ let package = Package(
         .target(name: "Navigation", dependencies: ["JSONDocument"], exclude: ["README.md"]),
         .target(name: "ServiceLocator", dependencies: ["Threads"]),
         .target(
-            name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto"],
+            name: "Sessions", dependencies: ["JSONDocument", "Navigation", "ServiceLocator", "CCrypto", "Threads"],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "Storage",

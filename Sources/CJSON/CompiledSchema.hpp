@@ -40,6 +40,8 @@ struct Rule {
     std::string base;
     /// Set for a `$ref`: this rule counts and no other keyword.
     const Rule *reference = nullptr;
+    /// Whether a `$ref` leads here, as one does in every circle of rules.
+    bool is_target = false;
 
     /// The bits of the types that are allowed; none for `false`.
     unsigned types = ~0U;

@@ -3,9 +3,11 @@
 #include "Tree.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 struct pcre2_real_code_8;
 
@@ -17,7 +19,8 @@ struct Undecided {};
 /// The work that is left for validating one document.
 ///
 /// PCRE2 tries one way after the other, and a hostile text has more ways than there is time; PCRE2's own limit begins
-/// anew at every place where a match may begin. A recursive schema can visit a value in exponentially many ways.
+/// anew at every place where a match may begin. A recursive schema leads to a value in exponentially many ways, so the
+/// results are remembered once there is much work.
 class Work {
 public:
     Work() = default;
@@ -29,6 +32,11 @@ public:
     size_t steps = 100'000;
     /// A document that needs more steps gets more once, by its size.
     const json *document = nullptr;
+    /// Whether a value fits a rule, by both and whether violations are reported.
+    std::map<std::tuple<const void *, const void *, bool>, bool> known;
+
+    /// Small documents are not worth remembering results for.
+    bool is_much() const { return document == nullptr || steps < 90'000; }
 
     void spend(size_t count) {
         if (count >= steps) {

@@ -191,7 +191,9 @@ private:
                 base = rule->second->base;
             }
         }
-        reference.rule->reference = &visit(*place, pointer, base);
+        Rule &target = visit(*place, pointer, base);
+        target.is_target = true;
+        reference.rule->reference = &target;
     }
 
     /// How many rules may apply to one value below this one. A circle of such rules would never end.

@@ -93,9 +93,10 @@ bool may_be_meant(const Rule &alternative, const json &value) {
 }  // namespace
 
 void Work::refill(size_t needed) {
-    // The rules of a sensible schema look at a value some dozens of times. The upper bound is some tenths of a second.
-    constexpr size_t steps_for_a_value = 1'000;
-    constexpr size_t maximum = 10'000'000;
+    // The rules of a sensible schema look at a value some dozens of times. The upper bound is some hundredths of a
+    // second.
+    constexpr size_t steps_for_a_value = 200;
+    constexpr size_t maximum = 2'000'000;
     if (document != nullptr) {
         steps += std::min(steps_of(*document) * steps_for_a_value, maximum);
         document = nullptr;
@@ -138,6 +139,23 @@ void SchemaValidator::apply(const Rule &stated, const json &value, const Place &
     }
     work_.spend(1);
     const Rule &rule = stated.resolved();
+    if (!rule.is_target || !value.is_structured() || !work_.is_much()) {
+        return apply_keywords(rule, value, place);
+    }
+    const std::tuple key(static_cast<const void *>(&rule), static_cast<const void *>(&value), report_ != nullptr);
+    if (const auto known = work_.known.find(key); known != work_.known.end()) {
+        // A report need not be repeated.
+        found_ += !known->second && !report_ ? 1 : 0;
+        return;
+    }
+    constexpr size_t steps_to_remember = 10;
+    work_.spend(steps_to_remember);
+    const size_t before = found_;
+    apply_keywords(rule, value, place);
+    work_.known.emplace(key, found_ == before);
+}
+
+void SchemaValidator::apply_keywords(const Rule &rule, const json &value, const Place &place) {
     if ((rule.types & type_bits(value)) == 0) {
         // What else it would have to be, had it the right type, is of no help.
         return violation(place, [&] { return rule.type == nullptr ? "is not allowed" : must_be_type(*rule.type); });

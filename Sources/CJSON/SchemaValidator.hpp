@@ -43,6 +43,7 @@ private:
     bool fits(const Rule &rule, const json &value) const;
 
     void apply(const Rule &rule, const json &value, const Place &place);
+    void apply_keywords(const Rule &rule, const json &value, const Place &place);
     void apply_to_any(const Rule &rule, const json &value, const Place &place);
     void apply_to_number(const Rule &rule, const json &number, const Place &place);
     void apply_to_string(const Rule &rule, const std::string &text, const Place &place);

@@ -148,25 +148,21 @@ private:
     const std::string *path_ = nullptr;
 };
 
-/// Applies operations to a copy of the document, within a budget.
+/// Applies operations to a document, within a budget.
 class Applier {
 public:
-    Applier(const json &target, size_t maximum_size) : document_(target), maximum_size_(maximum_size) {}
+    Applier(json &document, size_t maximum_size, size_t &steps)
+        : document_(document), maximum_size_(maximum_size), steps_(steps) {}
 
-    json run(const std::vector<Operation> &operations) {
+    void run(const std::vector<Operation> &operations) {
         for (const Operation &operation : operations) {
             operation_ = &operation;
             apply(operation);
             ++index_;
         }
-        return std::move(document_);
     }
 
 private:
-    // Shifting an element or a member takes nanoseconds; this many take some tenths of a second, and no sensible patch
-    // comes near.
-    static constexpr size_t maximum_shifts = 16'000'000;
-
     void apply(const Operation &operation) {
         switch (operation.op) {
         case Op::add:
@@ -187,7 +183,8 @@ private:
             if (operation.from == operation.path) {
                 resolve(operation.from, true);
             } else {
-                add(remove(operation.from, true));
+                // What is not moved down cannot become too deep.
+                add(remove(operation.from, true), operation.path.size() > operation.from.size());
             }
             break;
         case Op::copy: {
@@ -237,9 +234,11 @@ private:
         return *index;
     }
 
-    void add(json &&value) {
+    void add(json &&value, bool may_be_deeper = true) {
         const Tokens &path = operation_->path;
-        check_depth(value);
+        if (may_be_deeper) {
+            check_depth(value);
+        }
         if (path.empty()) {
             document_ = std::move(value);
             return;
@@ -247,7 +246,7 @@ private:
         json &parent = descend(path, path.size() - 1, false);
         const std::string &last = path.back();
         if (Members *members = parent.as<Members>()) {
-            shift(members->behind(last));
+            step(members->behind(last));
             (*members)[last] = std::move(value);
         } else if (json::Elements *elements = parent.as<json::Elements>()) {
             if (last == "-") {
@@ -261,7 +260,7 @@ private:
             if (*index > elements->size()) {
                 out_of_bounds(false);
             }
-            shift(elements->size() - *index);
+            step(elements->size() - *index);
             elements->insert(elements->begin() + static_cast<std::ptrdiff_t>(*index), std::move(value));
         } else {
             not_found(false);
@@ -279,7 +278,7 @@ private:
             if (found == nullptr) {
                 not_found(is_from);
             }
-            shift(members->behind(last));
+            step(members->behind(last));
             json removed = std::move(*found);
             members->erase(last);
             return removed;
@@ -287,7 +286,7 @@ private:
         if (json::Elements *elements = parent.as<json::Elements>()) {
             const size_t index = existing_index(last, *elements, is_from);
             json removed = std::move((*elements)[index]);
-            shift(elements->size() - index);
+            step(elements->size() - index);
             elements->erase(elements->begin() + static_cast<std::ptrdiff_t>(index));
             return removed;
         }
@@ -295,9 +294,22 @@ private:
     }
 
     void check_depth(const json &value) {
-        if (operation_->path.size() + cjson::depth(value) > CJSON_MAXIMUM_DEPTH) {
+        if (operation_->path.size() + depth(value) > CJSON_MAXIMUM_DEPTH) {
             fail(CJSON_PATCH_TOO_DEEP);
         }
+    }
+
+    /// As `cjson::depth`, in counted steps: what is moved may be large, and be moved again and again.
+    size_t depth(const json &value) {
+        step(1);
+        size_t deepest = 0;
+        for (const json &element : value.elements()) {
+            deepest = std::max(deepest, depth(element));
+        }
+        for (const Member &member : value.members()) {
+            deepest = std::max(deepest, depth(member.value));
+        }
+        return deepest + (value.is_structured() ? 1 : 0);
     }
 
     /// Counts the bytes that operations add, never those that they remove: a bound on work and on memory.
@@ -309,11 +321,11 @@ private:
         spent_ += size;
     }
 
-    void shift(size_t elements) {
-        shifts_ += elements;
-        if (shifts_ > maximum_shifts) {
+    void step(size_t count) {
+        if (count > steps_) {
             fail(CJSON_PATCH_TOO_LARGE);
         }
+        steps_ -= count;
     }
 
     [[noreturn]] void not_found(bool is_from) {
@@ -326,41 +338,41 @@ private:
         throw Failure{code, index_, is_from ? *operation_->from_text : *operation_->path_text};
     }
 
-    json document_;
+    json &document_;
     size_t maximum_size_;
+    size_t &steps_;
     size_t spent_ = 0;
-    size_t shifts_ = 0;
     size_t index_ = 0;
     const Operation *operation_ = nullptr;
 };
 
 }  // namespace
 
-cjson_value *cjson_patch(
-    const cjson_value *target, const cjson_value *patch, size_t maximum_size, cjson_patch_failure *failure) {
+bool cjson_patch(
+    cjson_value *target, const cjson_value *patch, size_t maximum_size, size_t *steps, cjson_patch_failure *failure) {
     *failure = {CJSON_PATCH_OK, 0, nullptr};
     try {
         const std::vector<Operation> operations = Reader::read(cjson::unwrap(patch));
-        return cjson::own(Applier(cjson::unwrap(target), maximum_size).run(operations));
+        Applier(*cjson::unwrap(target), maximum_size, *steps).run(operations);
+        return true;
     } catch (Failure &stopped) {
         *failure = {stopped.code, stopped.operation, nullptr};
         if (stopped.pointer) {
             failure->pointer = cjson::make_text(*std::move(stopped.pointer));
         }
-        return nullptr;
+        return false;
     } catch (...) {
         *failure = {CJSON_PATCH_OUT_OF_MEMORY, 0, nullptr};
-        return nullptr;
+        return false;
     }
 }
 
-cjson_value *cjson_merge(const cjson_value *target, const cjson_value *patch) {
+bool cjson_merge(cjson_value *target, const cjson_value *patch) {
     // A level of the result was as deep in one of the two: the depth needs no check.
     try {
-        json result = cjson::unwrap(target);
-        cjson::merge(result, cjson::unwrap(patch));
-        return cjson::own(std::move(result));
+        cjson::merge(*cjson::unwrap(target), cjson::unwrap(patch));
+        return true;
     } catch (...) {
-        return nullptr;
+        return false;
     }
 }

@@ -84,6 +84,10 @@ bool cjson_object_set(cjson_value *object, const uint8_t *name, size_t length, c
     });
 }
 
+cjson_value *cjson_copy(const cjson_value *value) {
+    return guarded([&] { return own(json(unwrap(value))); });
+}
+
 void cjson_free(cjson_value *value) { delete unwrap(value); }
 
 cjson_kind cjson_kind_of(const cjson_value *value) {

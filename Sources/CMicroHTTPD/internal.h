@@ -119,6 +119,7 @@ struct cmhd_worker {
     int wake;
     atomic_bool sleeping, awaited;
     atomic_bool called;             ///< see `cmhd_call_worker`
+    atomic_llong busy_since;        ///< `now` when the turn began; 0 while the loop sleeps
     int listener;                   ///< once quiesced; -1 before
     bool closed;                    ///< a connection was, since the last turn
     bool moved;                     ///< something came, went out or began, in the last turn

@@ -205,6 +205,15 @@ unsigned cmhd_server_connections(const cmhd_server *server) {
     return sum;
 }
 
+int64_t cmhd_server_busy(const cmhd_server *server) {
+    int64_t now = cmhd_now(), longest = 0;
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        int64_t since = atomic_load_explicit(&server->workers[i].busy_since, memory_order_relaxed);
+        if (since != 0 && now - since > longest) longest = now - since;
+    }
+    return longest;
+}
+
 void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout) {
     int64_t now = cmhd_now();
     uint32_t grace = timeout > delay + idle_grace_ms ? delay + idle_grace_ms : timeout;

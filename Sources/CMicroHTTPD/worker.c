@@ -330,6 +330,7 @@ static void turn(worker *w, int64_t sleep) {
     w->closed = false;
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
     if (sleep > 0) {
+        atomic_store_explicit(&w->busy_since, 0, memory_order_relaxed);
         atomic_store(&w->sleeping, true);
         if (!atomic_load(&w->awaited)) poll(ready, 2, (int)sleep);
         atomic_store(&w->sleeping, false);
@@ -339,6 +340,7 @@ static void turn(worker *w, int64_t sleep) {
     // An exchange, not a store: what another thread did before it set `awaited` must be visible from here on.
     atomic_exchange(&w->awaited, false);
     cmhd_note_time(w, cmhd_clock());
+    atomic_store_explicit(&w->busy_since, w->now, memory_order_relaxed);
     if (atomic_exchange(&w->called, false)) {
         callbacks->worker_called(callbacks->context, w->index);
         // Handlers ran, and may have taken long.

@@ -73,6 +73,15 @@ public final class HTTPServer: @unchecked Sendable {
         }
     }
 
+    /// For how long one worker has served no connection because a handler does not return: milliseconds, in a sound
+    /// program.
+    public var blockedFor: Duration {
+        stopping.withLock { state in
+            if case .done = state { return .zero }
+            return .milliseconds(cmhd_server_busy(server))
+        }
+    }
+
     /// Drains, then stops: requests in progress finish, responses carry `Connection: close`, idle connections are
     /// closed. Returns when the last connection has closed; later calls wait for the first.
     ///

@@ -14,11 +14,11 @@ import CJSON
 /// Copies are cheap, and so are parts: a document taken out of another shares its memory and keeps all of it alive.
 public struct JSONDocument: Sendable {
     /// The tree that the value belongs to.
-    let owner: Owner
+    var owner: Owner
 
     /// The value itself, somewhere inside the owner's tree.
     ///
-    /// `nonisolated(unsafe)` because the compiler cannot see that nothing writes to a tree that a document owns.
+    /// `nonisolated(unsafe)` because the compiler cannot see that nothing writes to a tree that documents share.
     nonisolated(unsafe) let value: OpaquePointer
 
     /// A whole tree of its own.

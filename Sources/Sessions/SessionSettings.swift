@@ -27,8 +27,14 @@ package struct SessionSettings: Sendable {
     package var maxUserID = 256
     /// How often a unit of work that lost against another runs again before it fails.
     package var maxConflictRetries = 8
-    /// In bytes, serialised. It bounds the size of a session.
-    package var maxDocumentSize = 1_048_576
+    /// In bytes, serialised: the state of a service. It bounds the size of a session, and the work of a request.
+    package var maxDocumentSize = 65_536
+    /// The same for all journeys of a session together.
+    var maxJourneysSize: Int { 16 * maxDocumentSize }
+
+    func maxSize(of service: RegisteredService) -> Int {
+        service.isKeptOtherwise ? maxJourneysSize : maxDocumentSize
+    }
     /// How many units of work of a session wait for their turn or for the store. More mean that a client floods it.
     package var maxWaitingWriters = 1_024
 

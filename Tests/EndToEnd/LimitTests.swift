@@ -1,3 +1,4 @@
+import ConciergeApp
 import HTTPTestClient
 import JSONDocument
 import Support
@@ -56,6 +57,59 @@ struct LimitTests {
             #expect(over.code == "body_too_large")
             #expect(over["Connection"]?.lowercased() == "close")
             #expect(try await client.get(Paths.profile)["ETag"] == "\"2\"")
+        }
+    }
+
+    @Test("a state may have just as many bytes as configured, 64 KiB by default, however it is written")
+    func states() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
+            let client = try await app.newSession().client
+            func text(_ size: Int) -> String { "\"\(String(repeating: "x", count: size - 2))\"" }
+            let notes = Paths.service("notes")
+            #expect(try await client.send("PUT", notes, json: text(65_536)).status == 200)
+            let over = try await client.send("PUT", notes, json: text(65_537))
+            #expect(over.status == 413)
+            #expect(over.code == "state_too_large")
+            let list = #"["\#(String(repeating: "x", count: 65_000))"]"#
+            #expect(try await client.send("PUT", notes, json: list).status == 200)
+            let copy = #"[{"op":"copy","from":"/0","path":"/-"}]"#
+            let twice = try await client.send(
+                "PATCH", notes, json: copy, fields: [("Content-Type", "application/json-patch+json")])
+            #expect(twice.status == 413)
+            let transaction = #"{"operations":[{"op":"patch","service":"notes","value":\#(copy)}]}"#
+            #expect(try await client.send("POST", Paths.transactions, json: transaction).status == 413)
+            #expect(try await client.get(notes).body.count == list.utf8.count)
+        }
+    }
+
+    @Test("a JSON Patch has at most 1,000 operations, and those of a transaction share their work")
+    func patches() async throws {
+        try await withApplication(services: [try ServiceFile(name: "notes")]) { app in
+            let client = try await app.newSession().client
+            let notes = Paths.service("notes")
+            func operations(_ count: Int) -> String {
+                "[\(Array(repeating: #"{"op":"add","path":"/0","value":0}"#, count: count).joined(separator: ","))]"
+            }
+            func patch(_ count: Int) async throws -> TestResponse {
+                try await client.send(
+                    "PATCH", notes, json: operations(count), fields: [("Content-Type", "application/json-patch+json")])
+            }
+            #expect(try await client.send("PUT", notes, json: "[]").status == 200)
+            #expect(try await patch(1_000).status == 200)
+            let over = try await patch(1_001)
+            #expect(over.status == 400)
+            #expect(over.code == "invalid_patch")
+            #expect(over.pointers == ["/1000"])
+            // Each moves some 9,000 to 10,000 elements 100 times.
+            let zeros = "[\(Array(repeating: "0", count: 9_000).joined(separator: ","))]"
+            #expect(try await client.send("PUT", notes, json: zeros).status == 200)
+            let patches = Array(
+                repeating: #"{"op":"patch","service":"notes","value":\#(operations(100))}"#, count: 3
+            ).joined(separator: ",")
+            let refused = try await client.send("POST", Paths.transactions, json: #"{"operations":[\#(patches)]}"#)
+            #expect(refused.status == 413)
+            #expect(refused.pointers == ["/operations/2/value"])
+            #expect(try await patch(100).status == 200)
         }
     }
 

@@ -213,15 +213,31 @@ struct JSONPatchTests {
             JSONDocument((0..<count).map { ["op": "add", "path": JSONDocument("/a\($0)"), "value": 1] })
         }
         #expect(try document.applying(patch(100)).count == 10_100)
-        let error = #expect(throws: JSONPatchError.self) { try document.applying(patch(2_000)) }
+        let error = #expect(throws: JSONPatchError.self) { try document.applying(patch(1_000)) }
         #expect(error?.kind == .tooLarge)
     }
 
     @Test("shifting a long array for ever is stopped")
     func shifting() throws {
         let long = JSONDocument(Array(repeating: JSONDocument.null, count: 10_000))
-        let patch = JSONDocument(Array(repeating: ["op": "add", "path": "/0", "value": 1], count: 2_000))
+        let patch = JSONDocument(Array(repeating: ["op": "add", "path": "/0", "value": 1], count: 1_000))
         let error = #expect(throws: JSONPatchError.self) { try long.applying(patch) }
+        #expect(error?.kind == .tooLarge)
+    }
+
+    @Test("moving a large value down and up for ever is stopped, and from one place to another is not")
+    func moving() throws {
+        let document: JSONDocument = [
+            "a": ["x": JSONDocument(Array(repeating: JSONDocument.null, count: 10_000))], "b": ["c": [:]],
+        ]
+        func patch(_ there: JSONDocument) -> JSONDocument {
+            let moves: [JSONDocument] = [
+                ["op": "move", "from": "/a/x", "path": there], ["op": "move", "from": there, "path": "/a/x"],
+            ]
+            return JSONDocument((0..<250).flatMap { _ in moves })
+        }
+        #expect(try document.applying(patch("/b/x")) == document)
+        let error = #expect(throws: JSONPatchError.self) { try document.applying(patch("/b/c/x")) }
         #expect(error?.kind == .tooLarge)
     }
 

@@ -52,19 +52,33 @@ struct SchemaReferenceTests {
             ##"{"$ref":"#/definitions/d0","definitions":{\##(links.joined(separator: ",")),"d\##(length)":\##(last)}}"##
     }
 
-    @Test("a recursive schema or document that has exponentially many ways is given up on, and does not fit")
+    @Test("a schema that has exponentially many ways to one value is given up on, and nothing fits it")
     func exponential() throws {
         let twice = try JSONSchema(try JSONDocument(parsing: chain(30, count: 2, last: #"{"type":"integer"}"#)))
         #expect(!twice.accepts(1))
         #expect(!twice.accepts(JSONDocument(String(repeating: "a", count: 100_000))))
         #expect(twice.violations(in: 1).map(\.detail) == ["cannot be checked against the schema"])
+    }
+
+    @Test("a recursive schema decides in proportion to the document, however many ways lead to a value")
+    func recursive() throws {
         let alternative = { (name: String) in
             ##"{"type":"object","properties":{"a":{"$ref":"#"}},"dependencies":{"a":{"not":{"required":["\##(name)"]}}}}"##
         }
         let schema = try JSONSchema(
             try JSONDocument(parsing: #"{"oneOf":[{"type":"integer"},\#(alternative("a")),\#(alternative("b"))]}"#))
         #expect(schema.accepts(try nested(3)))
-        #expect(!schema.accepts(try nested(60)))
+        #expect(schema.accepts(try nested(60)))
+        for keyword in ["anyOf", "allOf", "oneOf"] {
+            let both = ##"{"properties":{"a":{"$ref":"#"}}}"##
+            let schema = try JSONSchema(
+                try JSONDocument(parsing: ##"{"type":"object","\##(keyword)":[\##(both),\##(both)]}"##))
+            #expect(!schema.violations(in: try nested(60)).isEmpty)
+            #expect(schema.accepts(try nested(60)) == false)
+            #expect(schema.accepts(try nested(20).merging(try nested(60))) == false)
+            let fits = try JSONDocument(parsing: try nested(60).description.replacing("1", with: "{}"))
+            #expect(schema.accepts(fits) == (keyword != "oneOf"))
+        }
     }
 
     @Test("a schema and a document that are both deep do not exhaust the stack")

@@ -1,3 +1,4 @@
+import Glibc
 import JSONDocument
 import Testing
 
@@ -115,6 +116,28 @@ struct CompletionTests {
         _ = try await fixture.store.end(other.id)
         #expect(throws: SessionError.ended) { try other.performAtOnce(operation) }
         #expect(throws: SessionError.ended) { try other.view() }
+    }
+
+    @Test("of a session with large documents runs on another thread than the caller's, one of a small session does not")
+    func largeSessions() async throws {
+        let fixture = try SessionsFixture(flows: [Flows.wizard])
+        let session = try await fixture.session()
+        func runsHere() async throws -> Bool {
+            try await withCheckedThrowingContinuation { waiting in
+                let caller = pthread_self()
+                session.transact({ _ in pthread_equal(caller, pthread_self()) != 0 }) { waiting.resume(with: $0) }
+            }
+        }
+        #expect(try await runsHere())
+        let large = JSONDocument(String(repeating: "x", count: 16_384))
+        try await fixture.perform(.mergePatch(["attributes": ["a": large]]), on: "profile", session)
+        #expect(try await !runsHere())
+        // So does showing journeys; both are as complete as before.
+        let journey = try await session.startJourney(flow: "wizard")
+        #expect(try await session.journeys().map(\.bytes) == [journey.bytes])
+        #expect(try await session.journey(journey.journey).bytes == journey.bytes)
+        try await fixture.perform(.clear, on: "profile", session)
+        #expect(try await runsHere())
     }
 
     @Test(

@@ -182,6 +182,7 @@ import Testing
         let id = try await begin()
         #expect(fixture.sessions.statistics.journeys == 1 && counter() == 1)
         #expect(fixture.sessions.environment.remembered.count == 1)
+        fixture.clock.advance(1_000)
         for _ in 0..<2 { _ = try await Self.make(fixture) }
         #expect(!Self.isResident(id, fixture))
         #expect(fixture.sessions.statistics.journeys == 0 && counter() == 0)

@@ -148,6 +148,7 @@ cjson_value *cjson_new_object(void);
 bool cjson_array_append(cjson_value *array, const cjson_value *element);
 /// Sets a member to a copy of `member`, replacing one of the same name; false when memory ran out.
 bool cjson_object_set(cjson_value *object, const uint8_t *name, size_t length, const cjson_value *member);
+cjson_value *cjson_copy(const cjson_value *value);
 void cjson_free(cjson_value *value);
 
 // MARK: Reading values
@@ -177,8 +178,8 @@ size_t cjson_depth(const cjson_value *value);
 
 // MARK: Patching
 
-/// `target` with `patch` merged into it (RFC 7396).
-cjson_value *cjson_merge(const cjson_value *target, const cjson_value *patch);
+/// Merges `patch` into `target` (RFC 7396); false when memory ran out, with `target` in any state.
+bool cjson_merge(cjson_value *target, const cjson_value *patch);
 
 typedef enum CJSON_CLOSED_ENUM cjson_patch_code {
     CJSON_PATCH_OK,
@@ -213,10 +214,12 @@ typedef struct cjson_patch_failure {
     cjson_text *pointer;
 } cjson_patch_failure;
 
-/// `target` with the operations of `patch` applied (RFC 6902), or NULL and a filled `failure`. `maximum_size` bounds
-/// the bytes that the operations may add altogether, counted about as they would be serialised.
-cjson_value *cjson_patch(
-    const cjson_value *target, const cjson_value *patch, size_t maximum_size, cjson_patch_failure *failure);
+/// Applies the operations of `patch` to `target` (RFC 6902). On failure, returns false, fills `failure` and leaves what
+/// the operations before the failing one have made. `maximum_size` bounds the bytes that the operations may add
+/// altogether, counted about as they would be serialised. `steps` bounds the work, and is what is left afterwards:
+/// moving an element or a member by a place, or looking at a value, is a step of some nanoseconds.
+bool cjson_patch(
+    cjson_value *target, const cjson_value *patch, size_t maximum_size, size_t *steps, cjson_patch_failure *failure);
 
 // MARK: JSON Schema
 

@@ -232,6 +232,10 @@ uint16_t cmhd_server_port(const cmhd_server *server);
 /// Open connections of all workers.
 unsigned cmhd_server_connections(const cmhd_server *server);
 
+/// For how many milliseconds a worker has been in its present turn of the loop; of all workers, the longest. A handler
+/// that does not return keeps the connections of its worker waiting.
+int64_t cmhd_server_busy(const cmhd_server *server);
+
 /// Drains and stops. It accepts for `delay`, with `Connection: close` on every response; then it stops listening, lets
 /// requests in progress finish, and closes idle connections; after `timeout`, which includes the delay, it ends the
 /// rest. Returns when every connection is closed. Call it once.

@@ -24,7 +24,14 @@ extension Application {
         await TerminationSignals.first { signal in
             log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
         }
-        await application.stop()
+        // A handler that does not return cannot be stopped. What it has not written was not acknowledged.
+        let limit = Task {
+            try await Task.sleep(for: configuration.drainTimeout + .seconds(5))
+            log.write(.error, "stop_overdue") { $0.add("detail", "A request is still being handled.") }
+            log.flush()
+            _exit(ExitStatus.failure)
+        }
+        await application.stop { limit.cancel() }
         return ExitStatus.success
     }
 }

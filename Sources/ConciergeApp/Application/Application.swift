@@ -106,7 +106,7 @@ package actor Application {
             sender: sender.map { sender in
                 (sender, configuration.taskTargets.map { target in Task { await sender.run(target) } })
             })
-        readiness.beginServing()
+        readiness.beginServing(on: publicServer)
         log.write(.info, "listening") { line in
             line.add("public", Self.address(configuration.host, publicServer.port))
             line.add("admin", Self.address(configuration.admin.host, adminServer.port))
@@ -122,7 +122,9 @@ package actor Application {
 
     /// Drains and stops: requests in progress are answered, then the listeners and the sweepers end. The admin listener
     /// ends last, so that an operator can watch.
-    package func stop() async {
+    ///
+    /// - Parameter drained: called when no request is in progress any more, before the store is closed.
+    package func stop(drained: () -> Void = {}) async {
         guard let running else { return }
         self.running = nil
         readiness.beginDraining()
@@ -134,6 +136,7 @@ package actor Application {
         await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
         // An export may be in progress there.
         await running.adminServer.stop(timeout: max(min(.seconds(1), timeout), timeout - (.now - begin)))
+        drained()
         if let (sender, running) = running.sender {
             let limit = Task {
                 try? await Task.sleep(for: timeout - (.now - begin))

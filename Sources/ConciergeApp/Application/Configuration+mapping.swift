@@ -16,7 +16,7 @@ extension SessionSettings {
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
-        maxDocumentSize = configuration.limits.bodyBytes
+        maxDocumentSize = min(configuration.limits.documentBytes, configuration.limits.bodyBytes)
         watchingExtends = configuration.watchingExtends
         // The others are for requests that do not wait.
         maxWatchers = configuration.limits.connections / 4 * 3

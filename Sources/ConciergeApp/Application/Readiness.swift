@@ -14,10 +14,19 @@ final class Readiness: Sendable {
 
     private let phase = Atomic(Phase.starting)
     private let store: any SessionStore
+    private struct Server { weak var server: HTTPServer? }
+    private let server = Mutex(Server())
+
+    /// A worker that does not come back to its connections for this long is stuck.
+    private static let longestTurn = Duration.seconds(5)
 
     init(store: any SessionStore) { self.store = store }
 
-    func beginServing() { phase.store(.serving, ordering: .releasing) }
+    func beginServing(on server: HTTPServer) {
+        self.server.withLock { $0.server = server }
+        phase.store(.serving, ordering: .releasing)
+    }
+
     func beginDraining() { phase.store(.draining, ordering: .releasing) }
 
     var checks: [Check] {
@@ -27,7 +36,14 @@ final class Readiness: Sendable {
             case .serving: nil
             case .draining: "The server is stopping."
             }
-        return [Check(name: "serving", failure: failure), Check(name: "store", failure: store.trouble)]
+        let blocked = server.withLock(\.server)?.blockedFor ?? .zero
+        return [
+            Check(name: "serving", failure: failure), Check(name: "store", failure: store.trouble),
+            Check(
+                name: "workers",
+                failure: blocked < Self.longestTurn
+                    ? nil : "A worker has been busy with one request for \(blocked.components.seconds) s."),
+        ]
     }
 }
 

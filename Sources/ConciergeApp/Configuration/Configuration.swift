@@ -117,6 +117,7 @@ package struct Configuration: Sendable, Equatable {
         package var queryArguments = 64
         package var cookies = 32
         package var bodyBytes = 1_048_576
+        package var documentBytes = 65_536
         package var connections = 16_384
         package var connectionMemory = 8192
     }

@@ -99,6 +99,10 @@ extension ConfigurationKey {
         .init("limits.cookies", .integer(1...256), \.limits.cookies, "Most cookies of a request."),
         .init("limits.body_bytes", .bytes(1...67_108_864), \.limits.bodyBytes, "Longest request body."),
         .init(
+            "limits.document_bytes", .bytes(1...67_108_864), \.limits.documentBytes,
+            "Largest state of a service, if `limits.body_bytes` is not less. All journeys of a session together may have "
+                + "sixteen times as much."),
+        .init(
             "limits.connections", .integer(1...1_000_000), \.limits.connections,
             "Most open connections of the public listener; further ones wait."),
         .init(

@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Glibc
 import Synchronization
+import Threads
 
 /// A request whose handler runs, and the connection that waits for its response.
 ///
@@ -36,15 +37,23 @@ final class Exchange: @unchecked Sendable {
         return state.withLock { $0.leave() }
     }
 
+    /// The same for a handler that may take long, which runs on another thread.
+    func startElsewhere(_ work: @escaping @Sendable () throws -> HTTPOutcome) {
+        _ = state.withLock { $0.leave() }
+        task = Task(executorPreference: LongWork.shared) { [self] in await follow(work) }
+    }
+
     private func run(_ work: @escaping @Sendable () async throws -> HTTPOutcome) {
-        task = Task.immediate(executorPreference: core.executors[request.worker]) { [self] in
-            do {
-                var outcome = try await work()
-                while case .task(let more) = outcome { outcome = try await more() }
-                proceed(with: outcome)
-            } catch {
-                finish(core.response(to: error, of: request))
-            }
+        task = Task.immediate(executorPreference: core.executors[request.worker]) { [self] in await follow(work) }
+    }
+
+    private func follow(_ work: @Sendable () async throws -> HTTPOutcome) async {
+        do {
+            var outcome = try await work()
+            while case .task(let more) = outcome { outcome = try await more() }
+            proceed(with: outcome)
+        } catch {
+            finish(core.response(to: error, of: request))
         }
     }
 

@@ -50,7 +50,9 @@ final class ServerCore: Sendable {
         }
         // The usual case. It makes no `Decision`, which would be copied.
         if case .path(.found(let route, let parameters)) = finding {
-            return handle(request(raw, method, head, router.match(route, parameters)), on: connection)
+            let request = request(raw, method, head, router.match(route, parameters))
+            return raw.pointee.body_length < Self.longBody || raw.pointee.continues
+                ? handle(request, on: connection) : handleElsewhere(request, on: connection)
         }
         switch router.decide(finding, method) {
         case .handle(let match): return handle(request(raw, method, head, match), on: connection)
@@ -131,6 +133,18 @@ final class ServerCore: Sendable {
             return nil
         case let outcome: return handleLater(request, consume outcome, on: connection)
         }
+    }
+
+    /// From this size on, in bytes, a body is not parsed on the worker's thread: that takes up to 15 µs for each KiB.
+    private static let longBody = 16_384
+
+    /// Handles a request that may take long. Its connection is parked meanwhile, and the worker serves others.
+    @inline(never)
+    private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
+        guard let connection, let route = request.match.route else { return nil }
+        let exchange = Exchange(request: request, core: self, connection: connection)
+        exchange.startElsewhere { try route.handler(request) }
+        return Unmanaged.passRetained(exchange).toOpaque()
     }
 
     private func outcome(of request: HTTPRequest, on route: Route) -> HTTPOutcome {

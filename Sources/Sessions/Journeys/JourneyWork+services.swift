@@ -64,30 +64,27 @@ extension JourneyWork {
 
     /// Does one operation on a service that a coordinator owns.
     ///
-    /// - Parameter tree: what earlier writes of the unit of work have made of the state; nil when there was none.
-    /// - Returns: what it makes of the state, which is still to be written; nil when it is done.
-    mutating func tree(
-        after operation: ServiceOperation, on tree: JSONDocument?, ownedBy coordinator: Int, in id: String,
-        by caller: ServiceCaller
-    ) throws(SessionError) -> JSONDocument? {
+    /// - Parameters:
+    ///   - tree: what earlier writes of the unit of work have made of the state; nil when there was none. Afterwards
+    ///     the state that is still to be written; nil when the operation is done.
+    ///   - steps: see ``JSONDocument/apply(_:maximumSize:steps:)``.
+    mutating func change(
+        _ tree: inout JSONDocument?, by operation: ServiceOperation, ownedBy coordinator: Int, in id: String,
+        of caller: ServiceCaller, steps: inout Int
+    ) throws(SessionError) {
         let service = operation.service
         let state = owned(service, by: coordinator, in: id)
         try operation.check(by: caller) { etagBefore(state, service, coordinator, id) }
         switch operation.action {
         case .clear:
             if state != nil { try setOwned(service, of: coordinator, in: id, to: service.default) }
-            return nil
+            tree = nil
         case .remove:
             try setOwned(service, of: coordinator, in: id, to: nil)
-            return nil
+            tree = nil
         case .put, .mergePatch, .jsonPatch:
-            return try service.tree(
-                after: operation.action,
-                on: {
-                    // Not `??`: its nil would be the document `null`.
-                    if let tree { return tree }
-                    return state?.document ?? service.default
-                }, limit: environment.settings.maxDocumentSize)
+            if tree == nil { tree = state?.document ?? service.default }
+            try service.change(&tree, by: operation.action, limit: environment.settings.maxDocumentSize, steps: &steps)
         }
     }
 

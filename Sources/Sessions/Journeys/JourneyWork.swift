@@ -60,7 +60,6 @@ struct JourneyWork {
 
     private var settings: JourneySettings { environment.journeys }
     var engine: FlowEngine { environment.journeys.engine }
-    private var limit: Int { environment.settings.maxDocumentSize }
 
     /// The journey of that id, if it is what the caller expects.
     mutating func journey(_ id: String, if condition: WriteCondition = .none) throws -> KeptJourney {
@@ -267,7 +266,7 @@ struct JourneyWork {
         switch change.effect {
         case .written(let document):
             let (state, _) = service.fit(document)
-            let text = try service.bounded(state.serialized(), by: limit)
+            let text = try service.bounded(state.serialized(), by: environment.settings.maxDocumentSize)
             pending.write(service, text)
             documents.replace(service, by: state, keptAs: text, revision: pending.revision)
         case .cleared:
@@ -282,6 +281,7 @@ struct JourneyWork {
 
     mutating func keep() throws(SessionError) {
         let former = pending.document(of: coordinator)?.bytes.count ?? 0
-        pending.write(coordinator, try coordinator.bounded(kept.bytes(former: former), by: limit))
+        pending.write(
+            coordinator, try coordinator.bounded(kept.bytes(former: former), by: environment.settings.maxJourneysSize))
     }
 }

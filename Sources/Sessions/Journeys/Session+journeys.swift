@@ -14,6 +14,10 @@ import Navigation
 extension Session {
     /// All that are kept, the first that was started first. Starts none.
     nonisolated(nonsending) package func journeys() async throws -> [JourneyText] {
+        try await withTimeEnough { try await self.journeysHere() }
+    }
+
+    nonisolated(nonsending) private func journeysHere() async throws -> [JourneyText] {
         var work = try JourneyWork(on: try pendingState(), environment)
         if !work.kept.entries.contains(where: { work.isUnsettled($0.journey.id) }) {
             do {
@@ -39,8 +43,10 @@ extension Session {
 
     /// Where a journey stands.
     nonisolated(nonsending) package func journey(_ id: String) async throws -> JourneyText {
-        if let shown = try residentJourney(id) { return shown }
-        return try await drive(id, isLook: true) { work in try work.text(of: try work.journey(id)) }
+        try await withTimeEnough {
+            if let shown = try self.residentJourney(id) { return shown }
+            return try await self.drive(id, isLook: true) { work in try work.text(of: try work.journey(id)) }
+        }
     }
 
     /// The same without waiting.

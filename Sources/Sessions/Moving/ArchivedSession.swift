@@ -115,7 +115,7 @@ package struct ArchivedSession: Sendable {
     ) -> [UInt8]? {
         do {
             let document = try JSONDocument(parsing: Array(text.utf8))
-            return try service.bytes(of: document, limit: environment.settings.maxDocumentSize)
+            return try service.bytes(of: document, limit: environment.settings.maxSize(of: service))
         } catch let error as JSONParseError {
             member.refuse("document", error.description)
         } catch SessionError.invalid(let errors) {

@@ -46,7 +46,7 @@ package struct SessionImport {
         self.conflict = conflict
         self.isTrial = isTrial
         // Quoting a document may double its size.
-        let documents = sessions.catalog.services.count * (sessions.settings.maxDocumentSize * 2 + 1_024)
+        let documents = sessions.catalog.services.reduce(0) { $0 + sessions.settings.maxSize(of: $1) * 2 + 1_024 }
         splitter = LineSplitter(limit: documents + Self.roomForTheRest)
     }
 

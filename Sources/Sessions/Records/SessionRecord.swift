@@ -56,6 +56,13 @@ package final class SessionRecord: Sendable {
     package var details: SessionDetails { box?.details ?? .none }
     package var userID: String? { box?.details.userID }
 
+    /// The bytes of all services.
+    var size: Int {
+        var size = 0
+        for service in services { size += service.bytes.count }
+        return size
+    }
+
     /// The document of a service; `nil` when it was never written. A few comparisons, because sessions have few
     /// services.
     package func document(of service: UInt16) -> ServiceDocument? {

@@ -1,8 +1,24 @@
+import Threads
+
 /// The units of work of one session run one after the other: each takes the turn before it reads the state, and passes
 /// it on when its commit was handed to the store (``Pipeline``).
 extension Session {
     /// How many waiting units a thread runs after its own. The thread is a worker and has other connections.
     private static let turnsAtOnce = 16
+
+    /// With this many bytes of services, units of work do not run on a worker's thread: they parse, validate and write
+    /// documents, and show journeys with them.
+    private static let largeSize = 16_384
+
+    /// Whether showing journeys may take long as well.
+    package var isLarge: Bool { state.withLock { $0.record.size >= Self.largeSize } }
+
+    /// Runs work where it delays no other client if that may take long, else on the worker's thread.
+    nonisolated(nonsending) func withTimeEnough<Value: Sendable>(
+        _ work: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        isLarge ? try await withTaskExecutorPreference(LongWork.shared, operation: work) : try await work()
+    }
 
     /// Waits until nothing is in progress, and keeps all others out until ``endTurn()``.
     ///
@@ -17,20 +33,20 @@ extension Session {
 
     /// Runs a unit of work, or queues it.
     func begin(_ work: QueuedWork, isFirst: Bool = false) {
-        let (mayRun, refusal) = state.withLock { state -> (Bool, SessionError?) in
-            guard !state.isEnded else { return (false, .ended) }
+        let (turns, refusal) = state.withLock { state -> (Int?, SessionError?) in
+            guard !state.isEnded else { return (nil, .ended) }
             if let pipeline = state.pipeline, !isFirst, pipeline.count > environment.settings.maxWaitingWriters {
-                return (false, .contention)
+                return (nil, .contention)
             }
             if state.isFree(for: work) {
                 state.isWriting = true
-                return (true, nil)
+                return (state.record.size < Self.largeSize ? Self.turnsAtOnce : 0, nil)
             }
             if isFirst { state.neededPipeline.waiting.prepend(work) } else { state.neededPipeline.waiting.append(work) }
-            return (false, nil)
+            return (nil, nil)
         }
         if let refusal { return work.conclude(refusal) }
-        if mayRun { proceed(with: work, atMost: Self.turnsAtOnce) }
+        if let turns { proceed(with: work, atMost: turns) }
     }
 
     /// Passes the turn on.
@@ -45,7 +61,7 @@ extension Session {
 
     /// Runs the unit that has the turn, and the units behind it.
     ///
-    /// - Parameter limit: how many run on this thread; the others run on a thread of Swift's pool.
+    /// - Parameter limit: how many run on this thread; the others run on a thread for long work.
     func proceed(with first: QueuedWork?, atMost limit: Int) {
         var next = first
         var left = limit
@@ -57,7 +73,7 @@ extension Session {
                 left -= 1
                 run(work)
             } else {
-                Task { proceed(with: work, atMost: .max) }
+                Task(executorPreference: LongWork.shared) { [self] in proceed(with: work, atMost: .max) }
                 return
             }
             next = passTurn()

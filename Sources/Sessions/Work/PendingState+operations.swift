@@ -16,28 +16,27 @@ extension PendingState {
         case .mergePatch(let patch):
             write(service, try service.bytes(merging: patch, into: document(of: service)?.bytes, limit: limit))
         case .jsonPatch(let patch):
-            let current = try service.document(parsing: document(of: service)?.bytes)
-            write(service, try service.bytes(of: try service.patched(current, patch, limit), limit: limit))
+            var state = try service.document(parsing: document(of: service)?.bytes)
+            try service.patch(&state, patch, limit, &patchSteps)
+            write(service, try service.bytes(of: state, limit: limit))
         case .clear: clear(service)
         case .remove: remove(service)
         }
     }
 
-    /// The state of a service after a write. It still has to be checked and written.
+    /// Changes the state of a service by a write. It still has to be checked and written.
     ///
     /// - Parameter tree: the result of earlier writes of the unit of work; `nil` when there was none.
-    mutating func tree(
-        after operation: ServiceOperation, on tree: JSONDocument?, by caller: ServiceCaller, limit: Int
-    ) throws(SessionError) -> JSONDocument {
+    mutating func change(
+        _ tree: inout JSONDocument?, by operation: ServiceOperation, of caller: ServiceCaller, limit: Int
+    ) throws(SessionError) {
         let service = operation.service
         try check(operation, by: caller)
         create(service)
-        func current() throws(SessionError) -> JSONDocument {
-            // Not `??`: its `nil` would be the document `null`.
-            if let tree { return tree }
-            return try service.document(parsing: document(of: service)?.bytes)
+        if tree == nil, !operation.action.replaces {
+            tree = try service.document(parsing: document(of: service)?.bytes)
         }
-        return try service.tree(after: operation.action, on: current, limit: limit)
+        try service.change(&tree, by: operation.action, limit: limit, steps: &patchSteps)
     }
 
     func outcome(of service: RegisteredService) -> ServiceOperation.Outcome {
@@ -60,23 +59,39 @@ extension PendingState {
 }
 
 extension RegisteredService {
-    /// What an action makes of a service's state, which is still to be checked.
-    func tree(
-        after action: ServiceOperation.Action, on current: () throws(SessionError) -> JSONDocument, limit: Int
-    ) throws(SessionError) -> JSONDocument {
+    /// Does an action to a service's state, which is still to be checked.
+    ///
+    /// - Parameters:
+    ///   - state: is needed for all but `put`. What no other document shares is changed in place.
+    ///   - steps: see ``JSONDocument/apply(_:maximumSize:steps:)``.
+    func change(
+        _ state: inout JSONDocument?, by action: ServiceOperation.Action, limit: Int, steps: inout Int
+    ) throws(SessionError) {
         switch action {
-        case .put(let document): return document
-        case .mergePatch(let patch): return try current().merging(patch)
-        case .jsonPatch(let patch): return try patched(try current(), patch, limit)
-        case .clear, .remove: return try current()
+        case .put(let document): state = document
+        case .mergePatch(let patch): state?.merge(patch)
+        case .jsonPatch(let patch):
+            guard var current = state.take() else { return }
+            try self.patch(&current, patch, limit, &steps)
+            state = current
+        case .clear, .remove: break
         }
     }
 
-    fileprivate func patched(
-        _ current: JSONDocument, _ patch: JSONDocument, _ limit: Int
-    ) throws(SessionError) -> JSONDocument {
+    /// No form changes so many places at once, and a merge patch changes as many as it likes.
+    static let maximumPatchOperations = 1_000
+
+    fileprivate func patch(
+        _ state: inout JSONDocument, _ patch: JSONDocument, _ limit: Int, _ steps: inout Int
+    ) throws(SessionError) {
+        guard patch.kind != .array || patch.count <= Self.maximumPatchOperations else {
+            throw .malformedPatch(
+                InvalidInput(
+                    pointer: "/\(Self.maximumPatchOperations)",
+                    detail: "A JSON Patch has at most \(Self.maximumPatchOperations) operations."))
+        }
         do {
-            return try current.applying(patch, maximumSize: limit)
+            try state.apply(patch, maximumSize: limit, steps: &steps)
         } catch {
             let input = InvalidInput(pointer: error.operation.map { "/\($0)" } ?? "", detail: error.description)
             switch error.kind {
@@ -118,6 +133,9 @@ extension ServiceOperation {
 }
 
 extension ServiceOperation.Action {
+    /// Whether the state before does not matter.
+    var replaces: Bool { if case .put = self { true } else { false } }
+
     /// Whether it writes a state.
     var isWrite: Bool {
         switch self {

@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// The next state of a session: a copy that becomes the session's state when it is committed.
 struct PendingState: Sendable {
     let base: SessionRecord
@@ -16,6 +18,8 @@ struct PendingState: Sendable {
     let memory: JourneyMemory?
     /// The memory of journeys after the commit; `nil` when the unit of work did not touch it.
     var newMemory: JourneyMemory?
+    /// The steps that are left for JSON Patches.
+    var patchSteps = JSONDocument.patchSteps
     /// How many journeys began, less those that ended.
     var journeysBegun = 0
     /// Whether there is something to store. Creating or removing an instance that was never written is not.

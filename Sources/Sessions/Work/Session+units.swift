@@ -96,7 +96,8 @@ extension Session {
         var journeys = WrittenJourneys()
         try journeys.settle(operation.journey, in: &pending, environment)
         if let owned = try owner(of: operation, on: pending, &journeys) {
-            let tree = try tree(after: operation, on: nil, owned, by: caller, &pending, &journeys)
+            var tree: JSONDocument?
+            try change(&tree, by: operation, owned, of: caller, &pending, &journeys)
             return try write(tree, operation.service, owned, to: &pending)
         }
         if operation.service.isKeptOtherwise {
@@ -161,19 +162,19 @@ extension Session {
         }
     }
 
-    private func tree(
-        after operation: ServiceOperation, on tree: JSONDocument?, _ owner: Owner, by caller: ServiceCaller,
+    /// - Parameter tree: see ``JourneyWork/change(_:by:ownedBy:in:of:steps:)``.
+    private func change(
+        _ tree: inout JSONDocument?, by operation: ServiceOperation, _ owner: Owner, of caller: ServiceCaller,
         _ pending: inout PendingState, _ journeys: inout WrittenJourneys
-    ) throws(SessionError) -> JSONDocument? {
+    ) throws(SessionError) {
         if !operation.action.isWrite { journeys.forget() }
         var work = try journeys.read(in: pending, environment)
-        let tree = try work.tree(
-            after: operation, on: tree, ownedBy: owner.coordinator, in: owner.journey, by: caller)
+        try work.change(
+            &tree, by: operation, ownedBy: owner.coordinator, in: owner.journey, of: caller, steps: &pending.patchSteps)
         if !operation.action.isWrite {
             pending = work.pending
             journeys.forget()
         }
-        return tree
     }
 
     /// - Parameter tree: nil when there is nothing to write.
@@ -214,8 +215,9 @@ extension Session {
                         if !operation.action.isWrite {
                             try write(&trees, to: &pending) { $0.owner == owned && $0.service === service }
                         }
-                        let tree = try tree(
-                            after: operation, on: trees[place]?.tree, owned, by: caller, &pending, &journeys)
+                        // Out of the dictionary, so that it is changed in place.
+                        var tree = trees.removeValue(forKey: place)?.tree
+                        try change(&tree, by: operation, owned, of: caller, &pending, &journeys)
                         trees[place] = tree.map {
                             WrittenTree(tree: $0, service: service, owner: owned, lastWrite: index)
                         }
@@ -224,9 +226,11 @@ extension Session {
                     // Services that clients only read can decide which other instances live, see `followUser`.
                     if operation.action.isWrite, !service.isReadOnly {
                         let place = WrittenPlace(service: service.index, owner: nil)
-                        let tree = try pending.tree(
-                            after: operation, on: trees[place]?.tree, by: caller, limit: settings.maxDocumentSize)
-                        trees[place] = WrittenTree(tree: tree, service: service, owner: nil, lastWrite: index)
+                        var tree = trees.removeValue(forKey: place)?.tree
+                        try pending.change(&tree, by: operation, of: caller, limit: settings.maxDocumentSize)
+                        trees[place] = tree.map {
+                            WrittenTree(tree: $0, service: service, owner: nil, lastWrite: index)
+                        }
                     } else {
                         let decidesForOthers = service.isReadOnly || service.isKeptOtherwise
                         try write(&trees, to: &pending) { decidesForOthers || $0.service === service }

@@ -80,7 +80,8 @@ struct JourneyEndpoints: Sendable {
         }
         var shown: JourneyText?
         request.withParameter(Self.idParameter) { shown = session.shownJourney($0) }
-        if let shown = try shown ?? session.residentJourney(id(of: request)) {
+        if shown == nil, !session.isLarge { shown = try session.residentJourney(id(of: request)) }
+        if let shown {
             return .response(try counted(request, shown, in: session))
         }
         return .task {
