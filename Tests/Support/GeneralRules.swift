@@ -10,7 +10,8 @@ enum GeneralRules {
         "access-control-allow-origin", "access-control-expose-headers", "access-control-max-age",
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
         "content-language", "content-security-policy", "date", "etag",
-        "idempotency-replayed", "location", "preference-applied", "referrer-policy", "request-id", "retry-after",
+        "idempotency-replayed", "location", "preference-applied", "ratelimit", "ratelimit-policy", "referrer-policy",
+        "request-id", "retry-after",
         "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]
