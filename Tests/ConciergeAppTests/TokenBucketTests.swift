@@ -12,7 +12,8 @@ struct TokenBucketTests {
         let now = 5 * Self.second
         #expect((0..<4).map { _ in buckets.take(7, now: now).remaining } == [3, 2, 1, 0])
         let refused = buckets.take(7, now: now)
-        #expect(refused == .init(isTaken: false, remaining: 0, wait: Self.second / 2, untilFull: 2 * Self.second))
+        #expect(!refused.isTaken && refused.remaining == 0 && refused.isLow)
+        #expect(refused.wait == Self.second / 2 && refused.untilFull == 2 * Self.second)
         #expect(!buckets.take(7, now: now + Self.second / 2 - 1).isTaken)
         #expect(buckets.look(7, now: now + Self.second / 2).wait == 0)
         #expect(buckets.take(7, now: now + Self.second / 2).isTaken)
@@ -31,13 +32,13 @@ struct TokenBucketTests {
         #expect(buckets.look(1, now: .max / 2).remaining == count)
     }
 
-    @Test("a client without tokens stays so while a million others come once each")
+    @Test("a client without tokens stays so while two hundred thousand others come once each")
     func attack() {
         let buckets = TokenBuckets(Quota(count: 10, window: .seconds(60)))
         let now = 100 * Self.second
         let busy: [UInt64] = Array(0..<100)
         for key in busy { while buckets.take(key, now: now).isTaken {} }
-        for key in 1_000..<1_001_000 as Range<UInt64> { _ = buckets.take(key, now: now) }
+        for key in 1_000..<201_000 as Range<UInt64> { _ = buckets.take(key, now: now) }
         #expect(busy.count { buckets.take($0, now: now).isTaken } == 0)
     }
 

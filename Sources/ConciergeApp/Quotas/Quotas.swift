@@ -64,7 +64,7 @@ final class Quotas: Sendable {
             counted.refusals.wrappingAdd(1, ordering: .relaxed)
             throw Self.refusal(by: counted.buckets.quota, named: counted.name, reading)
         }
-        guard reading.remaining < counted.buckets.quota.count / 2 else { return }
+        guard reading.isLow else { return }
         if !low.isEmpty {
             policies += ", "
             low += ", "

@@ -16,14 +16,27 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the memory holds atomics and is neither moved nor freed while this exists.
 final class TokenBuckets: @unchecked Sendable {
-    /// A token was taken, or not.
-    struct Reading: Equatable {
+    /// What is in a bucket, and whether a token was taken out of it. The numbers are computed when they are asked for,
+    /// since most requests ask for none.
+    struct Reading {
         let isTaken: Bool
-        let remaining: Int
-        /// Until one token is there, when none is; nanoseconds.
-        let wait: UInt64
         /// Until the bucket is full, in nanoseconds.
         let untilFull: UInt64
+        private let window, step: UInt64
+        private let count: Int
+
+        fileprivate init(_ buckets: TokenBuckets, untilFull: UInt64, isTaken: Bool) {
+            self.isTaken = isTaken
+            self.untilFull = untilFull
+            (window, step, count) = (buckets.window, buckets.step, buckets.quota.count)
+        }
+
+        private var left: UInt64 { window > untilFull ? window - untilFull : 0 }
+        var remaining: Int { min(Int(left / step), count) }
+        /// Until one token is there, in nanoseconds; 0 when one is.
+        var wait: UInt64 { left >= step ? 0 : step - left }
+        /// Whether less than half is left.
+        var isLow: Bool { untilFull > window / 2 }
     }
 
     let quota: Quota
@@ -73,11 +86,7 @@ final class TokenBuckets: @unchecked Sendable {
     }
 
     private func reading(of full: UInt64, _ now: UInt64, isTaken: Bool) -> Reading {
-        let untilFull = full > now ? full - now : 0
-        let left = window > untilFull ? window - untilFull : 0
-        return Reading(
-            isTaken: isTaken, remaining: min(Int(left / step), quota.count), wait: left >= step ? 0 : step - left,
-            untilFull: untilFull)
+        Reading(self, untilFull: full > now ? full - now : 0, isTaken: isTaken)
     }
 
     /// The time of the bucket of a key, which may have to take the place of another one.
