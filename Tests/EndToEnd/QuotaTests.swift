@@ -69,6 +69,20 @@ struct QuotaTests {
         }
     }
 
+    @Test("count what no route takes, too")
+    func noRoute() async throws {
+        try await Self.withQuotas {
+            $0.quotas.requests = Self.quota(3)
+        } _: { app in
+            let client = Self.client(app, at: "203.0.113.7")
+            var statuses: [Int] = []
+            for (method, path) in [("GET", "/nowhere"), ("BREW", "/v1/flows"), ("GET", "/%zz"), ("GET", "/nowhere")] {
+                statuses.append(try await client.send(method, path).status)
+            }
+            #expect(statuses == [404, 405, 400, 429])
+        }
+    }
+
     @Test("of creating sessions leave the address the rest")
     func creating() async throws {
         try await Self.withQuotas {

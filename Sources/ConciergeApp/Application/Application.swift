@@ -88,7 +88,8 @@ package actor Application {
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
         let publicServer = try HTTPServer(
-            router: publicRoutes, configuration: .publicListener(configuration), errors: ProblemRenderer(log: log),
+            router: publicRoutes, configuration: .publicListener(configuration),
+            errors: ProblemRenderer(log: log, quotas: quotas),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
