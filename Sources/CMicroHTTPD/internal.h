@@ -124,6 +124,8 @@ struct cmhd_worker {
     bool closed;                    ///< a connection was, since the last turn
     bool moved;                     ///< something came, went out or began, in the last turn
     unsigned held;                  ///< connections that are
+    int64_t room_looked_at;         ///< see `make_room`
+    bool crowded;                   ///< clients waited to be accepted then
     bool quiesced;
     cmhd_field *fields;             ///< room for the fields of the request that is being looked at
     uint32_t field_count;
@@ -145,6 +147,8 @@ struct cmhd_server {
     cmhd_callbacks callbacks;
     int listener;
     uint16_t port;
+    unsigned worker_connections;    ///< the most of one worker
+    atomic_ullong evictions;
     bool links_fields;              ///< an answer's fields go out as one text, see answer.c
     bool checks_layout;             ///< the library does not, see before_1_0.c
     bool holds;                     ///< requests that wait are held, see exchange.c
@@ -187,6 +191,7 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
 void *cmhd_on_target(void *context, const char *target, struct MHD_Connection *mhd);
 void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request,
                        enum MHD_RequestTerminationCode code);
+enum MHD_Result cmhd_on_accept(void *context, const struct sockaddr *peer, socklen_t length);
 void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **connection,
                         enum MHD_ConnectionNotificationCode code);
 

@@ -152,6 +152,7 @@ static const char *try_samples(manner manner) {
         server->links_fields = manner.links_fields;
         server->holds = manner.holds;
         server->worker_count = 1;
+        server->worker_connections = options.connections;
         worker *w = &server->workers[0];
         w->server = server;
         w->fields = fields;

@@ -38,7 +38,7 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
     // RFC 9112 to the letter, except for one empty line before a request. The number is
     // MHD_OPTION_CLIENT_DISCIPLINE_LVL, which the headers of 0.9 do not have; before 1.0 there is no such option.
     enum { discipline_option = 38, discipline = 1 };
-    unsigned limit = (options->connections + options->workers - 1) / options->workers;
+    MHD_AcceptPolicyCallback on_accept = w->server->callbacks.admits == NULL ? NULL : cmhd_on_accept;
     // MHD_OPTION_STRICT_FOR_CLIENT stays off: the bridge checks the same, and with it the library would respond in
     // HTML, with its header written twice.
     struct MHD_OptionItem given[] = {
@@ -48,9 +48,9 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
         {MHD_OPTION_END, 0, NULL},
     };
     return MHD_start_daemon(
-        flags, 0, NULL, NULL, cmhd_on_access, w,
+        flags, 0, on_accept, w, cmhd_on_access, w,
         MHD_OPTION_ARRAY, given,
-        MHD_OPTION_CONNECTION_LIMIT, limit == 0 ? 1u : limit,
+        MHD_OPTION_CONNECTION_LIMIT, w->server->worker_connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
         MHD_OPTION_URI_LOG_CALLBACK, cmhd_on_target, w,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
@@ -145,6 +145,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     server->checks_layout = cmhd_is_before_1_0();
     server->listener = -1;
     server->worker_count = count;
+    server->worker_connections = options->connections <= count ? 1 : (options->connections + count - 1) / count;
     // The head, its index and the response's head must fit, or there would be no response at all.
     size_t memory = (size_t)options->head_bytes + (size_t)options->fields * CMHD_FIELD_BYTES + CMHD_RESPONSE_HEAD_BYTES;
     if (server->options.connection_memory < memory) server->options.connection_memory = memory;
@@ -212,6 +213,10 @@ int64_t cmhd_server_busy(const cmhd_server *server) {
         if (since != 0 && now - since > longest) longest = now - since;
     }
     return longest;
+}
+
+uint64_t cmhd_server_evictions(const cmhd_server *server) {
+    return atomic_load_explicit(&server->evictions, memory_order_relaxed);
 }
 
 void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout) {

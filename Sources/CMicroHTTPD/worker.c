@@ -1,6 +1,8 @@
 // A worker: the loop around a daemon, the deadlines of its connections, and draining.
 #include <errno.h>
 #include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -132,6 +134,12 @@ static bool has_unread(const cmhd_connection *c) {
     return ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0;
 }
 
+enum MHD_Result cmhd_on_accept(void *context, const struct sockaddr *peer, socklen_t length) {
+    (void)length;
+    const cmhd_callbacks *callbacks = &((worker *)context)->server->callbacks;
+    return callbacks->admits(callbacks->context, peer) ? MHD_YES : MHD_NO;
+}
+
 void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
                         enum MHD_ConnectionNotificationCode code) {
     worker *w = context;
@@ -149,6 +157,8 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         w->moved = true;
         cmhd_note_connection(c);
         atomic_fetch_add_explicit(&w->connections, 1, memory_order_relaxed);
+        const cmhd_callbacks *callbacks = &w->server->callbacks;
+        if (callbacks->connected != NULL) callbacks->connected(callbacks->context, c->peer);
     } else {
         cmhd_connection *c = *socket_context;
         if (c == NULL) return;
@@ -158,6 +168,8 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         leave(c);
         w->closed = w->moved = true;
         cmhd_forget_connection(c);
+        const cmhd_callbacks *callbacks = &w->server->callbacks;
+        if (callbacks->disconnected != NULL) callbacks->disconnected(callbacks->context, c->peer);
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
         free(c);
@@ -195,6 +207,57 @@ static int64_t check_deadlines(worker *w, int64_t now) {
         if (c != NULL && c->deadline - now < next) next = c->deadline - now;
     }
     return next;
+}
+
+/// How many clients wait to be accepted. Manual, tcp(7), TCP_INFO: of a listening socket the kernel tells the length of
+/// its queue as `tcpi_unacked`.
+static unsigned waiting_clients(const worker *w) {
+    struct tcp_info info;
+    socklen_t size = sizeof info;
+    if (getsockopt(w->server->listener, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+    return info.tcpi_unacked;
+}
+
+/// Closes the connections that have been in a phase for longest, and for at least a second: a client that is busy, or
+/// has just connected, keeps its connection. Returns how many.
+static unsigned evict(worker *w, phase phase, unsigned most) {
+    enum { least_age_ms = 1000 };
+    const phase_list *list = &w->phases[phase];
+    unsigned count = 0;
+    for (cmhd_connection *c = list->first, *next; c != NULL && count < most; c = next) {
+        next = c->next;
+        if (w->now - (c->deadline - list->limit) < least_age_ms) break;
+        if (has_unread(c)) continue;
+        cmhd_close_socket(c);
+        count++;
+    }
+    return count;
+}
+
+/// At the connection limit the library accepts nobody, and clients would wait until connections end by themselves. So
+/// idle connections are closed for them, and then those on which no request has arrived.
+///
+/// Another worker may still have room. So clients must have waited for one look. Returns the milliseconds until the
+/// next look, at most `sleep`.
+static int64_t make_room(worker *w, int64_t sleep) {
+    enum { look_ms = 20, at_once = 64 };
+    if (atomic_load_explicit(&w->connections, memory_order_relaxed) < w->server->worker_connections || w->quiesced) {
+        w->crowded = false;
+        return sleep;
+    }
+    if (w->now - w->room_looked_at >= look_ms) {
+        w->room_looked_at = w->now;
+        unsigned clients = waiting_clients(w);
+        if (clients > 0 && w->crowded) {
+            unsigned most = (clients + w->server->worker_count - 1) / w->server->worker_count;
+            if (most > at_once) most = at_once;
+            unsigned evicted = evict(w, PHASE_IDLE, most);
+            evicted += evict(w, PHASE_HEADER, most - evicted);
+            atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
+        }
+        w->crowded = clients > 0;
+    }
+    return sleep < look_ms ? sleep : look_ms;
 }
 
 /// The library does not watch suspended connections: clients that hang up are noticed here. A busy loop looks at a few
@@ -364,6 +427,7 @@ void *cmhd_worker_run(void *context) {
         int64_t now = w->now;
         int64_t sleep = check_deadlines(w, now);
         look_for_gone(w);
+        sleep = make_room(w, sleep);
         if (w->lingering != NULL) {
             read_lingering(w, now);
             if (sleep > lingering_sleep_ms) sleep = lingering_sleep_ms;

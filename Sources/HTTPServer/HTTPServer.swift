@@ -42,13 +42,17 @@ public final class HTTPServer: @unchecked Sendable {
             throw HTTPServerError(
                 description: "libmicrohttpd \(Self.libraryVersion) cannot be used safely: \(String(cString: problem))")
         }
+        let connections = configuration.addressConnections
         core = .passRetained(
             ServerCore(
                 router: router, errors: errors, observer: observer, commonFields: configuration.commonFields,
-                crossOrigin: configuration.crossOrigin,
-                workers: max(1, configuration.workers)))
+                crossOrigin: configuration.crossOrigin, trustedProxies: configuration.trustedProxies,
+                connections: connections, workers: max(1, configuration.workers)))
         var callbacks = Self.callbacks
         callbacks.context = core.toOpaque()
+        if connections == nil {
+            (callbacks.admits, callbacks.connected, callbacks.disconnected) = (nil, nil, nil)
+        }
         var message = [CChar](repeating: 0, count: 256)
         let started = configuration.host.withCString { host in
             var options = configuration.options
@@ -79,6 +83,16 @@ public final class HTTPServer: @unchecked Sendable {
         stopping.withLock { state in
             if case .done = state { return .zero }
             return .milliseconds(cmhd_server_busy(server))
+        }
+    }
+
+    /// Connections that were not served, since the start: idle ones that were closed at the limit for clients that
+    /// waited, and those beyond the limit of an address.
+    public var lostConnections: (evicted: UInt64, refused: UInt64) {
+        stopping.withLock { state in
+            if case .done = state { return (0, 0) }
+            let refusals = core.takeUnretainedValue().connections?.refusals.load(ordering: .relaxed)
+            return (cmhd_server_evictions(server), refusals ?? 0)
         }
     }
 
@@ -159,6 +173,9 @@ public final class HTTPServer: @unchecked Sendable {
                 let waiting = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
                 waiting.end(reason == CMHD_END_STOPPING ? .stopping : .deadline(of: waiting.request.method))
             },
+            admits: { HTTPServer.connections($0)?.admits(PeerAddress($1)) ?? true },
+            connected: { HTTPServer.connections($0)?.began(PeerAddress($1)) },
+            disconnected: { HTTPServer.connections($0)?.ended(PeerAddress($1)) },
             takes_pieces: { context, request in
                 guard let context, let request else { return false }
                 return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.takesPieces(request) }
@@ -198,6 +215,10 @@ public final class HTTPServer: @unchecked Sendable {
             worker_ended: { context, index in HTTPServer.executor(context, index)?.ended() })
     }
 
+    private static func connections(_ context: UnsafeMutableRawPointer?) -> AddressConnections? {
+        context.flatMap { Unmanaged<ServerCore>.fromOpaque($0).takeUnretainedValue().connections }
+    }
+
     private static func executor(_ context: UnsafeMutableRawPointer?, _ index: UInt32) -> WorkerExecutor? {
         context.map { Unmanaged<ServerCore>.fromOpaque($0).takeUnretainedValue().executors[Int(index)] }
     }
@@ -210,6 +231,12 @@ public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HTTPServerConfiguration {
+    fileprivate var addressConnections: AddressConnections? {
+        guard limits.connectionsOfAddress < limits.connections else { return nil }
+        return AddressConnections(
+            limit: limits.connectionsOfAddress, exempt: limits.uncountedAddresses + (trustedProxies?.networks ?? []))
+    }
+
     fileprivate var options: cmhd_options {
         cmhd_options(
             host: nil, port: port, workers: UInt32(clamping: max(1, workers)),

@@ -16,6 +16,9 @@ public struct HTTPServerConfiguration: Sendable {
         "Cross-Origin-Resource-Policy": "same-origin",
     ]
 
+    /// The proxies in front of the server, whose word about the client's address counts; `nil` for none.
+    public var trustedProxies: TrustedProxies?
+
     /// Pages of other origins that may call the server; `nil` for none.
     public var crossOrigin: CrossOrigin?
 
@@ -45,8 +48,13 @@ public struct HTTPServerConfiguration: Sendable {
         public var bodyBytes = 1 << 20
         /// A body that its route reads piece by piece; beyond it 413. It is never in memory as a whole.
         public var streamedBodyBytes = 1 << 40
-        /// Open connections; more wait in the kernel's backlog.
+        /// Open connections. At this number idle ones make room for clients that wait in the kernel's backlog.
         public var connections = 16_384
+        /// Open connections of one address, of IPv6 of one /64; beyond it a connection is closed at once. Trusted
+        /// proxies may have any number.
+        public var connectionsOfAddress = Int.max
+        /// Other addresses that may have any number.
+        public var uncountedAddresses: [AddressRange] = []
         /// Memory of a connection in libmicrohttpd. It must hold a request's head, the index of its fields (64 bytes
         /// each), a copy of its cookies, and the response's head (1024 bytes). A value that is too small for the limits
         /// above, except cookies, is rounded up. When many kB of cookies do not fit, the response is 431.

@@ -19,6 +19,12 @@ package struct SessionSettings: Sendable {
     package var maxSessions = 1_000_000
     /// How many sessions stay in memory when the store keeps them anyway. It bounds memory.
     package var maxResidentSessions = 200_000
+    /// How many sessions a user may be attached to.
+    package var maxSessionsOfUser = 100
+    /// Whether the oldest sessions of a user end when there are more; otherwise the user is attached to no further one.
+    package var endsOldestOfUser = true
+    /// In bytes: the states of all services of a session together. It bounds the memory of a session.
+    package var maxSessionSize = 4_194_304
     package var maxLabels = 32
     /// In bytes of UTF-8, like the next. Labels are for lists, not for content.
     package var maxLabelName = 64

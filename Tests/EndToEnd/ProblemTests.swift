@@ -105,6 +105,19 @@ struct ProblemTests {
         } _: { app in
             found.expect("admin_key_needed", try await app.admin().get("/v1/stats"))
         }
+        try await withApplication { configuration in
+            configuration.quotas.exempt = []
+            configuration.quotas.sessions = Quota(count: 2, window: .seconds(3_600))
+            configuration.maxUserSessions = 1
+            configuration.userSessionsAtLimit = .refuse
+        } _: { app in
+            _ = try await app.signIn("ada", to: app.newSession().id)
+            found.expect(
+                "too_many_user_sessions",
+                try await app.admin().send(
+                    "PUT", "/v1/sessions/\(app.newSession().id)/user", json: #"{"user_id":"ada"}"#))
+            found.expect("quota_exceeded", try await app.client().send("POST", Paths.sessions))
+        }
         causes = found
     }
 

@@ -157,6 +157,14 @@ typedef struct {
     /// The waiting request must end: the exchange must resume it soon.
     void (*end)(void *context, void *exchange, cmhd_end reason);
 
+    // The connections of each client. NULL when they are not limited.
+
+    /// Whether a client may have one more connection. If not, it is closed at once.
+    bool (*admits)(void *context, const struct sockaddr *peer);
+    /// A connection has begun or ended.
+    void (*connected)(void *context, const struct sockaddr *peer);
+    void (*disconnected)(void *context, const struct sockaddr *peer);
+
     // Bodies in pieces.
 
     /// Whether the caller takes the body of this request piece by piece. Only the head is there. Called when
@@ -191,7 +199,7 @@ typedef struct {
     const char *host;           ///< an address or a name; "" for every address
     uint16_t port;              ///< 0: a free one
     unsigned workers;
-    unsigned connections;       ///< over all workers
+    unsigned connections;       ///< over all workers; at this number, idle ones make room for clients that wait
     size_t connection_memory;   ///< libmicrohttpd's pool of a connection: head, its index and the answer's head
     uint32_t target_bytes, head_bytes, fields, arguments, cookies;
     size_t body_bytes;
@@ -235,6 +243,8 @@ unsigned cmhd_server_connections(const cmhd_server *server);
 /// For how many milliseconds a worker has been in its present turn of the loop; of all workers, the longest. A handler
 /// that does not return keeps the connections of its worker waiting.
 int64_t cmhd_server_busy(const cmhd_server *server);
+/// Idle connections that were closed at the connection limit, for clients that waited to be accepted.
+uint64_t cmhd_server_evictions(const cmhd_server *server);
 
 /// Drains and stops. It accepts for `delay`, with `Connection: close` on every response; then it stops listening, lets
 /// requests in progress finish, and closes idle connections; after `timeout`, which includes the delay, it ends the

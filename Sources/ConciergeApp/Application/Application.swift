@@ -34,6 +34,8 @@ package actor Application {
     private let flows: FlowCatalog
     private let sessions: Sessions
     private let idempotency: IdempotencyStore
+    private let quotas: Quotas
+    private let adminAccess: AdminAccess
     private let readiness: Readiness
     /// Closed after the last writer has ended.
     private let store: any SessionStore
@@ -64,6 +66,8 @@ package actor Application {
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows))
+        quotas = Quotas(configuration.quotas, cookieName: SessionCookie(configuration.cookie).name)
+        adminAccess = AdminAccess(configuration.admin, log: self.log)
         idempotency = IdempotencyStore(limits: .init(configuration.idempotency), clock: clock)
     }
 
@@ -84,7 +88,8 @@ package actor Application {
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
         let publicServer = try HTTPServer(
-            router: publicRoutes, configuration: .publicListener(configuration), errors: ProblemRenderer(log: log),
+            router: publicRoutes, configuration: .publicListener(configuration),
+            errors: ProblemRenderer(log: log, quotas: quotas),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
@@ -179,7 +184,8 @@ package actor Application {
     private var caller: SessionCaller {
         SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
-            allowedOrigins: Set(configuration.cors.allowedOrigins), watchingExtends: configuration.watchingExtends)
+            allowedOrigins: Set(configuration.cors.allowedOrigins), watchingExtends: configuration.watchingExtends,
+            log: log)
     }
 
     func publicRoutes() throws -> Router {
@@ -188,6 +194,8 @@ package actor Application {
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
         ProgramEndpoints(readiness: readiness).add(to: &routes)
+        // Health checks do not count, and come before it.
+        routes.use(QuotaMiddleware(quotas: quotas))
         describe(.public).add(to: &routes)
         if configuration.demo { DemoEndpoints().add(to: &routes) }
         routes.group(
@@ -225,7 +233,7 @@ package actor Application {
             describe(.admin).add(to: &routes)
         }
         routes.group(
-            AdminKeyMiddleware(key: configuration.admin.key), QueryMiddleware(.admin), EndedSessionMiddleware()
+            AdminMiddleware(access: adminAccess), QueryMiddleware(.admin), EndedSessionMiddleware()
         ) { routes in
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
@@ -254,10 +262,11 @@ package actor Application {
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration), file: (store as? any FileStore)?.file,
                 startedAt: .now,
-                metrics: { [sessions, log] in
+                metrics: { [sessions, log, quotas, adminAccess] in
                     late.metrics?.render(
                         sessions: sessions.statistics, connections: connections.current,
-                        droppedLogLines: log.droppedLines) ?? []
+                        droppedLogLines: log.droppedLines, refusals: quotas.refusals + [adminAccess.refusals],
+                        lostConnections: connections.lost) ?? []
                 }
             ).add(to: &routes)
         }

@@ -16,6 +16,9 @@ extension SessionSettings {
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
+        maxSessionsOfUser = configuration.maxUserSessions
+        endsOldestOfUser = configuration.userSessionsAtLimit == .endOldest
+        maxSessionSize = configuration.limits.sessionBytes
         maxDocumentSize = min(configuration.limits.documentBytes, configuration.limits.bodyBytes)
         watchingExtends = configuration.watchingExtends
         // The others are for requests that do not wait.
@@ -94,6 +97,8 @@ extension HTTPServerConfiguration {
         result.limits.cookies = configuration.limits.cookies
         result.limits.bodyBytes = configuration.limits.bodyBytes
         result.limits.connections = configuration.limits.connections
+        result.limits.connectionsOfAddress = configuration.limits.addressConnections
+        result.limits.uncountedAddresses = configuration.quotas.exempt
         result.limits.connectionMemory = configuration.limits.connectionMemory
         result.timeouts.header = configuration.timeouts.header
         result.timeouts.body = configuration.timeouts.body
@@ -101,6 +106,10 @@ extension HTTPServerConfiguration {
         result.timeouts.handler = configuration.timeouts.handler
         result.timeouts.patient = configuration.timeouts.handler + ChangeWait.longest
         result.timeouts.write = configuration.timeouts.write
+        if !configuration.proxies.networks.isEmpty {
+            result.trustedProxies = TrustedProxies(
+                networks: configuration.proxies.networks, field: configuration.proxies.field)
+        }
         if !configuration.cors.allowedOrigins.isEmpty {
             result.crossOrigin = CrossOrigin(
                 allowedOrigins: configuration.cors.allowedOrigins,
@@ -110,6 +119,7 @@ extension HTTPServerConfiguration {
                 ],
                 responseFields: [
                     .etag, .location, .requestID, .retryAfter, .preferenceApplied, "Idempotency-Replayed", .allow,
+                    .rateLimit, .rateLimitPolicy,
                     .acceptPatch, .contentLanguage, .wwwAuthenticate,
                 ])
         }

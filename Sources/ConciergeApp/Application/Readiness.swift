@@ -88,4 +88,11 @@ final class ConnectionCounts: Sendable {
         let servers = servers.withLock { ($0.publicServer, $0.adminServer) }
         return [("public", servers.0?.connections ?? 0), ("admin", servers.1?.connections ?? 0)]
     }
+
+    /// See `HTTPServer.lostConnections`.
+    var lost: [(listener: String, evicted: UInt64, refused: UInt64)] {
+        let servers = servers.withLock { [("public", $0.publicServer), ("admin", $0.adminServer)] }
+        return servers.compactMap { name, server in server.map { (name, $0.lostConnections) } }
+            .map { ($0, $1.evicted, $1.refused) }
+    }
 }

@@ -9,7 +9,7 @@ extension Session {
 }
 
 extension HTTPFieldName {
-    fileprivate static let secFetchSite = HTTPFieldName("Sec-Fetch-Site")
+    static let secFetchSite = HTTPFieldName("Sec-Fetch-Site")
 }
 
 /// The caller on the public listener: the session of the request's token.
@@ -18,6 +18,7 @@ struct SessionCaller: Sendable {
     let cookie: SessionCookie
     let allowedOrigins: Set<String>
     let watchingExtends: Bool
+    let log: Log
 
     /// The caller's session.
     ///
@@ -26,7 +27,13 @@ struct SessionCaller: Sendable {
     func session(of request: HTTPRequest, isUse: Bool = true) async throws -> Session {
         if let session = try residentSession(of: request, isUse: isUse) { return session }
         let token = try presentedToken(of: request)
-        let session = try await sessions.authenticate(token, isUse: isUse)
+        let session = try await sessions.authenticate(token, isUse: isUse) {
+            log.write(.warning, "token_reused") { line in
+                line.add("request_id", request.id)
+                line.add("client", request.client)
+                line.add("session_id", "ses_", high: token.sessionID.high, low: token.sessionID.low)
+            }
+        }
         request.note(token.sessionID)
         return session
     }

@@ -23,6 +23,25 @@ struct SessionCredential {
         return SessionCredential(token: token, isCookie: false)
     }
 
+    /// A number that the token of a request has for itself, and nobody else can find out; `nil` without a token.
+    ///
+    /// It takes less time than ``of(_:cookieName:)``, which computes a digest.
+    static func key(of request: HTTPRequest, cookieName: String) -> UInt64? {
+        if request.fields.contains(.cookie), let credential = try? ofCookie(request, named: cookieName) {
+            return credential.token?.digest.withBytes { $0.loadUnaligned(as: UInt64.self) }
+        }
+        var key: UInt64?
+        request.fields.withValue(of: .authorization) { value in
+            guard let offset = tokenOffset(in: value), value.count - offset == SessionToken.length else { return }
+            // The end of the secret: 96 bits of it.
+            let words = (value.count - 16, value.count - 8)
+            key =
+                value.loadUnaligned(fromByteOffset: words.0, as: UInt64.self) &* 0x9E37_79B9_7F4A_7C15
+                ^ value.loadUnaligned(fromByteOffset: words.1, as: UInt64.self)
+        }
+        return key
+    }
+
     /// - Returns: `nil` when there is no such cookie.
     private static func ofCookie(
         _ request: HTTPRequest, named name: String

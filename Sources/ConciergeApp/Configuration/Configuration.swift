@@ -1,3 +1,4 @@
+import HTTPServer
 import Sessions
 
 /// All settings of an operator. The initial values of the properties are the defaults.
@@ -42,11 +43,15 @@ package struct Configuration: Sendable, Equatable {
     package var expiredRetention = Duration.seconds(3600)
     package var sessionLifetime = Duration.seconds(12 * 3600)
     package var maxSessions = 1_000_000
+    package var maxUserSessions = 100
+    package var userSessionsAtLimit = UserSessionsAtLimit.endOldest
     /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
     package var admin = Admin()
     package var cookie = Cookie()
     package var cors = CORS()
+    package var proxies = Proxies()
+    package var quotas = Quotas()
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var log = Log()
@@ -97,6 +102,10 @@ package struct Configuration: Sendable, Equatable {
         /// The key that callers must send; `nil` is allowed only on loopback. Read from `keyFile` if that is set.
         package var key: Secret?
         package var keyFile: String?
+        /// Digests of further keys.
+        package var keyHashes: [AdminKeyHash] = []
+        /// Wrong keys of an address; `nil` for any number.
+        package var failedTries: Quota? = Quota(count: 600, window: .seconds(60))
     }
 
     /// Sessions of browsers.
@@ -109,6 +118,24 @@ package struct Configuration: Sendable, Equatable {
         package var allowedOrigins: [String] = []
     }
 
+    /// The proxies in front of the public listener.
+    package struct Proxies: Sendable, Equatable {
+        package var networks: [AddressRange] = []
+        package var field = TrustedProxies.Field.xForwardedFor
+    }
+
+    /// What a client may take of the public listener; `nil` for as much as it likes.
+    package struct Quotas: Sendable, Equatable {
+        /// Of an address. An office of some hundred people, or the customers behind one address of a carrier, do not
+        /// come near it.
+        package var requests: Quota? = Quota(count: 60_000, window: .seconds(60))
+        package var sessions: Quota? = Quota(count: 600, window: .seconds(60))
+        /// Of a token.
+        package var sessionRequests: Quota? = Quota(count: 6_000, window: .seconds(60))
+        /// Loopback is a proxy that nobody has named, with all clients behind it, or somebody on this machine.
+        package var exempt = ["127.0.0.0/8", "::1"].compactMap(AddressRange.init)
+    }
+
     /// The limits of a request. All are checked before a handler is called.
     package struct Limits: Sendable, Equatable {
         package var targetBytes = 2048
@@ -118,7 +145,9 @@ package struct Configuration: Sendable, Equatable {
         package var cookies = 32
         package var bodyBytes = 1_048_576
         package var documentBytes = 65_536
+        package var sessionBytes = 4_194_304
         package var connections = 16_384
+        package var addressConnections = 4096
         package var connectionMemory = 8192
     }
 
@@ -154,6 +183,12 @@ package struct Configuration: Sendable, Equatable {
         case refuse
         /// They start over on the loaded version.
         case restart
+    }
+
+    /// What happens when a user who has as many sessions as a user may have signs in to one more.
+    package enum UserSessionsAtLimit: String, Sendable, CaseIterable {
+        case endOldest = "end_oldest"
+        case refuse
     }
 
     /// The limits of a session's journeys.

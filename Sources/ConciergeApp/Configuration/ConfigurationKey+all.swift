@@ -1,3 +1,5 @@
+import HTTPServer
+
 extension ConfigurationKey {
     /// All keys, in the order of the reference. A new key is a line here and a property with its default in
     /// ``Configuration``. `concierge config --reference` then prints the table for `config/README.md`, and a test
@@ -66,8 +68,14 @@ extension ConfigurationKey {
                 + "is deleted at once. No effect with `memory`."),
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
-            "Most sessions that are stored, including expired ones that are not deleted yet; at this number a new one gets 503."
+            "Most sessions that are stored, including expired ones that are not deleted yet. At this number a new one takes the "
+                + "place of one that was never used since its creation, at least five seconds ago, or gets 503."),
+        .init(
+            "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
         ),
+        .init(
+            "user_sessions_at_limit", .choice(Configuration.UserSessionsAtLimit.self), \.userSessionsAtLimit,
+            "When a user with so many signs in to one more: end the oldest, or refuse with 409."),
         .init(
             "max_resident_sessions", .integer(1...100_000_000), \.maxResidentSessions,
             "Most sessions in memory; beyond this number the least recently used are dropped from it and read from the store "
@@ -81,6 +89,13 @@ extension ConfigurationKey {
             "admin.key", .optional(.secret), \.admin.key,
             "Key that admin requests must carry; required unless `admin.host` is loopback."),
         .init("admin.key_file", .optional(.path), \.admin.keyFile, "File with that key on its only line."),
+        .init(
+            "admin.key_hashes", .keyHashes, \.admin.keyHashes,
+            "Further keys, of which the server only knows the SHA-256. Lines about changes in the log have the key's name."
+        ),
+        .init(
+            "admin.failed_tries", .quota, \.admin.failedTries,
+            "Most wrong keys from one address in a time. Beyond it no key is looked at, and requests get 429."),
 
         .init(
             "cookie.secure", .boolean, \.cookie.secure,
@@ -88,6 +103,29 @@ extension ConfigurationKey {
         .init(
             "cors.allowed_origins", .origins, \.cors.allowedOrigins,
             "Other web origins whose pages may call the public listener (CORS), also with the session cookie."),
+
+        .init(
+            "proxies.networks", .networks, \.proxies.networks,
+            "Addresses of the proxies in front of the listeners. Only what they say about a client's address counts."),
+        .init(
+            "proxies.field", .choice(TrustedProxies.Field.self), \.proxies.field,
+            "The field in which they say it. The other one counts for nothing: proxies pass on what a client wrote there."
+        ),
+
+        .init(
+            "quotas.requests", .quota, \.quotas.requests,
+            "Most requests from one address, for IPv6 from one /64, in a time. They may all come at once; then one is allowed "
+                + "each time that its share of the time is over. Beyond it a request gets 429. Health checks do not count."
+        ),
+        .init(
+            "quotas.sessions", .quota, \.quotas.sessions, "Most sessions that one address creates, in the same way."),
+        .init(
+            "quotas.session_requests", .quota, \.quotas.sessionRequests,
+            "Most requests with one token, in the same way."),
+        .init(
+            "quotas.exempt", .networks, \.quotas.exempt,
+            "Clients that have no quota. Behind a proxy on this machine that `proxies.networks` does not name, these are all."
+        ),
 
         .init(
             "limits.target_bytes", .bytes(64...65_536), \.limits.targetBytes, "Longest request target, path and query."),
@@ -103,8 +141,16 @@ extension ConfigurationKey {
             "Largest state of a service, if `limits.body_bytes` is not less. All journeys of a session together may have "
                 + "sixteen times as much."),
         .init(
+            "limits.session_bytes", .bytes(1...1_073_741_824), \.limits.sessionBytes,
+            "Most bytes of the states of all services of a session together; a write beyond it gets 413."),
+        .init(
             "limits.connections", .integer(1...1_000_000), \.limits.connections,
-            "Most open connections of the public listener; further ones wait."),
+            "Most open connections of the public listener; at this number those that have been idle for longest make room for "
+                + "clients that wait."),
+        .init(
+            "limits.address_connections", .integer(1...1_000_000), \.limits.addressConnections,
+            "Most open connections of one address, for IPv6 of one /64; further ones are closed at once. It is not for "
+                + "`proxies.networks` and `quotas.exempt`."),
         .init(
             "limits.connection_memory", .bytes(1024...1_048_576), \.limits.connectionMemory,
             "Memory of each connection; request line, header fields and the response's header must fit into it."),

@@ -14,7 +14,8 @@ enum ConfigurationRules {
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
         let admin = loaded.configuration.admin
         // A key with a bad value, or a key file that could not be read, has been reported already.
-        guard admin.key == nil, !loaded.problems.contains(where: { $0.pointer.hasPrefix("/admin/key") }),
+        guard admin.key == nil, admin.keyHashes.isEmpty,
+            !loaded.problems.contains(where: { $0.pointer.hasPrefix("/admin/key") }),
             !AddressSetting.isLoopback(admin.host)
         else { return nil }
         return ConfigurationProblem(

@@ -19,6 +19,20 @@ package enum WrittenValue: Sendable, Equatable {
         }
     }
 
+    /// The items of a list, which outside of a file are divided by commas; `nil` when it is not a list. An item that is
+    /// not a text is `nil`.
+    var items: [String?]? {
+        switch self {
+        // Only strings: lists never contain `.plain`.
+        case .list(let values): values.map(\.string)
+        case .plain(let text):
+            text.split(separator: ",").map { item in
+                String(item.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+        default: nil
+        }
+    }
+
     /// The value for a sentence: quoted, on one line, and not longer than a line.
     var shown: String {
         switch self {

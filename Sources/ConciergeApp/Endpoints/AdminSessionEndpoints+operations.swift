@@ -17,7 +17,7 @@ extension AdminSessionEndpoints {
             method: .put, path: "/v1/sessions/{session}/user", id: "signIn",
             summary: "Attaches a user and gives the session a new token; the old one ends at once",
             body: .json(.signIn), responses: [.json("The session and its new token.", .signedIn)],
-            problems: [.invalidState, .contention, .storageFull]),
+            problems: [.invalidState, .tooManySessionsOfUser, .contention, .storageFull]),
         APIOperation(
             method: .delete, path: "/v1/sessions/{session}/user", id: "signOut",
             summary: "Detaches the user and removes the services that are bound to a user",

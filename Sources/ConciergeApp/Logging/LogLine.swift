@@ -109,6 +109,17 @@ extension LogLine {
         if form == .json { append("\"") }
     }
 
+    /// Adds an address. None of its characters needs an escape.
+    mutating func add(_ name: StaticString, _ address: PeerAddress) {
+        beginMember(name)
+        if form == .json { append("\"") }
+        let room = take(PeerAddress.hostBytes)
+        count -=
+            PeerAddress.hostBytes
+            - address.writeHost(to: UnsafeMutableRawBufferPointer(start: room, count: PeerAddress.hostBytes))
+        if form == .json { append("\"") }
+    }
+
     /// Room for so many more bytes, which the caller writes.
     @inline(__always)
     private mutating func take(_ length: Int) -> UnsafeMutablePointer<UInt8> {

@@ -43,6 +43,7 @@ package final class RequestObserver: HTTPServerObserver {
             line.add("status", Int(status))
             line.add("duration_ms", microseconds: nanoseconds / 1_000)
             line.add("bytes", count)
+            line.add("client", request.client)
             if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
             if let trace = TraceID(request.fields) { line.add("trace_id", "", high: trace.high, low: trace.low) }
         }

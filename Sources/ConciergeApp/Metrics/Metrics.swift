@@ -52,8 +52,12 @@ package final class Metrics: Sendable {
     /// - Parameters:
     ///   - connections: open connections of each listener.
     ///   - droppedLogLines: `Log.droppedLines`.
+    ///   - refusals: refused requests by quota.
+    ///   - lostConnections: see `HTTPServer.lostConnections`.
     package func render(
-        sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0
+        sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0,
+        refusals: [(quota: String, count: Int)] = [],
+        lostConnections: [(listener: String, evicted: UInt64, refused: UInt64)] = []
     ) -> [UInt8] {
         var writer = OpenMetricsWriter()
         appendRequests(to: &writer)
@@ -72,6 +76,12 @@ package final class Metrics: Sendable {
             "concierge_sessions_ended",
             help: "Sessions ended for any reason. In a store on disk, an expired session counts when it is deleted.",
             Double(sessions.ended))
+        writer.counter(
+            "concierge_sessions_shed", help: "Sessions that were never used, ended for new ones at the limit.",
+            Double(sessions.shed))
+        writer.counter(
+            "concierge_sessions_stolen", help: "Sessions ended because a replaced token was used.",
+            Double(sessions.stolen))
         writer.gauge("concierge_journeys_live", help: "Active journeys.", [([], Double(sessions.journeys))])
         writer.gauge(
             "concierge_watchers", help: "Streams of events, and requests that wait for a change.",
@@ -86,6 +96,20 @@ package final class Metrics: Sendable {
             "concierge_store_damaged_pages", help: "Damaged pages read.", Double(sessions.damage.pages))
         writer.counter(
             "concierge_log_lines_dropped", help: "Log lines that were not written.", Double(droppedLogLines))
+        for (name, help, count) in [
+            ("evicted", "Idle connections closed for clients that waited.", \.evicted),
+            ("refused", "Connections beyond the limit of an address.", \.refused),
+        ] as [(String, String, KeyPath<(listener: String, evicted: UInt64, refused: UInt64), UInt64>)] {
+            writer.family("concierge_connections_\(name)", .counter, help: help)
+            for lost in lostConnections {
+                writer.sample(
+                    "concierge_connections_\(name)_total", [("listener", lost.listener)], Double(lost[keyPath: count]))
+            }
+        }
+        writer.family("concierge_quota_refusals", .counter, help: "Requests beyond a quota.")
+        for (quota, count) in refusals {
+            writer.sample("concierge_quota_refusals_total", [("quota", quota)], Double(count))
+        }
         writer.family("concierge_build", .info, help: "Version of the server and of libmicrohttpd.")
         writer.sample(
             "concierge_build_info",

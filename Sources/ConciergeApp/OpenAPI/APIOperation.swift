@@ -51,7 +51,7 @@ struct APIOperation: Sendable {
             kinds.append(.storeUnavailable)
             switch listener {
             case .public: kinds += method.isSafe ? [.unauthenticated] : [.unauthenticated, .crossSite]
-            case .admin: kinds += [.adminKeyNeeded, .foreignHost]
+            case .admin: kinds += [.adminKeyNeeded, .crossSite, .foreignHost]
             }
             if pathParameters.contains(.session) { kinds.append(.sessionNotFound) }
         }
@@ -68,7 +68,8 @@ struct APIOperation: Sendable {
     /// The problems that any request can get; the description lists them once for each status.
     static let ofTransport: [ProblemKind] = [
         .malformedRequest, .invalidTarget, .invalidHost, .ambiguousLength, .tooManyArguments, .bodyTooLarge,
-        .targetTooLong, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError, .unknownTransferCoding,
+        .targetTooLong, .quotaExceeded, .headTooLarge, .tooManyFields, .tooManyCookies, .internalError,
+        .unknownTransferCoding,
         .unknownVersion, .outOfMemory, .stopping, .handlerTimeout,
     ]
 }

@@ -150,6 +150,7 @@ struct OpenAPIDocument {
         case .methodNotAllowed: [.allow]
         case .conflict, .serviceUnavailable: [.retryAfter]
         case .preconditionFailed: [.etag]
+        case .tooManyRequests: [.retryAfter, .rateLimit, .rateLimitPolicy]
         case .unsupportedMediaType: (isPatch ? [.acceptPatch] : []) + [.acceptEncoding]
         default: []
         }

@@ -21,7 +21,8 @@ extension Problem {
             self.init(.invalidState, "The input has \(errors.count == 1 ? "a mistake" : "mistakes").", errors: errors)
         case .malformedPatch(let place): self.init(.invalidPatch, place.detail, errors: [place])
         case .patchConflict(let place): self.init(.patchConflict, place.detail, errors: [place])
-        case .tooLarge: self.init(.stateTooLarge, error.description)
+        case .tooLarge, .sessionTooLarge: self.init(.stateTooLarge, error.description)
+        case .tooManySessionsOfUser: self.init(.tooManySessionsOfUser, error.description)
         case .contention: self.init(.contention, error.description, fields: [.retryAfter: "1"])
         case .malformedCursor:
             self.init(.invalidInput, errors: [InvalidInput(pointer: "/cursor", detail: error.description)])

@@ -80,9 +80,23 @@ package struct Problem: Error, Sendable {
 /// description goes to the log.
 struct ProblemRenderer: HTTPErrorRenderer {
     let log: Log
+    /// Counts requests that no route takes. The others are counted before their handlers.
+    var quotas: Quotas?
 
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
-        problem(for: error, of: request).response(requestID: request.id.text)
+        (overQuota(error, request) ?? problem(for: error, of: request)).response(requestID: request.id.text)
+    }
+
+    private func overQuota(_ error: any Error, _ request: HTTPRequest) -> Problem? {
+        guard let quotas, let error = error as? HTTPError,
+            request.match.route == nil || error.status == .methodNotAllowed
+        else { return nil }
+        do throws(Problem) {
+            _ = try quotas.admit(request)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private func problem(for error: any Error, of request: HTTPRequest) -> Problem {

@@ -62,7 +62,8 @@ extension ProblemKind {
             + "request with its Idempotency-Key gets that one again.")
     static let crossSite = ProblemKind(
         .forbidden, "cross_site_request", "Request from another site",
-        "With a session cookie, a request that changes something must come from the same site or an allowed origin.")
+        "With a session cookie, a request that changes something must come from the same site or an allowed origin. The "
+            + "admin listener responds to no page of another origin.")
     static let foreignHost = ProblemKind(
         .forbidden, "foreign_host", "Not addressed to this machine",
         "Without a key, the admin listener answers only to the names of the loopback interface.")
@@ -108,6 +109,9 @@ extension ProblemKind {
     static let tooManyJourneys = ProblemKind(
         .conflict, "too_many_journeys", "Too many journeys",
         "The session has reached its limit of journeys: delete one that is no longer needed.")
+    static let tooManySessionsOfUser = ProblemKind(
+        .conflict, "too_many_user_sessions", "Too many sessions of the user",
+        "The user has reached the limit of sessions: end one of them first.")
     static let stackFull = ProblemKind(
         .conflict, "stack_full", "Too many screens",
         "The journey's stack has reached its limit of screens: go back first.")
@@ -134,7 +138,7 @@ extension ProblemKind {
         .contentTooLarge, "body_too_large", "Body too large", "The request's body is larger than the server accepts.")
     static let stateTooLarge = ProblemKind(
         .contentTooLarge, "state_too_large", "State too large",
-        "A service's state would be larger than the server allows.")
+        "A service's state, or all states of the session together, would be larger than the server allows.")
     static let targetTooLong = ProblemKind(
         .uriTooLong, "target_too_long", "Target too long", "The request target is longer than the server accepts.")
     static let unsupportedMediaType = ProblemKind(
@@ -155,6 +159,10 @@ extension ProblemKind {
         .requestHeaderFieldsTooLarge, "too_many_cookies", "Too many cookies", "There are too many cookies.")
     static let tooManyArguments = ProblemKind(
         .badRequest, "too_many_arguments", "Too many arguments", "The query has too many arguments.")
+    static let quotaExceeded = ProblemKind(
+        .tooManyRequests, "quota_exceeded", "Quota exceeded",
+        "The client has sent more requests than its quota: RateLimit-Policy has the quota, Retry-After when to try again."
+    )
     static let malformedRequest = ProblemKind(
         .badRequest, "malformed_request", "Malformed request", "The request violates RFC 9112.")
     static let invalidTarget = ProblemKind(
@@ -211,11 +219,12 @@ extension ProblemKind {
         serviceNotFound, flowNotFound, journeyNotFound, taskNotFound, methodNotAllowed, notAcceptable, patchConflict,
         requestInProgress, tokenReplaced, eventNotAccepted, guardNotMet, unreachable, actionFailed, taskNotClaimed,
         tooManyJourneys,
-        stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver, preconditionFailed,
+        tooManySessionsOfUser, stackFull, journeyOrphaned, journeyFinished, journeyExpired, resumePointGone, taskOver, preconditionFailed,
         bodyTooLarge,
         stateTooLarge,
         targetTooLong,
-        unsupportedMediaType, idempotencyKeyReused, preconditionRequired, headTooLarge, tooManyFields, tooManyCookies,
+        unsupportedMediaType, idempotencyKeyReused, preconditionRequired, quotaExceeded, headTooLarge, tooManyFields,
+        tooManyCookies,
         internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, tooManyWatchers, contention,
         storeUnavailable, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]

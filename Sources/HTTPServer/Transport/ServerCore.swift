@@ -10,14 +10,20 @@ final class ServerCore: Sendable {
     private let lastFields: [UInt8]
     /// `nil` when no page of another origin may call the server.
     private let crossOrigin: CrossOriginFields?
+    private let trustedProxies: TrustedProxies?
+    /// `nil` when an address may have any number.
+    let connections: AddressConnections?
     private let ids = RequestIDs()
     /// One for each worker.
     let executors: [WorkerExecutor]
 
     init(
         router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields,
-        crossOrigin: CrossOrigin?, workers: Int
+        crossOrigin: CrossOrigin?, trustedProxies: TrustedProxies?, connections: AddressConnections?,
+        workers: Int
     ) {
+        self.connections = connections
+        self.trustedProxies = trustedProxies
         executors = (0..<workers).map { _ in WorkerExecutor() }
         self.router = router
         self.errors = errors
@@ -81,14 +87,19 @@ final class ServerCore: Sendable {
         _ raw: UnsafePointer<cmhd_request>, _ method: consuming HTTPMethod, _ head: consuming HTTPHead,
         _ match: consuming RouteMatch
     ) -> HTTPRequest {
-        HTTPRequest(
+        let peer = PeerAddress(raw.pointee.peer)
+        var client = peer
+        if let trustedProxies {
+            client = trustedProxies.client(behind: peer, HTTPRequestFields(head: copy head))
+        }
+        return HTTPRequest(
             id: ids.id(of: head, number: raw.pointee.number), method: method, head: head,
             body: raw.pointee.body_length == 0 || raw.pointee.continues ? [] : raw.pointee.bodyBytes,
             awaitsContinue: raw.pointee.awaits_continue,
             reader: raw.pointee.continues
                 ? HTTPBodyReader(first: raw.pointee.bodyBytes)
                 : raw.pointee.awaits_continue && match.route?.takesPieces == true ? .awaiting : nil,
-            peer: PeerAddress(raw.pointee.peer), match: match, receivedAt: raw.pointee.received_at,
+            peer: peer, client: client, match: match, receivedAt: raw.pointee.received_at,
             worker: Int(raw.pointee.worker))
     }
 

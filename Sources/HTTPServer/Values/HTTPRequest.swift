@@ -16,6 +16,8 @@ public final class HTTPRequest: Sendable {
     public let reader: HTTPBodyReader?
     /// The address of the connection's other end: a proxy's if there is one.
     public let peer: PeerAddress
+    /// The client's address: ``peer``, or what trusted proxies say (``HTTPServerConfiguration/trustedProxies``).
+    public let client: PeerAddress
     /// The matched route and its parameters.
     public let match: RouteMatch
     /// When its worker began with it, in nanoseconds of the monotonic clock. The time before that, in the kernel, is
@@ -29,7 +31,8 @@ public final class HTTPRequest: Sendable {
 
     init(
         id: RequestID, method: HTTPMethod, head: consuming HTTPHead, body: [UInt8], awaitsContinue: Bool = false,
-        reader: HTTPBodyReader? = nil, peer: PeerAddress, match: consuming RouteMatch, receivedAt: UInt64, worker: Int
+        reader: HTTPBodyReader? = nil, peer: PeerAddress, client: PeerAddress? = nil, match: consuming RouteMatch,
+        receivedAt: UInt64, worker: Int
     ) {
         self.id = id
         self.method = method
@@ -38,6 +41,7 @@ public final class HTTPRequest: Sendable {
         self.awaitsContinue = awaitsContinue
         self.reader = reader
         self.peer = peer
+        self.client = client ?? peer
         self.match = match
         self.receivedAt = receivedAt
         self.worker = worker
@@ -85,6 +89,13 @@ public final class HTTPRequest: Sendable {
 
     /// The request target as it was sent.
     public var target: String { String(decoding: fields.head.slice(fields.head.target), as: UTF8.self) }
+
+    /// The host of the target, with its port if there is one; `nil` unless the target has the absolute-form.
+    public var targetAuthority: String? {
+        fields.head.withTarget { target in
+            RequestTarget(target).authority.map { String(decoding: target[$0], as: UTF8.self) }
+        }
+    }
 
     /// Whether the target has a query, even an empty one.
     public var hasQuery: Bool { fields.head.withTarget { RequestTarget($0).query != nil } }

@@ -10,7 +10,7 @@ public struct PeerAddress: Hashable, Sendable {
     /// The address of a connection without a known peer.
     public static let unknown = PeerAddress(high: 0, low: 0, port: 0)
 
-    private init(high: UInt64, low: UInt64, port: UInt16) {
+    init(high: UInt64, low: UInt64, port: UInt16) {
         self.high = high
         self.low = low
         self.port = port
@@ -24,36 +24,83 @@ public struct PeerAddress: Hashable, Sendable {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
             self = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                PeerAddress(
-                    high: 0, low: 0xFFFF << 32 | UInt64(UInt32(bigEndian: $0.pointee.sin_addr.s_addr)),
-                    port: UInt16(bigEndian: $0.pointee.sin_port))
+                PeerAddress($0.pointee.sin_addr, port: UInt16(bigEndian: $0.pointee.sin_port))
             }
         case AF_INET6:
-            self = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-                withUnsafeBytes(of: pointer.pointee.sin6_addr) { bytes in
-                    PeerAddress(
-                        high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
-                        port: UInt16(bigEndian: pointer.pointee.sin6_port))
-                }
+            self = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                PeerAddress($0.pointee.sin6_addr, port: UInt16(bigEndian: $0.pointee.sin6_port))
             }
         default: self = .unknown
         }
     }
 
+    /// The address that a text names, without a port: `192.0.2.1` or `2001:db8::1`.
+    public init?(_ text: String) {
+        guard !text.utf8.contains(0) else { return nil }
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if inet_pton(AF_INET, text, &v4) == 1 {
+            self.init(v4, port: 0)
+        } else if inet_pton(AF_INET6, text, &v6) == 1 {
+            self.init(v6, port: 0)
+        } else {
+            return nil
+        }
+    }
+
+    private init(_ address: in_addr, port: UInt16) {
+        self.init(high: 0, low: 0xFFFF << 32 | UInt64(UInt32(bigEndian: address.s_addr)), port: port)
+    }
+
+    private init(_ address: in6_addr, port: UInt16) {
+        self = withUnsafeBytes(of: address) { bytes in
+            PeerAddress(
+                high: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)), port: port)
+        }
+    }
+
+    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// The same for all addresses that one client has: an IPv4 address, or the /64 of an IPv6 address.
+    public var network: UInt64 { isIPv4 ? low : high }
+
     /// Without the port, such as `192.0.2.1` or `2001:db8::1`; empty when unknown.
     public var host: String {
-        if self == .unknown { return "" }
-        if high == 0, low >> 32 == 0xFFFF {
-            return [24, 16, 8, 0].map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
+        withUnsafeTemporaryAllocation(byteCount: Self.hostBytes, alignment: 1) { buffer in
+            String(decoding: buffer[..<writeHost(to: buffer)], as: UTF8.self)
         }
-        var address = in6_addr()
-        withUnsafeMutableBytes(of: &address) {
-            $0.storeBytes(of: high.bigEndian, as: UInt64.self)
-            $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+
+    /// The most bytes of ``host``.
+    public static let hostBytes = Int(INET6_ADDRSTRLEN)
+
+    /// Writes ``host`` without making a string, because each line of a log has one.
+    /// - Parameter buffer: has room for ``hostBytes``.
+    /// - Returns: how many bytes were written.
+    public func writeHost(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        if high | low == 0 { return 0 }
+        guard isIPv4 else {
+            var address = in6_addr()
+            withUnsafeMutableBytes(of: &address) {
+                $0.storeBytes(of: high.bigEndian, as: UInt64.self)
+                $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            }
+            let text = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            return inet_ntop(AF_INET6, &address, text, socklen_t(buffer.count)).map { strlen($0) } ?? 0
         }
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) { buffer in
-            inet_ntop(AF_INET6, &address, buffer.baseAddress, socklen_t(buffer.count)).map { String(cString: $0) } ?? ""
+        var end = 0
+        func append(_ byte: UInt8) {
+            buffer[end] = byte
+            end += 1
         }
+        for shift: UInt64 in [24, 16, 8, 0] {
+            let part = UInt8(truncatingIfNeeded: low >> shift)
+            if part >= 100 { append(UInt8(ascii: "0") + part / 100) }
+            if part >= 10 { append(UInt8(ascii: "0") + part / 10 % 10) }
+            append(UInt8(ascii: "0") + part % 10)
+            if shift > 0 { append(UInt8(ascii: ".")) }
+        }
+        return end
     }
 }

@@ -2,6 +2,8 @@ import Glibc
 
 /// The parts of a request target, RFC 9112, section 3.2, as ranges of it.
 struct RequestTarget {
+    /// The host, and the port if there is one, of the absolute-form.
+    let authority: Range<Int>?
     /// Begins with a slash, or is `*`.
     let path: Range<Int>
     /// After the question mark, if there is one.
@@ -10,6 +12,7 @@ struct RequestTarget {
     /// - Parameter target: in one of the forms that the transport accepts.
     init(_ target: UnsafeRawBufferPointer) {
         var start = 0
+        var authority: Range<Int>?
         if let first = target.first, first != UInt8(ascii: "/"), first != UInt8(ascii: "*"),
             let colon = target.firstIndex(of: UInt8(ascii: ":"))
         {
@@ -17,7 +20,9 @@ struct RequestTarget {
             start =
                 target[colon...].dropFirst(3).firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
                 ?? target.count
+            authority = min(colon + 3, start)..<start
         }
+        self.authority = authority
         let mark = target.offset(of: UInt8(ascii: "?"), from: start)
         path = start..<(mark ?? target.count)
         query = mark.map { $0 + 1..<target.count }

@@ -30,6 +30,10 @@ package indirect enum SessionError: Error, Sendable, Equatable {
     /// The JSON Patch does not fit the state.
     case patchConflict(InvalidInput)
     case tooLarge(service: String, limit: Int)
+    /// All states of the session together.
+    case sessionTooLarge(limit: Int)
+    /// The user has as many sessions as a user may have.
+    case tooManySessionsOfUser(limit: Int)
     /// Others kept committing first, or too many units of work wait.
     case contention
     case malformedCursor
@@ -74,6 +78,8 @@ extension SessionError: CustomStringConvertible {
             errors.map { $0.pointer.isEmpty ? $0.detail : "\($0.pointer): \($0.detail)" }.joined(separator: "; ")
         case .malformedPatch(let error), .patchConflict(let error): error.detail
         case .tooLarge(let service, let limit): "The state of service '\(service)' is larger than \(limit) bytes."
+        case .sessionTooLarge(let limit): "The states of all services of the session are larger than \(limit) bytes."
+        case .tooManySessionsOfUser(let limit): "The user has \(limit) sessions, which is the limit."
         case .contention: "Other requests keep changing the session at the same time."
         case .malformedCursor: "The cursor is not one that the server issued."
         case .storeUnavailable: "The session store cannot be reached."

@@ -35,7 +35,10 @@ extension Sessions {
         _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) throws(SessionError) {
-        let new = try register(labels: labels, mode: mode)
+        guard registry.reserve(limit: settings.maxSessions) else {
+            return try createInPlaceOfUnused(labels, mode, attempt: attempt, then: done)
+        }
+        let new = register(labels: labels, mode: mode)
         environment.store.create(new.stored) { [self] failure in
             guard let failure else {
                 announce(new)
@@ -51,6 +54,30 @@ extension Sessions {
         }
     }
 
+    /// All places are taken. Ends a session that was never used, and creates one in its place. So a client that creates
+    /// sessions in masses does not lock out the others, who use theirs.
+    private func createInPlaceOfUnused(
+        _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
+        then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
+    ) throws(SessionError) {
+        guard attempt < Self.mostAttempts,
+            let unused = registry.takeUnused(age: Self.leastUnusedAge, now: environment.clock.now())
+        else {
+            throw .tooManySessions
+        }
+        Task {
+            do {
+                if try await end(unused, .expired) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                try create(labels, mode, attempt: attempt + 1, then: done)
+            } catch {
+                done(.failure(error))
+            }
+        }
+    }
+
+    /// Time for an honest client to use its session for the first time.
+    private static let leastUnusedAge: Int64 = 5_000
+
     /// A store may refuse an id that is too like another (``SessionStore/create(_:then:)``), which is improbable even
     /// once.
     private static let mostAttempts = 4
@@ -64,9 +91,8 @@ extension Sessions {
 
     /// Creates the session and adds it to memory before the store has it. A caller that finds it in the store then
     /// finds it here and does not load it again. Until then no client knows its id.
-    private func register(labels: SessionLabels, mode: SessionMode) throws(SessionError) -> NewSession {
+    private func register(labels: SessionLabels, mode: SessionMode) -> NewSession {
         let settings = environment.settings
-        guard registry.reserve(limit: settings.maxSessions) else { throw .tooManySessions }
         let now = environment.clock.now()
         let id = ids.next(at: now, random: environment.random)
         let token = SessionToken(for: id, random: environment.random)

@@ -106,7 +106,8 @@ extension Sessions {
             ended: endedCount.load(ordering: .relaxed),
             journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
-            damage: (environment.store as? any FileStore)?.damage ?? StoreDamage())
+            damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
+            shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed))
     }
 }
 
@@ -128,6 +129,10 @@ package struct SessionStatistics: Sendable, Equatable {
     package let watchers: Int
     package let services: [Service]
     package var damage = StoreDamage()
+    /// Since the process started: sessions that were never used and ended for new ones.
+    package var shed = 0
+    /// Since the process started: sessions that ended because a replaced token was used.
+    package var stolen = 0
 
     package struct Service: Sendable, Equatable {
         package let name: String

@@ -4,9 +4,12 @@ extension Sessions {
     /// - Parameters:
     ///   - token: `nil` when the request has none, or one that is malformed.
     ///   - isUse: whether finding the session counts as a use of it; see also ``noteUse(of:)``.
+    ///   - report: called when the token was replaced so long ago that its use ends the session, once for a session.
     /// - Throws: ``SessionError/unauthenticated`` for every bad token; the store's error when the session is not in
     ///   memory and the store cannot be asked.
-    package func authenticate(_ token: PresentedToken?, isUse: Bool = true) async throws(SessionError) -> Session {
+    package func authenticate(
+        _ token: PresentedToken?, isUse: Bool = true, onTheft report: () -> Void = {}
+    ) async throws(SessionError) -> Session {
         guard let token else { throw .unauthenticated }
         if let session = try authenticateResident(token, isUse: isUse) { return session }
         guard let session = try await load(token.sessionID) else { throw .unauthenticated }
@@ -21,13 +24,19 @@ extension Sessions {
             // Both the owner and the thief are locked out. If the store cannot be told, this process refuses the
             // session's tokens, and the sweeper tells the store later.
             do {
-                _ = try await end(session, .tokenReused)
+                if try await end(session, .tokenReused) { noteTheft(report) }
             } catch {
+                noteTheft(report)
                 session.hold()
                 registry.reconsider(token.sessionID, at: environment.clock.now())
             }
             throw .unauthenticated
         }
+    }
+
+    private func noteTheft(_ report: () -> Void) {
+        stolenCount.wrappingAdd(1, ordering: .relaxed)
+        report()
     }
 
     /// The same without waiting, which suffices for nearly every request.

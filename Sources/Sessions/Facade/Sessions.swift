@@ -18,6 +18,12 @@ package final class Sessions: Sendable {
     let registry: SessionRegistry
     let createdCount = Atomic<Int>(0)
     let endedCount = Atomic<Int>(0)
+    /// Sessions that were never used and ended for new ones.
+    let shedCount = Atomic<Int>(0)
+    /// Sessions that ended because a replaced token was used.
+    let stolenCount = Atomic<Int>(0)
+    /// The users who are being attached to sessions, and to how many.
+    let usersArriving = Mutex<[String: Int]>([:])
     let ids = SessionIDSource()
     /// In steady time.
     let startedAt: Int64

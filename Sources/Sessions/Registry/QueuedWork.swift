@@ -40,13 +40,13 @@ final class QueuedWork: @unchecked Sendable {
     /// Runs the unit of work.
     ///
     /// - Returns: nil when there is nothing to store.
-    func run(on start: consuming PendingState) -> SessionCommit? {
+    /// - Throws: ``SessionError/sessionTooLarge(limit:)``.
+    func run(on start: consuming PendingState) throws(SessionError) -> SessionCommit? {
         isFinished = false
         failure = nil
-        guard let change, change(&start) else {
-            result = nil
-            return nil
-        }
+        result = nil
+        guard let change, change(&start) else { return nil }
+        if start.isRecordChanged { try start.checkSize(limit: session.environment.settings.maxSessionSize) }
         let commit = session.environment.commit(of: start)
         result = WorkResult(pending: start, record: commit?.record, newFlows: commit?.newFlows ?? [])
         return commit

@@ -2,6 +2,8 @@
 struct RegistryShard {
     var sessions: [SessionID: Session] = [:]
     var expiry = ExpiryIndex()
+    /// The sessions that this process created, in their order, as long as one of them may never have been used.
+    var created = CreatedSessions()
     /// Uses that the store must be told of or is being told of. Until the store has them, they stand for sessions that
     /// have left memory.
     var uses: [SessionID: Int64] = [:]
@@ -16,9 +18,9 @@ struct RegistryShard {
     /// Drops the index entries of ended sessions when they are the majority.
     mutating func compactIfStale() {
         // Fewer are not worth it.
-        let tolerated = 64
-        guard expiry.count > 2 * sessions.count + tolerated else { return }
-        expiry.compact { sessions[$0] != nil }
+        let tolerated = 2 * sessions.count + 64
+        if created.count > tolerated { created.compact { sessions[$0] != nil } }
+        if expiry.count > tolerated { expiry.compact { sessions[$0] != nil } }
     }
 
     mutating func noteUse(_ id: SessionID, at time: Int64) {

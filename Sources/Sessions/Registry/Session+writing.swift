@@ -42,7 +42,7 @@ extension Session {
     func run(_ work: QueuedWork) {
         let commit: SessionCommit?
         do {
-            commit = work.run(on: try pendingState(from: \.pipeline?.head))
+            commit = try work.run(on: pendingState(from: \.pipeline?.head))
         } catch {
             return work.conclude(error)
         }

@@ -10,6 +10,8 @@ final class SessionRegistry: Sendable {
     let residentCount = Atomic<Int>(0)
     /// Sessions in memory or in the store, including those that are being created.
     private let totalCount: Atomic<Int>
+    /// Until then a search for sessions that were never used finds none.
+    let noUnusedBefore = Atomic<Int64>(.min)
 
     /// - Parameters:
     ///   - residentLimit: how many may stay in memory.
@@ -56,6 +58,7 @@ final class SessionRegistry: Sendable {
         shards.withLock(place(of: id)) { content in
             content.sessions[id] = session
             content.expiry.insert(id, deadline: deadline)
+            content.created.append(id)
         }
         residentCount.wrappingAdd(1, ordering: .relaxed)
     }

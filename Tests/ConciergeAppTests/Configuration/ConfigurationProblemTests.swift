@@ -124,6 +124,7 @@ struct ConfigurationProblemTests {
             ["admin.host": "127.0.0.9"], ["admin.host": "::1"], ["admin.host": "localhost"],
             ["port": "0", "admin.port": "0"], ["host": "127.0.0.2", "port": "9000", "admin.port": "9000"],
             ["admin.host": "0.0.0.0", "admin.key": "0123456789abcdef"],
+            ["admin.host": "0.0.0.0", "admin.key_hashes": "a:\(String(repeating: "0", count: 64))"],
             ["sync_interval": "1s", "durability": "interval"], ["sync_interval": "100ms"], ["durability": "interval"],
         ])
     func noContradiction(set: [String: String]) async throws {

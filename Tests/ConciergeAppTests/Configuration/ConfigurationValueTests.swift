@@ -1,6 +1,9 @@
 import ConciergeApp
 import Testing
 
+/// Of the text "abc": FIPS 180-4.
+private let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
 @Suite("Values of configuration keys")
 struct ConfigurationValueTests {
     @Test(
@@ -15,6 +18,10 @@ struct ConfigurationValueTests {
             ("cookie.secure", "false", "false"), ("log.format", #""text""#, #""text""#),
             ("log.level", #""debug""#, #""debug""#), ("store", #""memory""#, #""memory""#),
             ("store", #""sqlite:a.db""#, #""sqlite:a.db""#),
+            ("quotas.requests", #""600/1m""#, #""600/60s""#), ("quotas.requests", #""none""#, #""none""#),
+            ("quotas.requests", #""1/PT24H""#, #""1/24h""#),
+            ("proxies.networks", #"["10.0.0.0/8", "2001:db8::1"]"#, #"["10.0.0.0/8", "2001:db8::1"]"#),
+            ("admin.key_hashes", #"["a.b-c_1:\#(digest)"]"#, #"["a.b-c_1:\#(digest)"]"#),
             ("admin.key", "null", "null"), ("services", "null", "null"), ("cors.allowed_origins", "[]", "[]"),
             (
                 "cors.allowed_origins", #"["https://a.example", "http://localhost:3000", "http://[::1]:81"]"#,
@@ -44,6 +51,14 @@ struct ConfigurationValueTests {
             ("cors.allowed_origins", #"["https://A.example"]"#), ("cors.allowed_origins", #"["*"]"#),
             ("cors.allowed_origins", #"["https://a.example:443"]"#),
             ("cors.allowed_origins", #"["https://a.example:0"]"#),
+            ("quotas.requests", "600"), ("quotas.requests", #""600""#), ("quotas.requests", #""0/1m""#),
+            ("quotas.requests", #""-1/1m""#), ("quotas.requests", #""600/0s""#), ("quotas.requests", #""600/25h""#),
+            ("quotas.requests", #""600/1m/1m""#), ("quotas.requests", "null"),
+            ("proxies.networks", #"["10.0.0.1/8"]"#), ("proxies.networks", #"["proxy.example"]"#),
+            ("proxies.networks", #""10.0.0.0/8""#), ("proxies.networks", "[1]"),
+            ("admin.key_hashes", #"["\#(digest)"]"#), ("admin.key_hashes", #"["a b:\#(digest)"]"#),
+            ("admin.key_hashes", #"["a:\#(digest)0"]"#), ("admin.key_hashes", #"["a:\#(digest.dropLast())g"]"#),
+            ("admin.key_hashes", #"["a:\#(digest)", "a:\#(digest)"]"#),
             ("admin.key", #""short""#), ("admin.key", #""sixteen letters?""#), ("admin.key", "1234567890123456"),
         ])
     func badInFile(path: String, written: String) async throws {
@@ -60,6 +75,9 @@ struct ConfigurationValueTests {
         "Text of variables and flags is taken for the type of the key",
         arguments: [
             ("port", "0", "0"), ("limits.body_bytes", "64KiB", "65536"), ("limits.body_bytes", "70000", "70000"),
+            ("quotas.sessions", "10/1s", #""10/1s""#), ("quotas.sessions", "none", #""none""#),
+            ("quotas.exempt", "::1, 10.0.0.0/8", #"["::1", "10.0.0.0/8"]"#),
+            ("admin.key_hashes", "a:\(digest),b:\(digest)", #"["a:\#(digest)", "b:\#(digest)"]"#),
             ("cookie.secure", "false", "false"), ("drain_timeout", "PT1M30.5S", #""90500ms""#),
             (
                 "cors.allowed_origins", "https://a.example, http://b.example:8080",

@@ -79,6 +79,7 @@ struct LoggingRequestTests {
         let documents = try lines.map { try JSONDocument(parsing: $0) }
         let always: Set = [
             "time", "level", "event", "request_id", "method", "route", "listener", "status", "duration_ms", "bytes",
+            "client",
         ]
         let requests = documents.filter { $0[member: "event"] == "request" }
         #expect(
@@ -125,7 +126,7 @@ struct LoggingRequestTests {
         settings.format = .text
         let lines = try await lines(settings, of: [Self.head("POST /mine", "Request-Id: me")])
         let expected =
-            /\d\d:\d\d:\d\d\.\d{3} info request request_id=me method=POST route=\/mine listener=public status=204 duration_ms=\d+\.\d{3} bytes=0 session_id=ses_0123456789abcdeffedcba9876543210/
+            /\d\d:\d\d:\d\d\.\d{3} info request request_id=me method=POST route=\/mine listener=public status=204 duration_ms=\d+\.\d{3} bytes=0 client=127\.0\.0\.1 session_id=ses_0123456789abcdeffedcba9876543210/
         #expect(lines.first?.wholeMatch(of: expected) != nil, "\(lines)")
     }
 

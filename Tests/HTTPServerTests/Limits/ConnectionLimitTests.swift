@@ -53,6 +53,84 @@ struct ConnectionLimitTests {
         }
     }
 
+    @Test("closes the connections that have been idle for longest, for clients that wait", arguments: [1, 2])
+    func idleMakeRoom(workers: Int) async throws {
+        try await withServer {
+            $0.workers = workers
+            $0.limits.connections = 8
+            $0.timeouts.idle = .seconds(3_000)
+            $0.timeouts.header = .seconds(3_000)
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+                // Twice as many as there may be. Each asks once, and stays. One sends nothing at all.
+                var idle = [try RawConnection(port: port)]
+                for _ in 0..<16 {
+                    let connection = try RawConnection(port: port)
+                    try connection.send(request)
+                    #expect(try connection.readResponse().status == 200)
+                    idle.append(connection)
+                }
+                // Those that came last are still there, and can go on.
+                for connection in idle.suffix(2) {
+                    try connection.send(request)
+                    #expect(try connection.readResponse().status == 200)
+                }
+                #expect(idle[1].isClosedByPeer())
+            }
+            #expect(server.connections <= 8)
+            #expect(server.lostConnections.evicted >= 8)
+        }
+    }
+
+    @Test("of an address closes its further connections at once, and counts those that are open")
+    func ofAddress() async throws {
+        try await withServer {
+            $0.limits.connectionsOfAddress = 2
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+                var inside: [RawConnection] = []
+                for _ in 0..<2 {
+                    inside.append(try RawConnection(port: port))
+                    try inside[inside.count - 1].send(request)
+                    #expect(try inside[inside.count - 1].readResponse().status == 200)
+                }
+                #expect(try RawConnection(port: port).isClosedByPeer())
+                inside[0].finishSending()
+                #expect(inside[0].isClosedByPeer())
+                let later = try RawConnection(port: port)
+                try later.send(request)
+                #expect(try later.readResponse().status == 200)
+            }
+            #expect(server.lostConnections == (0, 1))
+        }
+    }
+
+    @Test("of an address is not for proxies that are trusted, nor for others that are named", arguments: [true, false])
+    func uncounted(isProxy: Bool) async throws {
+        let here = try #require(AddressRange("127.0.0.0/8"))
+        try await withServer {
+            $0.limits.connectionsOfAddress = 1
+            if isProxy {
+                $0.trustedProxies = TrustedProxies(networks: [here], field: .forwarded)
+            } else {
+                $0.limits.uncountedAddresses = [here]
+            }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connections = try (0..<3).map { _ in try RawConnection(port: port) }
+                for connection in connections {
+                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    #expect(try connection.readResponse().status == 200)
+                }
+            }
+        }
+    }
+
     @Test("128 requests that come at once, as many as the library takes of events, are answered at once")
     func manyAtOnce() async throws {
         // Each holds up the one thread, so that the others' requests pile up behind it.

@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 import JSONDocument
 
 /// A file or directory. In a file, it is relative to that file; elsewhere to the working directory.
@@ -114,7 +115,7 @@ package struct OriginListSetting: SettingType {
     }
 
     package func fault(_ written: WrittenValue) -> String? {
-        guard let items = items(of: written), let place = items.firstIndex(where: { !($0.map(Self.isOrigin) ?? false) })
+        guard let items = written.items, let place = items.firstIndex(where: { !($0.map(Self.isOrigin) ?? false) })
         else { return nil }
         let reason =
             switch items[place] {
@@ -126,21 +127,8 @@ package struct OriginListSetting: SettingType {
             "has \(items[place].map(WrittenValue.quoted) ?? "something else than a text") as item \(place + 1)\(reason)"
     }
 
-    /// `nil` when it is not a list. An item is `nil` when it is not a text.
-    private func items(of written: WrittenValue) -> [String?]? {
-        switch written {
-        // Only strings: lists never contain `.plain`.
-        case .list(let values): values.map(\.string)
-        case .plain(let text):
-            text.split(separator: ",").map { item in
-                String(item.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-            }
-        default: nil
-        }
-    }
-
     package func read(_ written: WrittenValue) -> [String]? {
-        guard let items = items(of: written) else { return nil }
+        guard let items = written.items else { return nil }
         let origins = items.compactMap { $0 }.filter(Self.isOrigin)
         return origins.count == items.count ? origins : nil
     }
@@ -175,6 +163,34 @@ package struct OriginListSetting: SettingType {
                 }
             }
     }
+}
+
+/// Networks, such as those of the proxies in front of the server.
+package struct NetworkListSetting: SettingType {
+    package var name: String { "list of networks" }
+    package var allowed: String { "a list of IPv4 or IPv6 addresses and networks, without bits behind the prefix" }
+    package var schema: JSONDocument {
+        ["type": "array", "items": ["type": "string", "pattern": "^[0-9a-fA-F:.]+(/[0-9]{1,3})?$"]]
+    }
+    package var examples: String? { "[\"10.0.0.0/8\", \"2001:db8::/32\"] (outside of a file divided by commas)" }
+
+    package func fault(_ written: WrittenValue) -> String? {
+        guard let items = written.items, let place = items.firstIndex(where: { $0.flatMap(AddressRange.init) == nil })
+        else { return nil }
+        return "has \(items[place].map(WrittenValue.quoted) ?? "something else than a text") as item \(place + 1)"
+    }
+
+    package func read(_ written: WrittenValue) -> [AddressRange]? {
+        guard let items = written.items else { return nil }
+        let networks = items.compactMap { $0.flatMap(AddressRange.init) }
+        return networks.count == items.count ? networks : nil
+    }
+
+    package func show(_ value: [AddressRange]) -> String { JSONText.array(value.map { JSONText.string("\($0)") }) }
+}
+
+extension SettingType where Self == NetworkListSetting {
+    static var networks: NetworkListSetting { NetworkListSetting() }
 }
 
 extension SettingType where Self == OriginListSetting {

@@ -1,0 +1,70 @@
+import JSONDocument
+import Sessions
+
+/// An admin key of which only the digest is known.
+///
+/// SHA-256 suffices, without salt and without a slow function as for passwords: a key is a random text that nobody can
+/// guess, so no table of digests holds it. A slow function would let anybody who sends wrong keys use up the processor.
+package struct AdminKeyHash: Sendable, Equatable {
+    /// For the log.
+    package let name: String
+    package let digest: SHA256Digest
+
+    package init(name: String, digest: SHA256Digest) {
+        self.name = name
+        self.digest = digest
+    }
+}
+
+/// Digests of admin keys, each with a name: `backend-2026:` and 64 hexadecimal digits.
+package struct KeyHashListSetting: SettingType {
+    package var name: String { "list of digests" }
+    package var allowed: String {
+        "a list of NAME:DIGEST, where names are letters, digits, dots, hyphens and underlines and occur once"
+    }
+    package var schema: JSONDocument {
+        ["type": "array", "items": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}:[0-9a-f]{64}$"]]
+    }
+    package var examples: String? { "[\"backend-2026:9f86…0a08\"], from `printf %s \"$KEY\" \\| sha256sum`" }
+
+    /// A key that was written in place of its digest must not be printed.
+    package func fault(_ written: WrittenValue) -> String? { "has an item that is not allowed (not shown)" }
+
+    package func read(_ written: WrittenValue) -> [AdminKeyHash]? {
+        guard let items = written.items else { return nil }
+        let hashes = items.compactMap { $0.flatMap(Self.hash) }
+        guard hashes.count == items.count, Set(hashes.map(\.name)).count == hashes.count else { return nil }
+        return hashes
+    }
+
+    package func show(_ value: [AdminKeyHash]) -> String {
+        JSONText.array(value.map { JSONText.string("\($0.name):\($0.digest.text())") })
+    }
+
+    private static func hash(_ text: String) -> AdminKeyHash? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, (1...64).contains(parts[0].utf8.count),
+            parts[0].utf8.allSatisfy({ byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"):
+                    true
+                default: "._-".utf8.contains(byte)
+                }
+            })
+        else { return nil }
+        let digits = Array(parts[1].utf8)
+        guard digits.count == 64 else { return nil }
+        var words: [UInt64] = []
+        for start in stride(from: 0, to: 64, by: 16) {
+            guard let word = Hexadecimal.word(digits[start..<start + 16]) else { return nil }
+            words.append(word.bigEndian)
+        }
+        return AdminKeyHash(
+            name: String(parts[0]), digest: SHA256Digest(words: (words[0], words[1], words[2], words[3])))
+    }
+}
+
+extension SettingType where Self == KeyHashListSetting {
+    static var keyHashes: KeyHashListSetting { KeyHashListSetting() }
+}

@@ -1,0 +1,115 @@
+import HTTPServer
+import JSONDocument
+import Sessions
+import Synchronization
+
+/// Counts the requests of each client on the public listener, and refuses those beyond a quota.
+///
+/// A client is an address (of IPv6: its /64) and, if the request has one, a token. The token is counted before it is
+/// checked, so a forged one costs nobody but its sender.
+final class Quotas: Sendable {
+    private final class Counted: Sendable {
+        let name: String
+        let buckets: TokenBuckets
+        let refusals = Atomic(0)
+
+        init(_ name: String, _ quota: Quota) {
+            self.name = name
+            buckets = TokenBuckets(quota)
+        }
+    }
+
+    private let requests, sessions, sessionRequests: Counted?
+    private let exempt: [AddressRange]
+    private let cookieName: String
+
+    init(_ settings: Configuration.Quotas, cookieName: String) {
+        requests = settings.requests.map { Counted("requests", $0) }
+        sessions = settings.sessions.map { Counted("sessions", $0) }
+        sessionRequests = settings.sessionRequests.map { Counted("session_requests", $0) }
+        exempt = settings.exempt
+        self.cookieName = cookieName
+    }
+
+    /// The refused requests of each quota.
+    var refusals: [(quota: String, count: Int)] {
+        [requests, sessions, sessionRequests].compactMap { $0 }
+            .map { ($0.name, $0.refusals.load(ordering: .relaxed)) }
+    }
+
+    /// Counts a request.
+    ///
+    /// - Returns: the fields of its response, when less than half of a quota is left.
+    /// - Throws: `Problem` 429.
+    func admit(_ request: HTTPRequest) throws(Problem) -> HTTPFields? {
+        if exempt.contains(where: { $0.contains(request.client) }) { return nil }
+        var low = ""
+        var policies = ""
+        let network = request.client.network
+        if let requests { try take(network, requests, request, &policies, &low) }
+        if let sessionRequests, let key = SessionCredential.key(of: request, cookieName: cookieName) {
+            try take(key, sessionRequests, request, &policies, &low)
+        }
+        if let sessions, request.method == .post, request.match.route?.pattern.text == "/v1/sessions" {
+            try take(network, sessions, request, &policies, &low)
+        }
+        return low.isEmpty ? nil : [.rateLimitPolicy: policies, .rateLimit: low]
+    }
+
+    private func take(
+        _ key: UInt64, _ counted: Counted, _ request: HTTPRequest, _ policies: inout String, _ low: inout String
+    ) throws(Problem) {
+        let reading = counted.buckets.take(key, now: request.receivedAt)
+        guard reading.isTaken else {
+            counted.refusals.wrappingAdd(1, ordering: .relaxed)
+            throw Self.refusal(by: counted.buckets.quota, named: counted.name, reading)
+        }
+        guard reading.isLow else { return }
+        if !low.isEmpty {
+            policies += ", "
+            low += ", "
+        }
+        policies += Self.policy(counted.buckets.quota, counted.name)
+        low += Self.limit(counted.name, reading)
+    }
+
+    /// The problem for a request beyond a quota.
+    static func refusal(by quota: Quota, named name: String, _ reading: TokenBuckets.Reading) -> Problem {
+        Problem(
+            .quotaExceeded, members: [("violated_policies", [JSONDocument(name)])],
+            fields: [
+                .rateLimitPolicy: policy(quota, name), .rateLimit: limit(name, reading),
+                .retryAfter: "\(seconds(reading.wait))",
+            ])
+    }
+
+    private static func policy(_ quota: Quota, _ name: String) -> String {
+        "\"\(name)\";q=\(quota.count);w=\(quota.window.components.seconds)"
+    }
+
+    private static func limit(_ name: String, _ reading: TokenBuckets.Reading) -> String {
+        "\"\(name)\";r=\(reading.remaining);t=\(seconds(reading.untilFull))"
+    }
+
+    /// Whole seconds, at least one.
+    private static func seconds(_ nanoseconds: UInt64) -> UInt64 { max(1, (nanoseconds + 999_999_999) / 1_000_000_000) }
+}
+
+/// Refuses requests beyond a quota; see ``Quotas``.
+struct QuotaMiddleware: HTTPMiddleware {
+    let quotas: Quotas
+
+    func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
+        guard let fields = try quotas.admit(request) else { return try next(request) }
+        return try .transforming(request, next) { result in
+            var response = try result.get()
+            response.fields.add(contentsOf: fields)
+            return response
+        }
+    }
+}
+
+extension HTTPFieldName {
+    static let rateLimit = HTTPFieldName("RateLimit")
+    static let rateLimitPolicy = HTTPFieldName("RateLimit-Policy")
+}

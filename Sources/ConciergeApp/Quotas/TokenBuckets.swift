@@ -1,0 +1,111 @@
+import Glibc
+import Synchronization
+
+/// A bucket of tokens for each key, in memory that does not grow.
+///
+/// A bucket is one number: the time at which it will be full again. Taking a token moves that time by the time that one
+/// token takes to come back; a bucket whose time would be further away than the whole window is empty. So nothing has
+/// to be filled, and a bucket whose time has passed need not be remembered.
+///
+/// A key has four places, which share a cache line. When all four are taken by others, the fullest bucket is forgotten,
+/// and its client begins with a full one. An attack from many addresses takes few tokens from each, so it displaces its
+/// own buckets first. Which keys share places depends on random numbers of the process.
+///
+/// Workers take tokens without a lock: a reading of one cache line and one exchange. Two that change the same places at
+/// once may lose a token or two.
+///
+/// `@unchecked Sendable`: the memory holds atomics and is neither moved nor freed while this exists.
+final class TokenBuckets: @unchecked Sendable {
+    /// What is in a bucket, and whether a token was taken out of it. The numbers are computed when they are asked for,
+    /// since most requests ask for none.
+    struct Reading {
+        let isTaken: Bool
+        /// Until the bucket is full, in nanoseconds.
+        let untilFull: UInt64
+        private let window, step: UInt64
+        private let count: Int
+
+        fileprivate init(_ buckets: TokenBuckets, untilFull: UInt64, isTaken: Bool) {
+            self.isTaken = isTaken
+            self.untilFull = untilFull
+            (window, step, count) = (buckets.window, buckets.step, buckets.quota.count)
+        }
+
+        private var left: UInt64 { window > untilFull ? window - untilFull : 0 }
+        var remaining: Int { min(Int(left / step), count) }
+        /// Until one token is there, in nanoseconds; 0 when one is.
+        var wait: UInt64 { left >= step ? 0 : step - left }
+        /// Whether less than half is left.
+        var isLow: Bool { untilFull > window / 2 }
+    }
+
+    let quota: Quota
+    private let window, step: UInt64
+    private let memory: UnsafeMutableRawPointer
+    private let places: UnsafeMutablePointer<Atomic<UInt64>>
+    private let seeds: (UInt64, UInt64)
+
+    /// 65,536 buckets, one mebibyte, of which the system gives what is touched.
+    private static let setBits = 14
+    private static let ways = 4
+    private static let lineBytes = 64
+
+    init(_ quota: Quota) {
+        self.quota = quota
+        window = UInt64(quota.window.milliseconds) * 1_000_000
+        step = max(1, window / UInt64(quota.count))
+        let bytes = Self.lineBytes << Self.setBits
+        // calloc(3) takes so much from the system as pages of zeros, which need no memory until they are written.
+        guard let memory = calloc(1, bytes + Self.lineBytes) else { preconditionFailure("no memory for buckets") }
+        self.memory = memory
+        places = memory.alignedUp(toMultipleOf: Self.lineBytes)
+            .bindMemory(to: Atomic<UInt64>.self, capacity: bytes / 8)
+        var generator = SystemRandomNumberGenerator()
+        seeds = (generator.next(), generator.next())
+    }
+
+    deinit { free(memory) }
+
+    /// Takes a token out of the bucket of a key, if there is one.
+    /// - Parameter now: nanoseconds of a monotonic clock.
+    func take(_ key: UInt64, now: UInt64) -> Reading {
+        let time = bucket(of: key, now: now)
+        var old = time.pointee.load(ordering: .relaxed)
+        while true {
+            let full = max(old, now) + step
+            guard full - now <= window else { return reading(of: old, now, isTaken: false) }
+            let exchange = time.pointee.compareExchange(expected: old, desired: full, ordering: .relaxed)
+            if exchange.exchanged { return reading(of: full, now, isTaken: true) }
+            old = exchange.original
+        }
+    }
+
+    /// The state of the bucket of a key.
+    func look(_ key: UInt64, now: UInt64) -> Reading {
+        reading(of: bucket(of: key, now: now).pointee.load(ordering: .relaxed), now, isTaken: false)
+    }
+
+    private func reading(of full: UInt64, _ now: UInt64, isTaken: Bool) -> Reading {
+        Reading(self, untilFull: full > now ? full - now : 0, isTaken: isTaken)
+    }
+
+    /// The time of the bucket of a key, which may have to take the place of another one.
+    private func bucket(of key: UInt64, now: UInt64) -> UnsafeMutablePointer<Atomic<UInt64>> {
+        // A product whose halves are mixed: each bit depends on all bits of the key and of the seeds.
+        let (high, low) = (key ^ seeds.0).multipliedFullWidth(by: seeds.1 | 1)
+        // 0 is the mark of a free place.
+        let mark = (high ^ low) | 1
+        let first = places + Int(mark >> UInt64(64 - Self.setBits)) * Self.ways * 2
+        var fullest = first
+        for way in 0..<Self.ways {
+            let place = first + 2 * way
+            if place.pointee.load(ordering: .relaxed) == mark { return place + 1 }
+            if (place + 1).pointee.load(ordering: .relaxed) < (fullest + 1).pointee.load(ordering: .relaxed) {
+                fullest = place
+            }
+        }
+        fullest.pointee.store(mark, ordering: .relaxed)
+        (fullest + 1).pointee.store(now, ordering: .relaxed)
+        return fullest + 1
+    }
+}

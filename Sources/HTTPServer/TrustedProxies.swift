@@ -1,0 +1,159 @@
+/// The proxies whose word about the client's address counts.
+///
+/// Each proxy appends the address of its own peer to the field. So the list is read from the right: while an address is
+/// a trusted proxy's, the entry to its left was written by that proxy. The first address that is not a trusted proxy's
+/// is the client's. What stands to its left the client wrote itself, and counts for nothing. An entry that is no
+/// address, such as `unknown`, ends the walk; the client's address is then that of the proxy that wrote the entry.
+public struct TrustedProxies: Sendable {
+    /// The field that the proxies write. Only one counts: proxies pass on the other as the client sent it.
+    public enum Field: String, Sendable, CaseIterable {
+        /// RFC 7239.
+        case forwarded
+        /// Addresses, divided by commas.
+        case xForwardedFor = "x-forwarded-for"
+    }
+
+    /// The proxies' own addresses.
+    public var networks: [AddressRange]
+    /// The field that they append to.
+    public var field: Field
+
+    /// Trusts the field from these networks.
+    public init(networks: [AddressRange], field: Field) {
+        self.networks = networks
+        self.field = field
+    }
+
+    func contains(_ address: PeerAddress) -> Bool { networks.contains { $0.contains(address) } }
+
+    /// The client's address, for a request that came from `peer`.
+    func client(behind peer: PeerAddress, _ fields: HTTPRequestFields) -> PeerAddress {
+        var client = peer
+        guard contains(peer) else { return client }
+        for node in nodes(fields).reversed() {
+            guard let address = node.flatMap(PeerAddress.init(node:)) else { break }
+            client = address
+            guard contains(address) else { break }
+        }
+        return client
+    }
+
+    /// The entries in their order; `nil` for an entry without an address.
+    private func nodes(_ fields: HTTPRequestFields) -> [String?] {
+        switch field {
+        case .forwarded:
+            var list = ForwardedList(fields.values(of: Self.forwarded).joined(separator: ","))
+            // A list with a mistake in it may divide into entries elsewhere than its last writer thought.
+            return list.nodes() ?? []
+        case .xForwardedFor:
+            return fields.values(of: Self.xForwardedFor).flatMap { line in
+                line.split(separator: ",", omittingEmptySubsequences: false).map {
+                    String(ArraySlice($0.utf8).unpadded)
+                }
+            }
+        }
+    }
+
+    private static let forwarded = HTTPFieldName("Forwarded")
+    private static let xForwardedFor = HTTPFieldName("X-Forwarded-For")
+}
+
+extension PeerAddress {
+    /// RFC 7239, section 6: an address, perhaps with a port; one of IPv6 is in brackets. Without a port, many proxies
+    /// leave out the brackets.
+    fileprivate init?(node: String) {
+        if let address = PeerAddress(node) {
+            self = address
+            return
+        }
+        let end: String.Index?
+        if node.first == "[" {
+            end = node.firstIndex(of: "]")
+        } else {
+            end = node.firstIndex(of: ":")
+        }
+        guard let end else { return nil }
+        let isBracketed = node.first == "["
+        let port = node[node.index(end, offsetBy: isBracketed ? 1 : 0)...]
+        guard port.isEmpty || (port.first == ":" && UInt16(port.dropFirst()) != nil),
+            let address = PeerAddress(String(isBracketed ? node[..<end].dropFirst() : node[..<end])),
+            isBracketed == node[..<end].contains(":")
+        else { return nil }
+        self = address
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// Without blanks at both ends.
+    fileprivate var unpadded: String {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        return String(decoding: drop(while: isBlank).reversed().drop(while: isBlank).reversed(), as: UTF8.self)
+    }
+}
+
+/// The value of `Forwarded`, RFC 7239, section 4: elements divided by commas, of pairs divided by semicolons.
+private struct ForwardedList {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: String) { rest = ArraySlice(text.utf8) }
+
+    /// The value of `for` of each element; the whole is `nil` when the text is malformed.
+    mutating func nodes() -> [String?]? {
+        var nodes: [String?] = []
+        while !rest.isEmpty {
+            var node: String?
+            repeat {
+                skipBlanks()
+                let name = take { $0.isTokenByte }
+                guard !name.isEmpty else { continue }
+                guard skip("="), let value = value() else { return nil }
+                guard name.lowercased() == "for" else { continue }
+                guard node == nil else { return nil }
+                node = value
+            } while skipSemicolon()
+            nodes.append(node)
+            guard rest.isEmpty || skip(",") else { return nil }
+        }
+        return nodes
+    }
+
+    private mutating func skipSemicolon() -> Bool {
+        skipBlanks()
+        return skip(";")
+    }
+
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    private mutating func skipBlanks() {
+        rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    }
+
+    private mutating func take(while isPart: (UInt8) -> Bool) -> String {
+        let part = rest.prefix(while: isPart)
+        rest = rest[part.endIndex...]
+        return String(decoding: part, as: UTF8.self)
+    }
+
+    /// A token or a quoted string. Some proxies leave out the quotes that a port or brackets need.
+    private mutating func value() -> String? {
+        guard skip("\"") else {
+            let token = take { $0.isTokenByte || ":[]".utf8.contains($0) }
+            return token.isEmpty ? nil : token
+        }
+        var text: [UInt8] = []
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
+            guard byte != UInt8(ascii: "\\") else {
+                guard let escaped = rest.popFirst() else { return nil }
+                text.append(escaped)
+                continue
+            }
+            text.append(byte)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,154 @@
+import ConciergeApp
+import HTTPServer
+import HTTPTestClient
+import JSONDocument
+import Support
+import Testing
+
+@Suite("Quotas")
+struct QuotaTests {
+    /// One window is longer than any test.
+    private static func quota(_ count: Int) -> Quota { Quota(count: count, window: .seconds(3_600)) }
+
+    /// Clients on this machine count, and may say by whom they are asked.
+    private static func withQuotas<Result: Sendable>(
+        _ configure: (inout Configuration) -> Void, _ body: (RunningApplication) async throws -> Result
+    ) async throws -> Result {
+        try await withApplication { configuration in
+            configuration.quotas.exempt = []
+            configuration.proxies.networks = ["127.0.0.1"].compactMap(AddressRange.init)
+            configure(&configuration)
+        } _: { app in
+            try await body(app)
+        }
+    }
+
+    private static func client(_ app: RunningApplication, at address: String) -> TestClient {
+        app.client().with("X-Forwarded-For", address)
+    }
+
+    @Test("of an address: what is beyond is 429 with everything that a client needs to wait")
+    func address() async throws {
+        try await Self.withQuotas {
+            $0.quotas.requests = Self.quota(4)
+        } _: { app in
+            let client = Self.client(app, at: "203.0.113.7")
+            var answers: [TestResponse] = []
+            for _ in 0..<6 { answers.append(try await client.get("/v1/flows")) }
+            #expect(answers.map(\.status) == [200, 200, 200, 200, 429, 429])
+            // Less than half is left.
+            #expect(answers.map { $0["RateLimit-Policy"] != nil } == [false, false, true, true, true, true])
+            #expect(answers[2]["RateLimit-Policy"] == #""requests";q=4;w=3600"#)
+            let limit = try #require(answers[2]["RateLimit"])
+            #expect(limit.wholeMatch(of: /"requests";r=1;t=2[67]\d\d/) != nil, "\(limit)")
+            #expect(answers[4]["RateLimit"]?.contains(";r=0;") == true)
+            #expect(answers[4].code == "quota_exceeded")
+            #expect(try answers[4].json[member: "violated_policies"] == ["requests"])
+            let wait = try #require(answers[4]["Retry-After"].flatMap(Int.init))
+            #expect((1...900).contains(wait))
+            // Others are not concerned, nor is what watches the server, nor is the admin listener.
+            #expect(try await Self.client(app, at: "203.0.113.8").get("/v1/flows").status == 200)
+            for path in ["/health/alive", "/health/ready", "/version"] {
+                #expect(try await client.get(path).status == 200)
+            }
+            let metrics = try await app.admin().get("/metrics").text
+            #expect(metrics.contains(#"concierge_quota_refusals_total{quota="requests"} 2"#))
+        }
+    }
+
+    @Test("of an address of IPv6 are of its /64")
+    func network() async throws {
+        try await Self.withQuotas {
+            $0.quotas.requests = Self.quota(1)
+        } _: { app in
+            let expected = [("2001:db8:0:1::1", 200), ("2001:db8:0:1:ffff::2", 429), ("2001:db8:0:2::1", 200)]
+            for (address, status) in expected {
+                let answer = try await Self.client(app, at: address).get("/v1/flows")
+                #expect(answer.status == status, "\(address)")
+            }
+        }
+    }
+
+    @Test("count what no route takes, too")
+    func noRoute() async throws {
+        try await Self.withQuotas {
+            $0.quotas.requests = Self.quota(3)
+        } _: { app in
+            let client = Self.client(app, at: "203.0.113.7")
+            var statuses: [Int] = []
+            for (method, path) in [("GET", "/nowhere"), ("BREW", "/v1/flows"), ("GET", "/%zz"), ("GET", "/nowhere")] {
+                statuses.append(try await client.send(method, path).status)
+            }
+            #expect(statuses == [404, 405, 400, 429])
+        }
+    }
+
+    @Test("of creating sessions leave the address the rest")
+    func creating() async throws {
+        try await Self.withQuotas {
+            $0.quotas.sessions = Self.quota(3)
+        } _: { app in
+            let client = Self.client(app, at: "203.0.113.7")
+            var last: TestResponse?
+            for _ in 0..<3 { last = try await client.send("POST", Paths.sessions) }
+            let token = try #require(last?[member: "token"]?.string)
+            #expect(last?["RateLimit"]?.hasPrefix(#""sessions";r=0;"#) == true)
+            let refused = try await client.send("POST", Paths.sessions)
+            #expect(refused.status == 429)
+            #expect(refused["RateLimit-Policy"] == #""sessions";q=3;w=3600"#)
+            #expect(try await client.with(token: token).get(Paths.profile).status == 200)
+            #expect(try await Self.client(app, at: "203.0.113.8").send("POST", Paths.sessions).status == 201)
+            #expect(try await app.admin().get("/v1/stats").text.contains(#""created":4"#))
+        }
+    }
+
+    @Test("of a session go with it from address to address, and another token of its id does not use them up")
+    func session() async throws {
+        try await Self.withQuotas {
+            $0.quotas.sessionRequests = Self.quota(5)
+        } _: { app in
+            let (_, id, token) = try await app.newSession()
+            let forged = String(token.dropLast()) + (token.last == "A" ? "B" : "A")
+            for _ in 0..<9 {
+                let status = try await Self.client(app, at: "203.0.113.9").with(token: forged).get(Paths.current).status
+                #expect(status == 401 || status == 429)
+            }
+            for address in 1...5 {
+                let client = Self.client(app, at: "203.0.113.\(address)").with(token: token)
+                #expect(try await client.get(Paths.current).status == 200)
+            }
+            let refused = try await Self.client(app, at: "203.0.113.6").with(token: token).get("/v1/sessions/\(id)")
+            #expect(refused.status == 429)
+            #expect(try refused.json[member: "violated_policies"] == ["session_requests"])
+            let (other, _, _) = try await app.newSession()
+            #expect(try await other.get(Paths.current).status == 200)
+        }
+    }
+
+    @Test("of a session hold for its cookie")
+    func cookie() async throws {
+        try await Self.withQuotas {
+            $0.quotas.sessionRequests = Self.quota(2)
+        } _: { app in
+            let created = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
+            let pair = String((created["Set-Cookie"] ?? "").prefix { $0 != ";" })
+            var statuses: [Int] = []
+            for number in 0..<3 {
+                let client = app.client().with("Cookie", "other=\(number); \(pair)")
+                statuses.append(try await client.get(Paths.current).status)
+            }
+            #expect(statuses == [200, 200, 429])
+        }
+    }
+
+    @Test("are not for clients on this machine, unless it is said so")
+    func exempt() async throws {
+        try await withApplication {
+            $0.quotas.requests = Self.quota(1)
+        } _: { app in
+            var statuses: [Int] = []
+            for _ in 0..<3 { statuses.append(try await app.client().get("/v1/flows").status) }
+            #expect(statuses == [200, 200, 200])
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import JSONDocument
+import Testing
+
+@testable import Sessions
+
+@Suite("Places for new sessions")
+struct SheddingTests {
+    @Test("are those of sessions that were never used, the oldest first", arguments: [false, true])
+    func unused(outlives: Bool) async throws {
+        let fixture = try SessionsFixture(store: outlives ? StoreWrapper() : MemoryStore()) { $0.maxSessions = 8 }
+        var made: [(Session, SessionToken)] = []
+        for _ in 0..<8 {
+            made.append(try await fixture.sessions.create())
+            fixture.clock.advance(1_000)
+        }
+        // Used, written, and with a user: these stay.
+        #expect(try await fixture.isAuthenticated(made[0].1))
+        try await fixture.perform(.mergePatch(["name": "Ada"]), on: "profile", made[1].0)
+        let token = try await fixture.sessions.attachUser("ada", to: made[2].0)
+        _ = try await fixture.session()
+        #expect(try await !fixture.isAuthenticated(made[3].1))
+        #expect(fixture.sessions.registry.total == 8 && fixture.sessions.statistics.shed == 1)
+        // The next is not five seconds old.
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
+        fixture.clock.advance(10_000)
+        for _ in 0..<5 { _ = try await fixture.session() }
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
+        for (_, token) in made[3...] { #expect(try await !fixture.isAuthenticated(token)) }
+        for token in [made[0].1, made[1].1, token] { #expect(try await fixture.isAuthenticated(token)) }
+        #expect(fixture.sessions.registry.total == 8 && fixture.sessions.statistics.shed == 6)
+    }
+
+    @Test("sixty thousand that nobody uses do not lock out the next client")
+    func masses() async throws {
+        let count = 60_000
+        let fixture = try SessionsFixture { $0.maxSessions = count }
+        for _ in 0..<count { _ = try await fixture.session() }
+        fixture.clock.advance(5_001)
+        for _ in 0..<100 { _ = try await fixture.session() }
+        #expect(fixture.sessions.registry.total == count && fixture.sessions.statistics.shed == 100)
+    }
+
+    @Test("are not taken when the store cannot end a session")
+    func broken() async throws {
+        let store = StoreWrapper()
+        let fixture = try SessionsFixture(store: store) { $0.maxSessions = 1 }
+        let (_, token) = try await fixture.sessions.create()
+        fixture.clock.advance(10_000)
+        store.endFailure.withLock { $0 = .unavailable("no disk") }
+        await #expect(throws: SessionError.self) { try await fixture.session() }
+        #expect(try await fixture.isAuthenticated(token))
+        #expect(fixture.sessions.registry.total == 1 && fixture.sessions.statistics.shed == 0)
+    }
+
+    @Test("the queue of created sessions keeps its order, and forgets those that are gone")
+    func queue() {
+        var queue = CreatedSessions()
+        var expected: [SessionID] = []
+        for number in 0..<1_000 as Range<UInt64> {
+            let id = SessionID(high: number, low: number)
+            queue.append(id)
+            expected.append(id)
+            guard number % 3 == 0 else { continue }
+            #expect(queue.first == expected.removeFirst())
+            queue.removeFirst()
+        }
+        queue.compact { $0.low % 2 == 0 }
+        expected = expected.filter { $0.low % 2 == 0 }
+        #expect(queue.count == expected.count)
+        for id in expected {
+            #expect(queue.first == id)
+            queue.removeFirst()
+        }
+        #expect(queue.first == nil && queue.count == 0)
+    }
+
+    @Test("of a user are limited: the oldest session ends")
+    func endOldest() async throws {
+        let fixture = try SessionsFixture { $0.maxSessionsOfUser = 2 }
+        var made: [(session: Session, token: SessionToken)] = []
+        for user in ["ada", "grace", "ada", "ada", "ada"] {
+            let session = try await fixture.session()
+            fixture.clock.advance(1_000)
+            made.append((session, try await fixture.sessions.attachUser(user, to: session)))
+        }
+        // The same user again, in a session that counts already.
+        made[4].token = try await fixture.sessions.attachUser("ada", to: made[4].session)
+        var alive: [Bool] = []
+        for (_, token) in made { alive.append(try await fixture.isAuthenticated(token)) }
+        #expect(alive == [false, true, false, true, true])
+    }
+
+    @Test("of a user are limited: a further session gets no user, and goes on without one")
+    func refuse() async throws {
+        let fixture = try SessionsFixture {
+            $0.maxSessionsOfUser = 2
+            $0.endsOldestOfUser = false
+        }
+        var made: [Session] = []
+        for _ in 0..<3 { made.append(try await fixture.session()) }
+        for session in made[..<2] { _ = try await fixture.sessions.attachUser("ada", to: session) }
+        await #expect(throws: SessionError.tooManySessionsOfUser(limit: 2)) {
+            try await fixture.sessions.attachUser("ada", to: made[2])
+        }
+        #expect(try made[2].view().summary.userID == nil)
+        _ = try await fixture.sessions.attachUser("ada", to: made[1])
+        _ = try await fixture.sessions.attachUser("grace", to: made[2])
+        try await fixture.sessions.end(made[0])
+        _ = try await fixture.sessions.attachUser("ada", to: made[2])
+        let isEmpty = fixture.sessions.usersArriving.withLock { $0.isEmpty }
+        #expect(isEmpty)
+    }
+
+    @Test("of a user are never more than may be, however many sign in at once", arguments: [true, false])
+    func atOnce(endsOldest: Bool) async throws {
+        let fixture = try SessionsFixture {
+            $0.maxSessionsOfUser = 3
+            $0.endsOldestOfUser = endsOldest
+        }
+        let sessions = fixture.sessions
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    guard let (session, _) = try? await sessions.create() else { return }
+                    _ = try? await sessions.attachUser("ada", to: session)
+                }
+            }
+        }
+        let count = try await sessions.sessions(ofUser: "ada").count
+        #expect(count <= 3 && (count > 0 || !endsOldest))
+    }
+
+    @Test("a session has so many bytes in all its services; it may shrink and not grow")
+    func bytes() async throws {
+        let fixture = try SessionsFixture { $0.maxSessionSize = 400 }
+        let session = try await fixture.session()
+        func text(_ count: Int) -> JSONDocument { ["a": JSONDocument(String(repeating: "x", count: count))] }
+        try await fixture.perform(.put(text(180)), on: "mail", session)
+        try await fixture.perform(.put(text(180)), on: "cart", session)
+        await #expect(throws: SessionError.sessionTooLarge(limit: 400)) {
+            try await fixture.perform(.put(text(205)), on: "mail", session)
+        }
+        #expect(try fixture.get("mail", session).document == text(180))
+        try await fixture.perform(.put(text(100)), on: "mail", session)
+        try await fixture.perform(.put(text(250)), on: "cart", session)
+    }
+}
