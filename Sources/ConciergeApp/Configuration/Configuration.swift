@@ -45,6 +45,7 @@ package struct Configuration: Sendable, Equatable {
     /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
     package var admin = Admin()
+    package var tls = TLS()
     package var cookie = Cookie()
     package var cors = CORS()
     package var limits = Limits()
@@ -97,6 +98,14 @@ package struct Configuration: Sendable, Equatable {
         /// The key that callers must send; `nil` is allowed only on loopback. Read from `keyFile` if that is set.
         package var key: Secret?
         package var keyFile: String?
+    }
+
+    /// The files of certificate and key; `nil` for plain HTTP.
+    package struct TLS: Sendable, Equatable {
+        package var certificate: String?
+        package var key: String?
+        /// Who signs the certificates that clients of the admin listener must show; `nil` when they need none.
+        package var clientCA: String?
     }
 
     /// Sessions of browsers.
