@@ -10,9 +10,9 @@ import Testing
 ///
 /// The keys are beside them, as `a.key`. In `services` is a service that takes any document, `large`.
 func withCertificates<Result>(_ body: (String) async throws -> Result) async throws -> Result {
-    try await withFolder(["services/large.json": #"{"name": "large", "schema": {}, "default": {}}"#]) { _, folder in
-        _ = try await ShellCommand.outputs(
-            of: [ShellCommand(text: commands, output: "")], in: folder, addresses: [:])
+    let files = ["make": commands, "services/large.json": #"{"name": "large", "schema": {}, "default": {}}"#]
+    return try await withFolder(files) { _, folder in
+        _ = try await ShellCommand.outputs(of: ShellCommand.all(in: "$ bash -e make"), in: folder, addresses: [:])
         return try await body(folder)
     }
 }

@@ -63,7 +63,7 @@ final class TLSClient {
         return Refused(description: String(cString: text))
     }
 
-    var version: String { String(cString: SSL_get_version(session)) }
+    var spokenVersion: String { String(cString: SSL_get_version(session)) }
     var cipher: String { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(session))) }
 
     /// The protocol that the server chose; nil when it chose none.

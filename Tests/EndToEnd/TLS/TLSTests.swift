@@ -42,7 +42,9 @@ struct TLSTests {
         }
     }
 
-    @Test("both listeners speak HTTPS, with the whole chain, and say so; only then responses have Strict-Transport-Security")
+    @Test(
+        "both listeners speak HTTPS, with the whole chain, and say so; only then responses have Strict-Transport-Security"
+    )
     func bothListeners() async throws {
         try await Self.withServer { _, publicPort, adminPort, _ in
             try await blocking {
@@ -60,7 +62,9 @@ struct TLSTests {
 
     @Test(
         "only TLS 1.2 and 1.3 are spoken",
-        arguments: [(TLS1_VERSION, nil), (TLS1_1_VERSION, nil), (TLS1_2_VERSION, "TLSv1.2"), (TLS1_3_VERSION, "TLSv1.3")])
+        arguments: [
+            (TLS1_VERSION, nil), (TLS1_1_VERSION, nil), (TLS1_2_VERSION, "TLSv1.2"), (TLS1_3_VERSION, "TLSv1.3"),
+        ])
     func versions(version: Int32, name: String?) async throws {
         try await Self.withServer { _, port, _, _ in
             try await blocking {
@@ -69,7 +73,7 @@ struct TLSTests {
                     let refused = #expect(throws: TLSClient.Refused.self) { try TLSClient(port: port, offer) }
                     return #expect(refused?.description == "tlsv1 alert protocol version")
                 }
-                #expect(try TLSClient(port: port, offer).version == name)
+                #expect(try TLSClient(port: port, offer).spokenVersion == name)
             }
         }
     }
@@ -136,6 +140,40 @@ struct TLSTests {
         }
     }
 
+    @Test(
+        "concierge check says what is wrong with the files, and nothing of their contents",
+        arguments: [
+            ("a.pem", "a.key", "", ""), ("none.pem", "a.key", "", "/tls/certificate missing_file"),
+            ("a.key", "a.key", "", "/tls/certificate bad_value"), ("a.pem", "a.pem", "", "/tls/key bad_value"),
+            ("a.pem", "b.key", "", "/tls/key conflict"), ("a.pem", "", "", "/tls/key missing_key"),
+            ("", "a.key", "", "/tls/certificate missing_key"), ("", "", "clients.pem", "/tls/certificate missing_key"),
+            ("a.pem", "a.key", "a.key", "/tls/client_ca bad_value"),
+            ("services", "a.key", "", "/tls/certificate wrong_file_kind"),
+            ("old.pem", "old.key", "", "warning: /tls/certificate expired_certificate"),
+        ])
+    func check(certificate: String, key: String, authorities: String, expected: String) async throws {
+        try await withCertificates { folder in
+            let keys = [("certificate", certificate), ("key", key), ("client_ca", authorities)]
+            let settings = keys.filter { !$0.1.isEmpty }.flatMap { ["--set", "tls.\($0.0)=\(folder)/\($0.1)"] }
+            let result = try await ProgramProcess.run(["check", "--store", "memory"] + settings)
+            let isGood = expected.isEmpty || expected.hasPrefix("warning")
+            #expect(result.status == (isGood ? 0 : 2))
+            let said = result.output + result.complaints
+            #expect(expected.isEmpty ? !said.contains("/tls") : said.contains(expected), "\(said)")
+            #expect(!said.contains("BEGIN") && !said.contains("MI"))
+        }
+    }
+
+    @Test("concierge health reaches a server with HTTPS")
+    func health() async throws {
+        try await Self.withServer { _, port, _, folder in
+            let arguments = ["health", "--host", "127.0.0.1", "--port", "\(port)"]
+            let settings = ["--set", "tls.certificate=\(folder)/server.pem", "--set", "tls.key=\(folder)/server.key"]
+            #expect(try await ProgramProcess.run(arguments + settings).status == 0)
+            #expect(try await ProgramProcess.run(arguments).status == 1)
+        }
+    }
+
     @Test("plain HTTP gets no byte of HTTP back")
     func plainText() async throws {
         try await Self.withServer { _, port, _, _ in
@@ -150,7 +188,8 @@ struct TLSTests {
         }
     }
 
-    @Test("at SIGHUP new connections get the new certificate, and a kept connection goes on; a bad file changes nothing")
+    @Test(
+        "at SIGHUP new connections get the new certificate, and a kept connection goes on; a bad file changes nothing")
     func reload() async throws {
         try await Self.withServer { process, port, adminPort, folder in
             let kept = try await blocking { Held(try TLSClient(port: port)) }
@@ -217,9 +256,12 @@ struct TLSTests {
         }
     }
 
-    @Test("durable writes, an event stream, long bodies and pipelined requests work as without TLS", .timeLimit(.minutes(2)))
+    @Test(
+        "durable writes, an event stream, long bodies and pipelined requests work as without TLS",
+        .timeLimit(.minutes(2)))
     func everything() async throws {
-        try await Self.withServer(["--set", "limits.body_bytes=4MiB", "--services", "FOLDER/services"]) { process, port, adminPort, _ in
+        try await Self.withServer(["--set", "limits.body_bytes=4MiB", "--services", "FOLDER/services"]) {
+            process, port, adminPort, _ in
             try await blocking {
                 let client = try TLSClient(port: port)
                 let created = try client.request("POST /v1/sessions HTTP/1.1\r\nHost: h")
