@@ -1,5 +1,5 @@
-// Functions of the C library, of libmicrohttpd and of GnuTLS, replaced in the whole process: the dynamic linker prefers the
-// program's. Only a program may decide that, so this target is not part of the library product `HTTPServer`.
+// Functions of the C library, of libmicrohttpd and of GnuTLS, replaced in the whole process: the dynamic linker prefers
+// the program's. Only a program may decide that, so this target is not part of the library product `HTTPServer`.
 // CMicroHTTPD/watching.c says what the calls are for. Calls of other threads pass through unchanged.
 //
 // The system calls are made by syscall(2): the C library makes a thread cancellable around its own functions for them,

@@ -20,6 +20,7 @@ public final class TLSCertificate: @unchecked Sendable {
         case mismatch
         /// There is no certificate in PEM among those of authorities.
         case clientAuthorities
+        /// There is no memory for them.
         case outOfMemory
     }
 

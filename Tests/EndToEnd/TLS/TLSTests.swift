@@ -89,7 +89,7 @@ struct TLSTests {
                 }
                 for weak in [
                     "ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA", "kRSA", "DHE", "aNULL", "eNULL", "CAMELLIA",
-                    "ECDHE-ECDSA-AES128-CCM8", "PSK",
+                    "ECDHE-ECDSA-AES128-CCM8",
                 ] {
                     let refused = #expect(throws: TLSClient.Refused.self, "\(weak)") {
                         try TLSClient(port: port, offer(weak))
