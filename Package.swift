@@ -29,6 +29,10 @@ let package = Package(
         .systemLibrary(
             name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
+        // For tests alone.
+        .systemLibrary(
+            name: "CTLSClient", path: "Sources/SystemLibraries/libssl", pkgConfig: "libssl",
+            providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CSQLite", path: "Sources/SystemLibraries/sqlite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
@@ -38,8 +42,9 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", path: "Sources/SystemLibraries/libcurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
+        // GnuTLS (libgnutls28-dev) is the library that libmicrohttpd encrypts with.
         .target(
-            name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"]),
+            name: "CMicroHTTPD", dependencies: ["CLibMicroHTTPD"], linkerSettings: [.linkedLibrary("gnutls")]),
         // Replaces functions of the C library for the whole process: for programs, never for a library product.
         .target(
             name: "CMicroHTTPDHooks", dependencies: ["CMicroHTTPD"], cSettings: [.headerSearchPath("../CMicroHTTPD")]),
@@ -110,7 +115,9 @@ let package = Package(
             exclude: ["README.md"]),
         .testTarget(
             name: "EndToEnd",
-            dependencies: ["ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto"]),
+            dependencies: [
+                "ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto", "CTLSClient",
+            ]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
         .testTarget(
             name: "Browser", dependencies: ["ConciergeApp", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),

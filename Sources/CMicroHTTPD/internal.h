@@ -1,6 +1,8 @@
 #ifndef CMHD_INTERNAL_H
 #define CMHD_INTERNAL_H
 
+#include <gnutls/gnutls.h>
+#include <gnutls/abstract.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,6 +40,8 @@ struct cmhd_connection {
     struct MHD_Connection *mhd;
     int fd;
     const struct sockaddr *peer;
+    cmhd_tls *tls;                  ///< NULL for plain HTTP
+    gnutls_session_t session;       ///< the library's, when there is `tls`
     phase phase;
     step step;
     int64_t deadline;               ///< monotonic milliseconds
@@ -145,6 +149,8 @@ struct cmhd_worker {
 struct cmhd_server {
     cmhd_options options;
     cmhd_callbacks callbacks;
+    pthread_mutex_t tls_lock;       ///< guards `tls`, which a reload replaces while workers accept
+    cmhd_tls *tls;                  ///< NULL for plain HTTP
     int listener;
     uint16_t port;
     unsigned worker_connections;    ///< the most of one worker
@@ -214,6 +220,21 @@ void cmhd_write_refusal(cmhd_connection *connection, cmhd_request *request);
 bool cmhd_write_answer(cmhd_connection *connection, const cmhd_answer *answer);
 void cmhd_close_writing(cmhd_connection *connection);
 
+// TLS, see tls.c. They do nothing on a plain connection.
+extern const char cmhd_tls_priorities[];
+/// The library wants to be asked for a certificate. It never asks: each session has credentials of its own.
+int cmhd_no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
+                        const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **certificates,
+                        unsigned *count, gnutls_privkey_t *key);
+/// A connection was accepted: gives it the server's credentials.
+void cmhd_tls_begin(cmhd_connection *connection);
+/// Encrypts and sends; false when the kernel did not take all of it.
+bool cmhd_tls_write(cmhd_connection *connection, const struct iovec *parts, size_t count, size_t total);
+/// Tells the client that nothing more comes, so that it can tell an end from a cut.
+void cmhd_tls_end(cmhd_connection *connection);
+/// Whether bytes were decrypted that the library has not read.
+bool cmhd_tls_has_unread(const cmhd_connection *connection);
+
 void cmhd_note_connection(cmhd_connection *connection);
 void cmhd_forget_connection(const cmhd_connection *connection);
 /// Suspends the connection until its exchange resumes it.
@@ -244,6 +265,8 @@ void cmhd_note_sent(ssize_t sent);
 /// Returns the result for `recv`.
 ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got);
 void cmhd_note_closing(int fd);
+/// The same as `cmhd_note_received` for what GnuTLS has decrypted.
+ssize_t cmhd_note_decrypted(gnutls_session_t session, char *buffer, ssize_t got);
 void cmhd_note_queued(struct MHD_Connection *mhd, unsigned status);
 
 /// Whether the loaded library checks less than version 1.0.

@@ -38,6 +38,7 @@ bool cmhd_write_answer(cmhd_connection *c, const cmhd_answer *answer) {
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = sizeof parts / sizeof *parts};
     size_t total = 0;
     for (size_t i = 0; i < message.msg_iovlen; i++) total += parts[i].iov_len;
+    if (c->session != NULL) return cmhd_tls_write(c, parts, message.msg_iovlen, total);
     return sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)total;
 }
 

@@ -34,7 +34,7 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
     const cmhd_options *options = &w->server->options;
     // The bridge writes Date, see date.c.
     unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK |
-                     (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0);
+                     (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0) | (options->tls == NULL ? 0 : MHD_USE_TLS);
     // RFC 9112 to the letter, except for one empty line before a request. The number is
     // MHD_OPTION_CLIENT_DISCIPLINE_LVL, which the headers of 0.9 do not have; before 1.0 there is no such option.
     enum { discipline_option = 38, discipline = 1 };
@@ -47,9 +47,15 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
         {listener < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, listener, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
+    struct MHD_OptionItem tls[] = {
+        {options->tls == NULL ? MHD_OPTION_END : MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)cmhd_tls_priorities},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *)cmhd_no_certificate},
+        {MHD_OPTION_END, 0, NULL},
+    };
     return MHD_start_daemon(
         flags, 0, on_accept, w, cmhd_on_access, w,
         MHD_OPTION_ARRAY, given,
+        MHD_OPTION_ARRAY, tls,
         MHD_OPTION_CONNECTION_LIMIT, w->server->worker_connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
         MHD_OPTION_URI_LOG_CALLBACK, cmhd_on_target, w,
@@ -144,6 +150,8 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     server->callbacks = *callbacks;
     server->checks_layout = cmhd_is_before_1_0();
     server->listener = -1;
+    pthread_mutex_init(&server->tls_lock, NULL);
+    if (options->tls != NULL) cmhd_server_set_tls(server, options->tls);
     server->worker_count = count;
     server->worker_connections = options->connections <= count ? 1 : (options->connections + count - 1) / count;
     // The head, its index and the response's head must fit, or there would be no response at all.
@@ -247,5 +255,7 @@ void cmhd_server_free(cmhd_server *server) {
         free(w->fields);
         free(w->by_descriptor);
     }
+    cmhd_tls_release(server->tls);
+    pthread_mutex_destroy(&server->tls_lock);
     free(server);
 }

@@ -25,20 +25,32 @@ void cmhd_note_sent(ssize_t sent) {
     if (here != NULL && (sent >= 0 || errno != EAGAIN)) here->moved = true;
 }
 
-ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got) {
-    if (here != NULL && (got >= 0 || errno != EAGAIN)) here->moved = true;
-    cmhd_connection *c = connection_of(fd);
-    if (c == NULL) return got;
-    if (got <= 0) {
-        c->client_has_ended = got == 0;
-        return got;
-    }
+/// Returns `got`, or -1 when the bytes were refused.
+static ssize_t note_bytes(cmhd_connection *c, char *buffer, ssize_t got) {
+    c->client_has_ended = got == 0;
+    if (got == 0) return 0;
     cmhd_refusal refusal = cmhd_note_read(c, buffer, (size_t)got);
     if (refusal == CMHD_REFUSAL_NONE) return got;
     cmhd_refuse_now(c, refusal);
-    // To the library the connection is broken.
-    errno = ECONNRESET;
     return -1;
+}
+
+ssize_t cmhd_note_received(int fd, char *buffer, ssize_t got) {
+    if (here != NULL && (got >= 0 || errno != EAGAIN)) here->moved = true;
+    cmhd_connection *c = connection_of(fd);
+    // The bytes of TLS are looked at when they are decrypted.
+    if (c == NULL || c->session != NULL || got < 0) return got;
+    got = note_bytes(c, buffer, got);
+    // To the library the connection is broken.
+    if (got < 0) errno = ECONNRESET;
+    return got;
+}
+
+ssize_t cmhd_note_decrypted(gnutls_session_t session, char *buffer, ssize_t got) {
+    if (here != NULL && got >= 0) here->moved = true;
+    cmhd_connection *c = got < 0 ? NULL : connection_of(gnutls_transport_get_int(session));
+    if (c == NULL) return got;
+    return note_bytes(c, buffer, got) < 0 ? GNUTLS_E_PREMATURE_TERMINATION : got;
 }
 
 void cmhd_note_closing(int fd) {

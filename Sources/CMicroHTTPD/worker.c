@@ -68,12 +68,15 @@ void cmhd_close_socket(cmhd_connection *c) {
     // Otherwise the kernel would keep unread bytes for minutes, behind a zero window.
     struct linger reset = {.l_onoff = 1};
     if (c->phase == PHASE_WRITE) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    const bool is_idle = c->phase == PHASE_SETTLING || c->phase == PHASE_IDLE;
     cmhd_enter(c, PHASE_ENDED);
+    if (is_idle) cmhd_tls_end(c);
     shutdown(c->fd, SHUT_RDWR);
 }
 
 void cmhd_close_writing(cmhd_connection *c) {
     cmhd_enter(c, PHASE_ENDED);
+    cmhd_tls_end(c);
     shutdown(c->fd, SHUT_WR);
 }
 
@@ -131,7 +134,7 @@ static void hurry_lingering(worker *w, int64_t now) {
 
 static bool has_unread(const cmhd_connection *c) {
     int unread = 0;
-    return ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0;
+    return cmhd_tls_has_unread(c) || (ioctl(c->fd, FIONREAD, &unread) == 0 && unread > 0);
 }
 
 enum MHD_Result cmhd_on_accept(void *context, const struct sockaddr *peer, socklen_t length) {
@@ -153,6 +156,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         c->fd = info == NULL ? -1 : info->connect_fd;
         info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
         c->peer = info == NULL ? NULL : info->client_addr;
+        if (w->server->options.tls != NULL) cmhd_tls_begin(c);
         append(c, PHASE_HEADER);
         w->moved = true;
         cmhd_note_connection(c);
@@ -172,6 +176,7 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         if (callbacks->disconnected != NULL) callbacks->disconnected(callbacks->context, c->peer);
         if (w->fields_owner == c) w->fields_owner = NULL;
         free(c->body);
+        cmhd_tls_release(c->tls);
         free(c);
         atomic_fetch_sub_explicit(&w->connections, 1, memory_order_relaxed);
     }

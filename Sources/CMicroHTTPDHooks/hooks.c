@@ -1,5 +1,5 @@
-// Functions of the C library and of libmicrohttpd, replaced in the whole process: the dynamic linker prefers the
-// program's. Only a program may decide that, so this target is not part of the library product `HTTPServer`.
+// Functions of the C library, of libmicrohttpd and of GnuTLS, replaced in the whole process: the dynamic linker prefers
+// the program's. Only a program may decide that, so this target is not part of the library product `HTTPServer`.
 // CMicroHTTPD/watching.c says what the calls are for. Calls of other threads pass through unchanged.
 //
 // The system calls are made by syscall(2): the C library makes a thread cancellable around its own functions for them,
@@ -12,9 +12,16 @@
 
 #include "internal.h"
 
-__attribute__((constructor)) static void find_library(void) {
+static ssize_t (*library_recv)(gnutls_session_t, void *, size_t);
+static int (*library_handshake)(gnutls_session_t);
+static int (*library_bye)(gnutls_session_t, gnutls_close_request_t);
+
+__attribute__((constructor)) static void find_libraries(void) {
     void *found = dlsym(RTLD_NEXT, "MHD_queue_response");
     if (found != NULL) cmhd_queue = (cmhd_queue_function *)found;
+    *(void **)&library_recv = dlsym(RTLD_NEXT, "gnutls_record_recv");
+    *(void **)&library_handshake = dlsym(RTLD_NEXT, "gnutls_handshake");
+    *(void **)&library_bye = dlsym(RTLD_NEXT, "gnutls_bye");
 }
 
 /// Only the library calls it: the bridge calls `cmhd_queue`.
@@ -44,4 +51,21 @@ ssize_t recv(int fd, void *buffer, size_t size, int flags) {
 int shutdown(int fd, int how) {
     cmhd_note_closing(fd);
     return (int)syscall(SYS_shutdown, fd, how);
+}
+
+ssize_t gnutls_record_recv(gnutls_session_t session, void *buffer, size_t size) {
+    return cmhd_note_decrypted(session, buffer, library_recv(session, buffer, size));
+}
+
+/// libmicrohttpd closes after a handshake that failed. With an alert the client also learns why.
+int gnutls_handshake(gnutls_session_t session) {
+    int result = library_handshake(session);
+    if (result < 0 && gnutls_error_is_fatal(result)) gnutls_alert_send_appropriate(session, result);
+    return result;
+}
+
+/// What `shutdown` is for a plain connection.
+int gnutls_bye(gnutls_session_t session, gnutls_close_request_t how) {
+    cmhd_note_closing(gnutls_transport_get_int(session));
+    return library_bye(session, how);
 }

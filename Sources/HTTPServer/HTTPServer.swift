@@ -57,6 +57,8 @@ public final class HTTPServer: @unchecked Sendable {
         let started = configuration.host.withCString { host in
             var options = configuration.options
             options.host = host
+            // The server keeps a reference of its own.
+            options.tls = configuration.tls?.pointer
             options.streams_bodies = router.takesPieces
             return cmhd_server_start(&options, &callbacks, &message, message.count)
         }
@@ -93,6 +95,15 @@ public final class HTTPServer: @unchecked Sendable {
             if case .done = state { return (0, 0) }
             let refusals = core.takeUnretainedValue().connections?.refusals.load(ordering: .relaxed)
             return (cmhd_server_evictions(server), refusals ?? 0)
+        }
+    }
+
+    /// Connections that are accepted from now on get this certificate, also where clients must show one. Others keep
+    /// theirs. For a server that was started with ``HTTPServerConfiguration/tls``.
+    public func replaceCertificate(_ certificate: TLSCertificate) {
+        stopping.withLock { state in
+            if case .done = state { return }
+            cmhd_server_set_tls(server, certificate.pointer)
         }
     }
 
@@ -248,7 +259,7 @@ extension HTTPServerConfiguration {
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, patient_timeout: timeouts.patient.milliseconds32,
             write_timeout: timeouts.write.milliseconds32,
-            idle_timeout: timeouts.idle.milliseconds32, ignores_hooks: ignoresHooks,
+            idle_timeout: timeouts.idle.milliseconds32, tls: nil, ignores_hooks: ignoresHooks,
             adds_fields_singly: addsFieldsSingly)
     }
 }

@@ -10,6 +10,8 @@ public struct HTTPServerConfiguration: Sendable {
     public var limits = Limits()
     /// How long each phase of a request may take.
     public var timeouts = Timeouts()
+    /// Speaks HTTPS (TLS 1.2 and 1.3) with this certificate; `nil` for plain HTTP.
+    public var tls: TLSCertificate?
     /// Fields of every response.
     public var commonFields: HTTPFields = [
         "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",

@@ -10,7 +10,21 @@ public final class RawConnection {
         public var isEndOfStream = false
     }
 
+    /// What lies between the bytes and the socket: TLS.
+    public struct Layer {
+        /// Like `send` and `recv`.
+        let send: ([UInt8]) -> Int
+        let receive: (inout [UInt8]) -> Int
+
+        public init(send: @escaping ([UInt8]) -> Int, receive: @escaping (inout [UInt8]) -> Int) {
+            self.send = send
+            self.receive = receive
+        }
+    }
+
     public let descriptor: Int32
+    /// Nil for plain bytes.
+    public var layer: Layer?
     private var unread: [UInt8] = []
     private var isOpen = true
 
@@ -42,6 +56,10 @@ public final class RawConnection {
     public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
     public func send(_ bytes: [UInt8]) throws {
+        if let layer {
+            guard layer.send(bytes) == bytes.count else { throw Failure(description: "send: the layer failed") }
+            return
+        }
         var sent = 0
         while sent < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -67,7 +85,7 @@ public final class RawConnection {
     /// More bytes; false at the end of the stream or after a reset.
     private func fill() throws -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65536)
-        let count = recv(descriptor, &buffer, buffer.count, 0)
+        let count = layer?.receive(&buffer) ?? recv(descriptor, &buffer, buffer.count, 0)
         if count < 0, errno == EAGAIN { throw Failure(description: "nothing came for too long") }
         guard count > 0 else { return false }
         unread += buffer[..<count]

@@ -11,7 +11,8 @@ enum GeneralRules {
         "accept-encoding", "accept-patch", "allow", "cache-control", "connection", "content-length", "content-type",
         "content-language", "content-security-policy", "date", "etag",
         "clear-site-data", "cross-origin-opener-policy", "cross-origin-resource-policy", "idempotency-replayed",
-        "location", "preference-applied", "ratelimit", "ratelimit-policy", "referrer-policy", "request-id", "retry-after",
+        "location", "preference-applied", "ratelimit", "ratelimit-policy", "referrer-policy", "request-id",
+        "retry-after",
         "set-cookie",
         "www-authenticate", "x-content-type-options", "keep-alive", "vary", "transfer-encoding",
     ]

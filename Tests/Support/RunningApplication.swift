@@ -56,7 +56,8 @@ package func withApplication<Result: Sendable>(
     // Also when the body throws.
     defer {
         Canary.check(
-            file.lines().joined(separator: "\n"), of: "the log", secrets: [configuration.admin.key?.revealed].compactMap(\.self))
+            file.lines().joined(separator: "\n"), of: "the log",
+            secrets: [configuration.admin.key?.revealed].compactMap(\.self))
     }
     let application = try Application(
         configuration, services: services, flows: try flowCatalog(flows, services: services),

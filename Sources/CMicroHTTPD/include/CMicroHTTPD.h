@@ -21,6 +21,28 @@
 typedef struct cmhd_server cmhd_server;
 typedef struct cmhd_connection cmhd_connection;
 typedef struct cmhd_worker cmhd_worker;
+/// A certificate and its key, counted by references.
+typedef struct cmhd_tls cmhd_tls;
+
+/// Why texts are no certificate and key.
+typedef enum {
+    CMHD_TLS_GOOD = 0,
+    CMHD_TLS_CERTIFICATE,       ///< no certificate in PEM, or one that cannot be read
+    CMHD_TLS_KEY,               ///< no private key in PEM, or one that is encrypted
+    CMHD_TLS_MISMATCH,          ///< the key is not that of the first certificate
+    CMHD_TLS_AUTHORITIES,       ///< no certificate in PEM among those of authorities
+    CMHD_TLS_OUT_OF_MEMORY,
+} cmhd_tls_problem;
+
+/// Texts in PEM. They are copied.
+typedef struct {
+    const uint8_t *certificate; ///< the server's own first, then those that signed it
+    size_t certificate_length;
+    const uint8_t *key;
+    size_t key_length;
+    const uint8_t *authorities; ///< NULL: clients need no certificate; else theirs must be signed by one of these
+    size_t authorities_length;
+} cmhd_tls_texts;
 
 /// Why a request is refused before its handler is called.
 typedef enum {
@@ -211,6 +233,7 @@ typedef struct {
     uint32_t patient_timeout;   ///< the same after `cmhd_be_patient`
     uint32_t write_timeout;     ///< from the answer to its last byte taken by the client
     uint32_t idle_timeout;      ///< between two requests
+    cmhd_tls *tls;              ///< NULL: plain HTTP. The server keeps a reference of its own
     bool ignores_hooks;         ///< as in a program without CMicroHTTPDHooks
     bool adds_fields_singly;    ///< as if the library's insides were unknown, see `cmhd_can_link_fields`
 } cmhd_options;
@@ -250,6 +273,17 @@ uint64_t cmhd_server_evictions(const cmhd_server *server);
 /// requests in progress finish, and closes idle connections; after `timeout`, which includes the delay, it ends the
 /// rest. Returns when every connection is closed. Call it once.
 void cmhd_server_stop(cmhd_server *server, uint32_t delay, uint32_t timeout);
+
+/// Credentials with one reference; NULL with the problem when there is one. `begins` and `ends` are the times between
+/// which the certificate is valid, in seconds since 1970.
+cmhd_tls *cmhd_tls_new(const cmhd_tls_texts *texts, cmhd_tls_problem *problem, int64_t *begins, int64_t *ends);
+
+/// Gives a reference back.
+void cmhd_tls_release(cmhd_tls *tls);
+
+/// Connections that are accepted from now on get this certificate; others keep theirs. For a server that was started
+/// with one, from any thread.
+void cmhd_server_set_tls(cmhd_server *server, cmhd_tls *tls);
 
 /// Frees a stopped server.
 void cmhd_server_free(cmhd_server *server);

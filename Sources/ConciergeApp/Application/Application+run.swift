@@ -21,9 +21,16 @@ extension Application {
             output.complaint("concierge: \(error)\n")
             return ExitStatus.failure
         }
-        await TerminationSignals.first { signal in
-            log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
-        }
+        let (hangUps, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let reloader = Task { for await _ in hangUps { await application.reloadCertificates() } }
+        let reload: @Sendable () -> Void = { _ = continuation.yield(()) }
+        await TerminationSignals.first(
+            reload: configuration.tls.certificate == nil ? nil : reload,
+            ignoring: { signal in
+                log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
+            })
+        continuation.finish()
+        await reloader.value
         // A handler that does not return cannot be stopped. What it has not written was not acknowledged.
         let limit = Task {
             try await Task.sleep(for: configuration.drainTimeout + .seconds(5))

@@ -87,14 +87,15 @@ package actor Application {
         let publicRoutes = try publicRoutes()
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
+        let tls = try readCertificates()
         let publicServer = try HTTPServer(
-            router: publicRoutes, configuration: .publicListener(configuration),
+            router: publicRoutes, configuration: .publicListener(configuration, tls: tls?.publicListener),
             errors: ProblemRenderer(log: log, quotas: quotas),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
             adminServer = try HTTPServer(
-                router: adminRoutes.router, configuration: .adminListener(configuration),
+                router: adminRoutes.router, configuration: .adminListener(configuration, tls: tls?.adminListener),
                 errors: ProblemRenderer(log: log),
                 observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))
         } catch {
@@ -113,8 +114,8 @@ package actor Application {
             })
         readiness.beginServing(on: publicServer)
         log.write(.info, "listening") { line in
-            line.add("public", Self.address(configuration.host, publicServer.port))
-            line.add("admin", Self.address(configuration.admin.host, adminServer.port))
+            line.add("public", address(configuration.host, publicServer.port))
+            line.add("admin", address(configuration.admin.host, adminServer.port))
             line.add("version", BuildInformation.version)
             line.add("store", configuration.store.description)
             let store = StoreDescription(configuration)
@@ -123,6 +124,30 @@ package actor Application {
             line.add("workers", configuration.workers)
         }
         return Addresses(publicPort: publicServer.port, adminPort: adminServer.port)
+    }
+
+    /// Reads certificate, key and authorities again, for connections that are accepted from now on. Others keep theirs.
+    /// A problem of the files is logged, and then nothing changes.
+    package func reloadCertificates() {
+        guard let running else { return }
+        do {
+            guard let tls = try readCertificates() else { return }
+            running.publicServer.replaceCertificate(tls.publicListener)
+            running.adminServer.replaceCertificate(tls.adminListener)
+            log.write(.info, "certificate_loaded") {
+                $0.add("expires_at", "\(Timestamp(millisecondsSince1970: Int64(tls.publicListener.ends) * 1000))")
+            }
+        } catch {
+            log.write(.error, "certificate_refused") { $0.add("detail", "\(error); the former one stays.") }
+        }
+    }
+
+    private func readCertificates() throws -> TLSFiles? {
+        let tls = try TLSFiles.read(configuration.tls)
+        if let sentence = tls?.lapse() {
+            log.write(.warning, "certificate_not_valid") { $0.add("detail", "\(sentence): clients will refuse it.") }
+        }
+        return tls
     }
 
     /// Drains and stops: requests in progress are answered, then the listeners and the sweepers end. The admin listener
@@ -291,7 +316,7 @@ package actor Application {
     }
 
     /// The address as a client on this machine writes it.
-    private static func address(_ host: String, _ port: UInt16) -> String {
-        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    private func address(_ host: String, _ port: UInt16) -> String {
+        "\(configuration.tls.certificate == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 }

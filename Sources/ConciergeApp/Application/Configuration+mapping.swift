@@ -85,8 +85,12 @@ extension Configuration {
 }
 
 extension HTTPServerConfiguration {
-    static func publicListener(_ configuration: Configuration) -> HTTPServerConfiguration {
+    static func publicListener(_ configuration: Configuration, tls: TLSCertificate?) -> HTTPServerConfiguration {
         var result = HTTPServerConfiguration()
+        result.tls = tls
+        // RFC 6797, 7.2: not over plain HTTP. A year, as OWASP ASVS 3.4.1 wants it; other names of the domain are not
+        // this server's to decide about.
+        if tls != nil { result.commonFields["Strict-Transport-Security"] = "max-age=31536000" }
         result.host = configuration.host
         result.port = UInt16(clamping: configuration.port)
         result.workers = configuration.workers
@@ -126,8 +130,8 @@ extension HTTPServerConfiguration {
         return result
     }
 
-    static func adminListener(_ configuration: Configuration) -> HTTPServerConfiguration {
-        var result = publicListener(configuration)
+    static func adminListener(_ configuration: Configuration, tls: TLSCertificate?) -> HTTPServerConfiguration {
+        var result = publicListener(configuration, tls: tls)
         result.host = configuration.admin.host
         result.port = UInt16(clamping: configuration.admin.port)
         // The admin listener has few callers, and must not use up the public listener's connections.

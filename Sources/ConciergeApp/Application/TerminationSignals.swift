@@ -1,7 +1,7 @@
 import Glibc
 import Threads
 
-/// Waits for SIGTERM, SIGINT and SIGQUIT, and ignores other signals that would end the process.
+/// Waits for SIGTERM, SIGINT and SIGQUIT, reports SIGHUP, and ignores other signals that would end the process.
 ///
 /// Every thread blocks all of them, and one thread waits for them. So no signal handler interrupts other code, and they
 /// also work in process 1 of a container, which has no default actions.
@@ -25,14 +25,22 @@ package enum TerminationSignals {
 
     /// Returns at the first signal that ends the program. A second one ends the process at once, with status 1.
     ///
-    /// - Parameter ignoring: called with the name of each other signal, the first time that it arrives.
-    static func first(ignoring: @escaping @Sendable (String) -> Void) async {
+    /// - Parameters:
+    ///   - reload: called at each SIGHUP; `nil` to ignore it like the others.
+    ///   - ignoring: called with the name of each other signal, the first time that it arrives.
+    static func first(
+        reload: (@Sendable () -> Void)?, ignoring: @escaping @Sendable (String) -> Void
+    ) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isStarted = DetachedThread.start("signal waiter") {
                 var waiting = ending + ignored
                 while true {
                     let signal = next(of: waiting)
                     if ending.contains(signal) { break }
+                    if signal == SIGHUP, let reload {
+                        reload()
+                        continue
+                    }
                     ignoring(names[signal] ?? "\(signal)")
                     // A signal that is blocked and not waited for stays pending.
                     waiting.removeAll { $0 == signal }

@@ -1,41 +1,47 @@
-import Glibc
+import CCurl
 
-/// A minimal HTTP client for commands that talk to a running server. Each request has its own connection, and the
-/// response ends with it.
+/// A minimal HTTP client for commands that talk to a running server. Each request has its own connection.
 struct PlainHTTP {
     struct Answer {
         let status: Int
         let body: [UInt8]
     }
 
-    let host: String
-    let port: Int
-    /// A server that does not respond in this time is taken for absent.
-    var timeoutSeconds = 2
-    /// Far more than any response.
-    private static let longestAnswer = 64 << 20
-
-    init(host: String, port: Int) {
-        self.host = host
-        self.port = port
+    /// Which certificate a server must have that speaks HTTPS.
+    enum Trust {
+        /// Any: the request has no secret, and the response none.
+        case anyCertificate
+        /// One of this file, for whatever name: the server of this configuration.
+        case certificate(in: String)
+        /// For its name, by an authority that the system trusts.
+        case system
     }
 
-    /// - Parameter url: `http://host:port`, optionally with a slash. `nil` for anything else.
+    /// Without the path.
+    let url: String
+    /// `nil` for plain HTTP.
+    let trust: Trust?
+    /// A server that does not respond in this time is taken for absent.
+    var timeoutSeconds = 2
+
+    /// - Parameter trust: `nil` for plain HTTP.
+    init(host: String, port: Int, trust: Trust?) {
+        url = "\(trust == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        self.trust = trust
+    }
+
+    /// - Parameter url: `http://host:port` or `https://host:port`, optionally with a slash. `nil` for anything else.
     init?(url: String) {
-        let scheme = "http://"
-        guard url.hasPrefix(scheme) else { return nil }
+        guard let scheme = ["http://", "https://"].first(where: { url.hasPrefix($0) }) else { return nil }
         var authority = url.dropFirst(scheme.count)
         if authority.hasSuffix("/") { authority.removeLast() }
-        guard !authority.contains(where: { "/?#@".contains($0) }) else { return nil }
-        var port = 80
+        guard !authority.isEmpty, !authority.contains(where: { "/?#@".contains($0) }) else { return nil }
         if let colon = authority.lastIndex(of: ":"), authority.last != "]" {
-            guard let number = UInt16(authority[authority.index(after: colon)...]), number > 0 else { return nil }
-            port = Int(number)
-            authority = authority[..<colon]
+            let port = UInt16(authority[authority.index(after: colon)...])
+            guard let port, port > 0, colon > authority.startIndex else { return nil }
         }
-        if authority.first == "[", authority.last == "]" { authority = authority.dropFirst().dropLast() }
-        guard !authority.isEmpty else { return nil }
-        self.init(host: String(authority), port: port)
+        self.url = scheme + authority
+        trust = scheme == "https://" ? .system : nil
     }
 
     /// - Returns: `nil` when nothing responds in HTTP.
@@ -47,73 +53,70 @@ struct PlainHTTP {
     func send(
         _ method: String, _ path: String, fields: [(name: String, value: String)] = [], body: [UInt8] = []
     ) -> Answer? {
-        guard let descriptor = connection() else { return nil }
-        defer { close(descriptor) }
-        let name = host.contains(":") ? "[\(host)]" : host
-        var head = "\(method) \(path) HTTP/1.1\r\nHost: \(name):\(port)\r\nConnection: close\r\n"
-        for field in fields { head += "\(field.name): \(field.value)\r\n" }
-        if !body.isEmpty { head += "Content-Length: \(body.count)\r\n" }
-        var rest = (Array((head + "\r\n").utf8) + body)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        guard Self.isInitialized, let easy = curl_easy_init() else { return nil }
+        var list: UnsafeMutablePointer<curl_slist>?
+        defer {
+            curl_easy_cleanup(easy)
+            curl_slist_free_all(list)
+        }
+        for field in fields { list = curl_slist_append(list, "\(field.name): \(field.value)") }
+        var received = Received()
+        let result = withUnsafeMutablePointer(to: &received) { received in
+            let settings = [
+                ccurl_set_text(easy, CURLOPT_URL, url + path), ccurl_set_text(easy, CURLOPT_CUSTOMREQUEST, method),
+                ccurl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https"), ccurl_set_text(easy, CURLOPT_PROXY, ""),
+                ccurl_set_number(easy, CURLOPT_NOSIGNAL, 1), ccurl_set_number(easy, CURLOPT_TIMEOUT, timeoutSeconds),
+                ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, list),
+                ccurl_set_receiver(easy, CURLOPT_WRITEFUNCTION, receive),
+                ccurl_set_pointer(easy, CURLOPT_WRITEDATA, received),
+            ]
+            guard settings.allSatisfy({ $0 == CURLE_OK }), setTrust(easy), setBody(easy, body) else {
+                return CURLE_FAILED_INIT
             }
-            guard count > 0 else { return nil }
-            rest = rest.dropFirst(count)
+            return curl_easy_perform(easy)
         }
-        return Self.answer(everything(from: descriptor))
+        return result == CURLE_OK ? Answer(status: Int(ccurl_status(easy)), body: received.bytes) : nil
     }
 
-    private func connection() -> Int32? {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        hints.ai_flags = AI_NUMERICSERV
-        var found: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(host, String(port), &hints, &found) == 0 else { return nil }
-        defer { freeaddrinfo(found) }
-        var next = found
-        while let address = next?.pointee {
-            if let descriptor = connect(to: address) { return descriptor }
-            next = address.ai_next
+    private static let isInitialized = ccurl_global_init() == CURLE_OK
+
+    private func setTrust(_ easy: UnsafeMutableRawPointer) -> Bool {
+        switch trust {
+        case nil, .system: return true
+        case .anyCertificate:
+            guard ccurl_set_number(easy, CURLOPT_SSL_VERIFYPEER, 0) == CURLE_OK else { return false }
+        case .certificate(let file):
+            guard ccurl_set_text(easy, CURLOPT_CAINFO, file) == CURLE_OK else { return false }
         }
-        return nil
+        return ccurl_set_number(easy, CURLOPT_SSL_VERIFYHOST, 0) == CURLE_OK
     }
 
-    private func connect(to address: addrinfo) -> Int32? {
-        let descriptor = socket(address.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
-        var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, size)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
-        guard Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
+    private func setBody(_ easy: UnsafeMutableRawPointer, _ body: [UInt8]) -> Bool {
+        guard !body.isEmpty else { return true }
+        return ccurl_set_number(easy, CURLOPT_POSTFIELDSIZE, body.count) == CURLE_OK
+            && body.withUnsafeBytes {
+                // libcurl copies as many bytes as it was told.
+                ccurl_set_pointer(
+                    easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0.baseAddress)) == CURLE_OK
+            }
     }
+}
 
-    private func everything(from descriptor: Int32) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 16_384)
-        while bytes.count < Self.longestAnswer {
-            let count = recv(descriptor, &chunk, chunk.count, 0)
-            guard count > 0 else { break }
-            bytes += chunk[..<count]
-        }
-        return bytes
-    }
+private struct Received {
+    var bytes: [UInt8] = []
+    /// Far more than any response has.
+    static let limit = 64 << 20
+}
 
-    /// `HTTP/1.1 200 OK`, fields, an empty line, the body.
-    private static func answer(_ bytes: [UInt8]) -> Answer? {
-        let line = bytes.prefix { $0 != UInt8(ascii: "\r") }
-        let parts = line.split(separator: UInt8(ascii: " "))
-        guard parts.count >= 2, parts[0].elementsEqual("HTTP/1.1".utf8),
-            let status = Int(String(decoding: parts[1], as: UTF8.self)),
-            let end = bytes.indices.first(where: { bytes[$0...].starts(with: "\r\n\r\n".utf8) })
-        else { return nil }
-        return Answer(status: status, body: Array(bytes[(end + 4)...]))
-    }
+/// Called by libcurl with each piece of the body. Fewer bytes than there are end the transfer.
+private func receive(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let context, let bytes else { return 0 }
+    let received = context.assumingMemoryBound(to: Received.self)
+    guard received.pointee.bytes.count + size * count <= Received.limit else { return 0 }
+    received.pointee.bytes += UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return size * count
 }
 
 /// `concierge health`: asks the server of this configuration whether it is ready. It is for the health check of a
@@ -122,7 +125,10 @@ enum HealthCheck {
     /// - Returns: `nil` when it is ready, otherwise why not.
     static func failure(of configuration: Configuration) -> String? {
         let host = loopback(for: configuration.host)
-        guard let answer = PlainHTTP(host: host, port: configuration.port).get("/health/ready") else {
+        let server = PlainHTTP(
+            host: host, port: configuration.port,
+            trust: configuration.tls.certificate == nil ? nil : .anyCertificate)
+        guard let answer = server.get("/health/ready") else {
             return "no server responds at \(host), port \(configuration.port)"
         }
         return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"

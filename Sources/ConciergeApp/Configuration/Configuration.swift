@@ -48,6 +48,7 @@ package struct Configuration: Sendable, Equatable {
     /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
     package var admin = Admin()
+    package var tls = TLS()
     package var cookie = Cookie()
     package var cors = CORS()
     package var proxies = Proxies()
@@ -106,6 +107,14 @@ package struct Configuration: Sendable, Equatable {
         package var keyHashes: [AdminKeyHash] = []
         /// Wrong keys of an address; `nil` for any number.
         package var failedTries: Quota? = Quota(count: 600, window: .seconds(60))
+    }
+
+    /// The files of certificate and key; `nil` for plain HTTP.
+    package struct TLS: Sendable, Equatable {
+        package var certificate: String?
+        package var key: String?
+        /// Who signs the certificates that clients of the admin listener must show; `nil` when they need none.
+        package var clientCA: String?
     }
 
     /// Sessions of browsers.

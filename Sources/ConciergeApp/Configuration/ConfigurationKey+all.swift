@@ -98,6 +98,18 @@ extension ConfigurationKey {
             "Most wrong keys from one address in a time. Beyond it no key is looked at, and requests get 429."),
 
         .init(
+            "tls.certificate", .optional(.path), \.tls.certificate,
+            "PEM file with the certificate of both listeners, followed by those that signed it. With it they speak HTTPS."
+        ),
+        .init(
+            "tls.key", .optional(.path), \.tls.key,
+            "PEM file with the private key of that certificate, without a password."),
+        .init(
+            "tls.client_ca", .optional(.path), \.tls.clientCA,
+            "PEM file with authorities: clients of the admin listener must show a certificate that one of them signed. No "
+                + "effect on the public listener."),
+
+        .init(
             "cookie.secure", .boolean, \.cookie.secure,
             "Whether the session cookie is only sent over HTTPS; false is for development alone."),
         .init(

@@ -23,6 +23,7 @@ package struct ConfigurationLoader: Sendable {
         apply(EnvironmentLayer.read(environment, tasks: loaded.configuration.tasks.names), to: &loaded)
         apply(FlagLayer.read(flags), to: &loaded)
         readAdminKey(&loaded)
+        checkTLS(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)
         let services = readServices(&loaded)
@@ -103,6 +104,24 @@ package struct ConfigurationLoader: Sendable {
             loaded.problems.append(
                 ConfigurationProblem(at: origin, pointer: "/admin/key_file", code: error.code, "\(error)"))
         }
+    }
+
+    /// The files are read again when the server starts.
+    private func checkTLS(_ loaded: inout LoadedConfiguration) {
+        let severity: ConfigurationProblem.Severity
+        let (key, code, message): (String, String, String)
+        do {
+            guard let sentence = try TLSFiles.read(loaded.configuration.tls, with: files)?.lapse() else { return }
+            (severity, key, code) = (.warning, "certificate", "expired_certificate")
+            message = "\(loaded.configuration.tls.certificate ?? ""): \(sentence): clients will refuse it"
+        } catch {
+            (severity, key, code, message) = (.error, error.key, error.code, error.description)
+        }
+        // A key that is missing is missed by the others.
+        let origin = ["tls.\(key)", "tls.certificate", "tls.key", "tls.client_ca"]
+            .compactMap { loaded.origins[$0] }.first
+        loaded.problems.append(
+            ConfigurationProblem(severity, at: origin ?? .builtIn, pointer: "/tls/\(key)", code: code, message))
     }
 
     /// A task that is sent needs an address and a secret: a receiver must be able to tell who sends.

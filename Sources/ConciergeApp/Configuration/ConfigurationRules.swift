@@ -8,7 +8,7 @@ enum ConfigurationRules {
 
     private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
         adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory, targetFitsHeader,
-        intervalIsUsed,
+        intervalIsUsed, cookiesAreSecure,
     ]
 
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
@@ -85,6 +85,13 @@ enum ConfigurationRules {
             code: "without_effect",
             "sync_interval is \(DurationText.format(configuration.syncInterval)), and durability is "
                 + "\(configuration.durability.rawValue); it counts with interval only")
+    }
+
+    @Sendable private static func cookiesAreSecure(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        guard loaded.configuration.tls.certificate != nil, !loaded.configuration.cookie.secure else { return nil }
+        return ConfigurationProblem(
+            at: later(loaded, "cookie.secure", "tls.certificate"), pointer: "/cookie/secure", code: "conflict",
+            "cookie.secure is false, and tls.certificate is given; allowed is true with HTTPS")
     }
 
     private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }

@@ -30,9 +30,13 @@ struct ConfigurationReferenceTests {
         #expect(Set(loaded.flows.ids).isSuperset(of: ["wizard", "edit-quote", "main", "checkout", "money-transfer"]))
         // What differs from machine to machine stands there as a comment.
         let unsaid = ConfigurationKey.all.map(\.path).filter { loaded.origins[$0] == nil }
-        #expect(unsaid == ["workers", "services", "flows", "touch_interval", "admin.key", "admin.key_file"])
+        #expect(
+            unsaid == [
+                "workers", "services", "flows", "touch_interval", "admin.key", "admin.key_file", "tls.certificate",
+                "tls.key", "tls.client_ca",
+            ])
         let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
-        for name in ["workers", "services", "flows", "touch_interval", "key", "key_file"] {
+        for name in ["workers", "services", "flows", "touch_interval", "key", "key_file", "certificate", "client_ca"] {
             #expect(text.contains("// \"\(name)\": "))
         }
     }

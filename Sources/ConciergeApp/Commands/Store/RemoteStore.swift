@@ -14,7 +14,9 @@ struct RemoteStore {
 
     init(_ configuration: Configuration) {
         let host = HealthCheck.loopback(for: configuration.admin.host)
-        var server = PlainHTTP(host: host, port: configuration.admin.port)
+        var server = PlainHTTP(
+            host: host, port: configuration.admin.port,
+            trust: configuration.tls.certificate.map { .certificate(in: $0) })
         // A step may wait behind other writes.
         server.timeoutSeconds = 30
         self.server = server

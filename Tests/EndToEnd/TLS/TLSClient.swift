@@ -1,0 +1,100 @@
+import CTLSClient
+import Glibc
+import HTTPTestClient
+
+/// A TLS connection of OpenSSL's library to a port of this machine. It does not check the server's certificate; tests
+/// look at it. Every call blocks, up to a minute.
+final class TLSClient {
+    struct Offer: Sendable {
+        var versions = TLS1_2_VERSION...TLS1_3_VERSION
+        /// Of TLS 1.2 and before, as OpenSSL names them.
+        var ciphers: String?
+        var protocols: [String] = []
+        /// Files with certificate and key.
+        var certificate: (certificate: String, key: String)?
+    }
+
+    /// The handshake failed, with OpenSSL's words for the alert.
+    struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let connection: RawConnection
+    private let context: OpaquePointer
+    private let session: OpaquePointer
+
+    init(port: UInt16, _ offer: Offer = Offer()) throws {
+        guard let context = SSL_CTX_new(TLS_client_method()), let session = SSL_new(Self.prepare(context, offer)) else {
+            throw Refused(description: "no memory")
+        }
+        (self.context, self.session) = (context, session)
+        connection = try RawConnection(port: port)
+        connection.layer = RawConnection.Layer(
+            send: { Int(SSL_write(session, $0, Int32($0.count))) },
+            receive: { Int(SSL_read(session, &$0, Int32($0.count))) })
+        let list = offer.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        if !list.isEmpty { SSL_set_alpn_protos(session, list, UInt32(list.count)) }
+        SSL_set_fd(session, connection.descriptor)
+        ERR_clear_error()
+        guard SSL_connect(session) == 1 else { throw Self.refusal }
+    }
+
+    deinit {
+        SSL_shutdown(session)
+        SSL_free(session)
+        SSL_CTX_free(context)
+    }
+
+    private static func prepare(_ context: OpaquePointer, _ offer: Offer) -> OpaquePointer {
+        // Otherwise OpenSSL itself would leave the weak ones out.
+        SSL_CTX_set_security_level(context, 0)
+        _ = ctls_set_versions(context, offer.versions.lowerBound, offer.versions.upperBound)
+        if let ciphers = offer.ciphers { SSL_CTX_set_cipher_list(context, ciphers) }
+        if let files = offer.certificate {
+            SSL_CTX_use_certificate_file(context, files.certificate, SSL_FILETYPE_PEM)
+            SSL_CTX_use_PrivateKey_file(context, files.key, SSL_FILETYPE_PEM)
+        }
+        return context
+    }
+
+    private static var refusal: Refused {
+        let code = ERR_get_error()
+        guard code != 0, let text = ERR_reason_error_string(code) else { return Refused(description: "closed") }
+        return Refused(description: String(cString: text))
+    }
+
+    var spokenVersion: String { String(cString: SSL_get_version(session)) }
+    var cipher: String { String(cString: SSL_CIPHER_get_name(SSL_get_current_cipher(session))) }
+
+    /// The protocol that the server chose; nil when it chose none.
+    var chosenProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(session, &name, &length)
+        return name.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(length)), as: UTF8.self) }
+    }
+
+    /// The names of the certificates that came, the server's own first.
+    var chain: [String] {
+        guard let list = SSL_get_peer_cert_chain(session) else { return [] }
+        return (0..<OPENSSL_sk_num(list)).map { index in
+            var text = [CChar](repeating: 0, count: 256)
+            X509_NAME_oneline(X509_get_subject_name(OpaquePointer(OPENSSL_sk_value(list, index))), &text, 256)
+            return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
+    /// Whether the server has said that nothing more comes, after everything was read.
+    var wasEndedProperly: Bool { SSL_get_shutdown(session) & SSL_RECEIVED_SHUTDOWN != 0 }
+
+    /// One request and its response.
+    func request(_ head: String, body: String = "", type: String = "application/json") throws -> TestResponse {
+        let length = body.isEmpty ? "" : "Content-Type: \(type)\r\nContent-Length: \(body.utf8.count)\r\n"
+        try connection.send("\(head)\r\n\(length)\r\n\(body)")
+        return try connection.readResponse()
+    }
+
+    /// What a client gets that asks on a connection of its own.
+    /// - Throws: also where the server refuses only after the handshake, as it may in TLS 1.3.
+    func version() throws -> TestResponse { try request("GET /version HTTP/1.1\r\nHost: h") }
+}
