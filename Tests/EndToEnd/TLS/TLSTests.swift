@@ -13,7 +13,8 @@ struct TLSTests {
         try ProgramProcess(
             [
                 "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--workers", "1", "--store",
-                "sqlite:\(folder)/concierge.db", "--set", "tls.certificate=\(folder)/server.pem", "--set",
+                "sqlite:\(folder)/concierge.db", "--set", "limits.document_bytes=2MiB", "--set",
+                "tls.certificate=\(folder)/server.pem", "--set",
                 "tls.key=\(folder)/server.key",
             ] + arguments)
     }

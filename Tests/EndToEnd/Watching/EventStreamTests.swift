@@ -266,6 +266,9 @@ struct EventStreamTests {
     func slowReader() async throws {
         try await withApplication { configuration in
             configuration.timeouts.write = .seconds(10)
+            // However long this takes, no event says that the session lives longer.
+            configuration.sessionIdleTimeout = .seconds(86_400)
+            configuration.sessionLifetime = .seconds(86_400)
         } _: { app in
             let client = try await app.newSession().client
             let slow = try await EventReader.open(client)
