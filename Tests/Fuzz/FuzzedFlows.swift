@@ -27,6 +27,7 @@ enum Shipped {
     }()
 
     static let engine = FlowEngine(catalog: configuration.flows)
+    static func load() { _ = (services, documents, engine) }
     static let now: Int64 = 1_767_225_600_000
 }
 
