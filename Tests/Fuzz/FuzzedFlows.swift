@@ -95,10 +95,10 @@ enum FuzzedFlows {
         guard var reader = try? JSONReader(document.serialized()), var journey = Journey(document) else { return }
         if let read = try? Journey(reading: &reader) { journey = read }
         let event = String(decoding: parts[1], as: UTF8.self)
+        guard journey.flaw == nil else { return }
         guard let kept = Journey(journey.document) else { preconditionFailure("a journey is not stored") }
         precondition(kept == journey, "a journey is stored as another")
         let documents = ScratchServices(over: Shipped.documents)
-        guard journey.flaw == nil else { return }
         _ = try? Shipped.engine.view(journey, services: documents, now: Shipped.now)
         _ = try? Shipped.engine.advance(journey, services: documents, now: Shipped.now)
         _ = try? Shipped.engine.send(event, to: journey, services: documents, now: Shipped.now)
