@@ -16,7 +16,7 @@ STATIC = $(shell resources=$$(swift -print-target-info 2>/dev/null | sed -n 's/.
 # Warnings fail the tests, not a newcomer's `make run` with a newer compiler.
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror -Xcxx -Werror
 
-.PHONY: help run build test torture bench lint format image clean
+.PHONY: help run build test torture fuzz sanitize bench lint format image clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -42,6 +42,14 @@ torture: ## kill the program again and again and look for lost writes: ten minut
 	@swift build --build-tests $(STRICT)
 	@TORTURE_SECONDS=$(or $(ARGS),500) swift test --skip-build --disable-xctest --filter '^Durability\.' \
 		--experimental-maximum-parallelization-width 4 $(STRICT)
+
+fuzz: ## look for crashes, hangs and leaks with libFuzzer: ten minutes (ARGS='60': one; ARGS='60 json': of one target)
+	@scripts/setup test
+	@scripts/fuzz $(ARGS)
+
+sanitize: ## all tests under the sanitizers (ARGS='address' or 'thread': one of them)
+	@scripts/setup test
+	@scripts/sanitize $(ARGS)
 
 bench: ## measure against a bare libmicrohttpd server (ARGS='--quick', '--rows get,patch')
 	@scripts/setup bench

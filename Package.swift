@@ -8,6 +8,19 @@ let onCallersExecutor: [SwiftSetting] = [.enableUpcomingFeature("NonisolatedNons
 /// Bugs for `scripts/prove-durability`, which shows that tests find them.
 let plantedBugs: [SwiftSetting] = Context.environment["PLANTED_BUGS"] == nil ? [] : [.define("PLANTED_BUGS")]
 
+/// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
+let fuzzDependencies: [Target.Dependency] = [
+    "CChunks", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation",
+    "Sessions", "Storage",
+]
+let fuzz: Target =
+    Context.environment["FUZZING"] == nil
+    ? .testTarget(
+        name: "Fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["CChunks", "corpus", "main.swift"])
+    : .executableTarget(
+        name: "Fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz",
+        exclude: ["CChunks", "corpus", "FuzzTests.swift"])
+
 /// Every library from outside is Debian's; `scripts/setup` installs the packages named in `providers`.
 /// ARCHITECTURE.md says what each module may know of the others: the arrows below go one way only.
 let package = Package(
@@ -119,6 +132,10 @@ let package = Package(
                 "ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto", "CTLSClient",
             ]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
+        .target(
+            name: "CChunks", dependencies: ["CMicroHTTPD"], path: "Tests/Fuzz/CChunks",
+            cSettings: [.headerSearchPath("../../../Sources/CMicroHTTPD")]),
+        fuzz,
         .testTarget(
             name: "Browser", dependencies: ["ConciergeApp", "HTTPServer", "Support", "HTTPTestClient", "JSONDocument"]),
     ],

@@ -88,6 +88,7 @@ static cmhd_refusal expect(cmhd_chunks *chunks, char c, char expected, chunks_st
 
 /// Reads one byte outside a chunk's data.
 static cmhd_refusal read_frame(cmhd_chunks *chunks, char c, size_t limit) {
+    const bool is_token = cmhd_token[(unsigned char)c];
     switch (chunks->step) {
     case CHUNKS_SIZE: return read_size(chunks, c, limit);
     case CHUNKS_EXTENSION ... CHUNKS_EXTENSION_QUOTED_END:
@@ -96,11 +97,12 @@ static cmhd_refusal read_frame(cmhd_chunks *chunks, char c, size_t limit) {
     case CHUNKS_DATA_CR: return expect(chunks, c, '\r', CHUNKS_DATA_END);
     case CHUNKS_DATA_END: chunks->line = 0; return expect(chunks, c, '\n', CHUNKS_SIZE);
     case CHUNKS_TRAILERS:
-        // A blank would fold this line onto the previous one.
-        if (c == ' ' || c == '\t') return CMHD_REFUSAL_CHUNKS;
-        if (c == '\r') chunks->step = CHUNKS_LAST;
-        else chunks->step = CHUNKS_TRAILER;
-        return c != '\r' && is_control(c) ? CMHD_REFUSAL_CHUNKS : CMHD_REFUSAL_NONE;
+        // A blank, which would fold this line onto the previous one, begins no name either.
+        if (c == '\r') return next(chunks, CHUNKS_LAST);
+        return is_token ? next(chunks, CHUNKS_TRAILER_NAME) : CMHD_REFUSAL_CHUNKS;
+    case CHUNKS_TRAILER_NAME:
+        if (c == ':') return next(chunks, CHUNKS_TRAILER);
+        return is_token ? CMHD_REFUSAL_NONE : CMHD_REFUSAL_CHUNKS;
     case CHUNKS_TRAILER:
         if (c == '\r') chunks->step = CHUNKS_TRAILER_END;
         else if (is_control(c)) return CMHD_REFUSAL_CHUNKS;

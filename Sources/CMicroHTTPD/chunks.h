@@ -21,7 +21,8 @@ typedef enum {
     CHUNKS_DATA_CR,
     CHUNKS_DATA_END,
     CHUNKS_TRAILERS,
-    CHUNKS_TRAILER,
+    CHUNKS_TRAILER_NAME,
+    CHUNKS_TRAILER,  ///< the value
     CHUNKS_TRAILER_END,
     CHUNKS_LAST,
     CHUNKS_END,  ///< what follows is another request

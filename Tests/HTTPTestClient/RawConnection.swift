@@ -189,7 +189,7 @@ public struct TestResponse: Sendable {
     /// False when the connection ended before a chunked body did.
     public var isWhole = true
 
-    init(head: String) throws {
+    public init(head: String) throws {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
         let parts = lines[0].split(separator: " ", maxSplits: 2)
         guard parts.count >= 2, parts[0] == "HTTP/1.1" || parts[0] == "HTTP/1.0", let status = Int(parts[1]) else {

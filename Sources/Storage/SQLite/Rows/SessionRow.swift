@@ -87,7 +87,7 @@ struct SessionRow {
         JSONDocument(members: labels.items.lazy.map { (name: $0.name, value: JSONDocument($0.value)) }).serialized()
     }
 
-    private static func checksum(
+    static func checksum(
         _ state: UnsafeRawBufferPointer, key: Int64, revision: Int64, expiresAt: Int64, _ userID: String?
     ) -> UInt32 {
         var sum = RowChecksum()
