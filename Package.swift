@@ -16,10 +16,11 @@ let fuzzDependencies: [Target.Dependency] = [
 let fuzz: Target =
     Context.environment["FUZZING"] == nil
     ? .testTarget(
-        name: "Fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz", exclude: ["CChunks", "corpus", "main.swift"])
+        name: "Fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz",
+        exclude: ["CChunks", "corpus", "dictionary.txt", "main.swift"])
     : .executableTarget(
         name: "Fuzz", dependencies: fuzzDependencies, path: "Tests/Fuzz",
-        exclude: ["CChunks", "corpus", "FuzzTests.swift"])
+        exclude: ["CChunks", "corpus", "dictionary.txt", "FuzzTests.swift"])
 
 /// Every library from outside is Debian's; `scripts/setup` installs the packages named in `providers`.
 /// ARCHITECTURE.md says what each module may know of the others: the arrows below go one way only.
