@@ -78,7 +78,7 @@ extension Sessions {
         let interval = 1_000 / Int64(SessionWatches.partCount)
         var (part, lookedAt) = (0, clock.now())
         while !Task.isCancelled {
-            try? await clock.sleep(milliseconds: interval)
+            try? await clock.sleep(milliseconds: environment.watches.count == 0 ? 1_000 : interval)
             let now = clock.now()
             // None twice, however late it is.
             lookedAt = max(lookedAt, now - 1_000)

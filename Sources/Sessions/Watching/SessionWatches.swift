@@ -6,8 +6,8 @@ import Synchronization
 /// here.
 final class SessionWatches: Sendable {
     private struct State {
-        /// In parts, because time is looked at for one part after the other: many watchers at once would take the
-        /// processor from requests for milliseconds.
+        /// In parts, because time is looked at for one part after the other: many watchers at once would keep requests
+        /// waiting for milliseconds.
         var parts = [[SessionID: SessionWatch]](repeating: [:], count: SessionWatches.partCount)
         var count = 0
         var isStopping = false
@@ -20,7 +20,7 @@ final class SessionWatches: Sendable {
         private static func part(of id: SessionID) -> Int { Int(id.low % UInt64(partCount)) }
     }
 
-    static let partCount = 16
+    static let partCount = 128
 
     private let state = Mutex(State())
     private let clock: any SessionClock
