@@ -162,13 +162,11 @@ struct StrictReader {
                 continue
             }
             rest = rest.dropFirst()
-            while let byte = rest.popFirst(), byte != 34 {
-                guard isText(byte) else { return false }
-                if byte == 92 {
-                    guard let quoted = rest.popFirst(), isText(quoted) else { return false }
-                }
-                if rest.isEmpty { return false }
+            while rest.first != 34 {
+                if rest.first == 92 { rest = rest.dropFirst() }
+                guard let byte = rest.popFirst(), isText(byte) else { return false }
             }
+            rest = rest.dropFirst()
         }
         return true
     }
