@@ -140,7 +140,11 @@ Pattern::Pattern(const std::string &source) {
 Match Pattern::search(std::string_view text, Work &work) const {
     // In kibibytes, for the places to go back to from one start of a match.
     constexpr uint32_t most_memory = 16 * 1024;
-    Count count{work.pattern_steps, 0};
+    // A sensible pattern takes two or three.
+    constexpr size_t steps_for_a_character = 8;
+    const size_t added = std::min(text.size() * steps_for_a_character, work.pattern_reserve);
+    work.pattern_reserve -= added;
+    Count count{work.pattern_steps + added, 0};
     const MatchContext context = made<MatchContext>(pcre2_match_context_create(nullptr));
     pcre2_set_callout(context.get(), take_step, &count);
     pcre2_set_match_limit(context.get(), UINT32_MAX);

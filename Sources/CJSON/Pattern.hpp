@@ -26,8 +26,10 @@ public:
     Work() = default;
     explicit Work(const json &document) : document(&document) {}
 
-    /// Some hundredths of a second at most. A sensible pattern takes a few steps for each character.
-    size_t pattern_steps = 1'000'000;
+    /// What patterns may still take: about a millisecond for the first texts, and more with each text by its length.
+    size_t pattern_steps = 30'000;
+    /// What may be added to that: some hundredths of a second.
+    size_t pattern_reserve = 970'000;
     /// A step is a rule applied to a value, or an element or member looked at. These take some milliseconds.
     size_t steps = 100'000;
     /// A document that needs more steps gets more once, by its size.

@@ -74,6 +74,10 @@ struct CostTests {
         ),
         ("a pattern that is stopped", [], put("pattern", "\"" + String(repeating: "a", count: state) + "!\""), 400),
         (
+            "a pattern that is stopped on a small text", [],
+            put("pattern", "\"" + String(repeating: "a", count: 40) + "!\""), 400
+        ),
+        (
             "a transaction", [put("profile", profile(list("0", bytes: state)))],
             { client in
                 let patches = (0..<100).map { #"{"op":"patch","service":"profile","value":{"name":"\#($0)"}}"# }
