@@ -47,7 +47,12 @@ cmhd_refusal cmhd_note_read(cmhd_connection *c, char *bytes, size_t length) {
     c->read_start = bytes;
     c->read_end = bytes + length;
     c->received += length;
-    return c->chunks.step == CHUNKS_UNWATCHED ? CMHD_REFUSAL_NONE : watch(c, bytes, length, c->received - length);
+    uint64_t position = c->received - length;
+    bool is_watched = c->chunks.step != CHUNKS_UNWATCHED;
+    cmhd_refusal refusal = is_watched ? watch(c, bytes, length, position) : CMHD_REFUSAL_NONE;
+    cmhd_look_for_stray(c, bytes, length, position);
+    c->last_byte = bytes[length - 1];
+    return refusal;
 }
 
 /// Before 1.0 the library writes zeros over the line ends that it reads.
@@ -75,6 +80,7 @@ static uint64_t head_position(cmhd_connection *c, const char *head) {
 /// its memory is nearly used up (`get_req_headers`). There it finds the body's first byte, a digit, or refuses the
 /// body.
 static char *behind_head(cmhd_connection *c, char *head) {
+    if (c->worker->field_count == 0) return head + c->head_length;
     const cmhd_field *last = &c->worker->fields[c->worker->field_count - 1];
     char *line_end = head + last->value + last->value_length + 1;
     bool is_moved = !cmhd_is_before_1_0() && strchr("\r\n \t", *line_end) == NULL;
@@ -83,12 +89,19 @@ static char *behind_head(cmhd_connection *c, char *head) {
 
 cmhd_refusal cmhd_place_request(cmhd_connection *c, char *head) {
     uint64_t end = head_position(c, head);
-    c->request_end = end == unknown ? unknown : end + c->content_length;
-    if (!c->is_chunked) return CMHD_REFUSAL_NONE;
-    c->request_end = unknown;
-    // When nobody checked where a body ends, a proxy may see another end: what follows must not be taken for a request.
-    c->closes = end == unknown;
-    if (c->closes) return CMHD_REFUSAL_NONE;
-    c->chunks = (cmhd_chunks){.step = CHUNKS_SIZE};
-    return watch(c, behind_head(c, head), (size_t)(c->received - end), end);
+    if (c->stray_end != 0 && c->stray_end <= end) return CMHD_REFUSAL_LAYOUT;
+    c->stray_end = 0;
+    c->request_end = end == unknown || c->is_chunked ? unknown : end + c->content_length;
+    // When nobody checked these bytes, a proxy may see another end of the request: what follows must not be taken for one.
+    c->closes = end == unknown && (c->is_chunked || c->worker->server->checks_layout);
+    if (end == unknown) return CMHD_REFUSAL_NONE;
+    char *rest = behind_head(c, head);
+    size_t length = (size_t)(c->received - end);
+    cmhd_refusal refusal = CMHD_REFUSAL_NONE;
+    if (c->is_chunked) {
+        c->chunks = (cmhd_chunks){.step = CHUNKS_SIZE};
+        refusal = watch(c, rest, length, end);
+    }
+    cmhd_look_for_stray(c, rest, length, end);
+    return refusal;
 }

@@ -52,6 +52,8 @@ struct cmhd_connection {
     const char *buffer;             ///< where the library moves what is left behind a request; NULL when unknown
     bool client_has_ended;          ///< it has sent the end of its stream
     uint64_t received, request_end; ///< how many there were, and up to the end of the last request
+    uint64_t stray_end;             ///< up to a byte that no head may have, see `cmhd_look_for_stray`; 0 without one
+    char last_byte;
 
     // The current request.
     char *target;                   ///< in the receive buffer, from the request line
@@ -273,6 +275,9 @@ void cmhd_note_queued(struct MHD_Connection *mhd, unsigned status);
 bool cmhd_is_before_1_0(void);
 /// Whether a field begins where it must if nothing is between it and the `expected` start.
 bool cmhd_is_field_in_place(const char *expected, const char *name, size_t name_length, const char *value);
+/// Notes the first NUL, or CR or LF without the other, behind the end of the last request. `position` is where the bytes
+/// begin.
+void cmhd_look_for_stray(cmhd_connection *connection, const char *bytes, size_t length, uint64_t position);
 /// Whether `chunked` is the only transfer coding.
 cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd);
 

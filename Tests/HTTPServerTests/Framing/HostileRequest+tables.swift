@@ -145,6 +145,13 @@ extension HostileRequest {
         .fields("a NUL at the start of a line", "\0A: b\r\n", 400),
         .fields("a line that is a NUL, which ends the head for the library", "\0\r\nA: b\r\n", 400),
         .fields("a NUL behind the colon", "A:\0b\r\n", 400),
+        .fields("a NUL and a lone LF, which have the length of CR LF", "A: b\0\nC: d\r\n", 400),
+        HostileRequest("a NUL and a lone LF at the end", "GET / HTTP/1.1\r\nHost: h\r\n\0\n", 400),
+        HostileRequest(
+            "a colon behind a lone LF, which ends the head for the library",
+            "GET / HTTP/1.1\r\nHost: h\r\nA: b\n:\r\n", 400),
+        HostileRequest(
+            "a line before the request line that begins with NUL", "\0abc\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", 400),
     ]
 
     static let names: [HostileRequest] = [

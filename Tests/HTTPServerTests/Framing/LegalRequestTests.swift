@@ -63,6 +63,11 @@ struct LegalRequest: Sendable, CustomStringConvertible {
             "a body that looks like a request",
             "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 28\r\n\r\nGET /smuggled HTTP/1.1\r\n\r\n\r\n",
             "GET /smuggled HTTP/1.1\r\n\r\n\r\n"),
+        .init(
+            "every line end in a body, and NUL",
+            "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n\n\0\ra\n\r",
+            "\n\0\ra\n\r"),
+        chunked("every line end in a chunk, and NUL", "6\r\n\n\0\ra\n\r\r\n0\r\n\r\n", "\n\0\ra\n\r"),
         chunked("chunks", "5\r\nhello\r\n1\r\n!\r\n0\r\n\r\n", "hello!"),
         chunked("no chunk but the last", "0\r\n\r\n", ""),
         chunked("chunk sizes in both cases", "a\r\n0123456789\r\nA\r\n0123456789\r\n0\r\n\r\n", "01234567890123456789"),

@@ -14,14 +14,17 @@ struct HooklessTests {
         }
     }
 
-    @Test("answers, and keeps the connection")
+    @Test("answers, and keeps the connection where the library checks the bytes of heads")
     func answers() async throws {
         try await Self.withHooklessServer { port in
             try await blocking {
-                let connection = try RawConnection(port: port)
+                var connection = try RawConnection(port: port)
                 for path in ["/echo", "/later", "/echo"] {
                     try connection.send("POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello")
                     #expect(try connection.readResponse().text == "hello")
+                    guard HostileRequest.isBefore1 else { continue }
+                    #expect(try connection.readToEnd().isEmpty)
+                    connection = try RawConnection(port: port)
                 }
             }
         }
