@@ -67,7 +67,8 @@ extension Sessions {
         }
         Task {
             do {
-                if try await end(unused, .expired) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                defer { registry.returnIfUnused(unused) }
+                if try await end(unused, .expired, onlyIfUnused: true) { shedCount.wrappingAdd(1, ordering: .relaxed) }
                 try create(labels, mode, attempt: attempt + 1, then: done)
             } catch {
                 done(.failure(error))

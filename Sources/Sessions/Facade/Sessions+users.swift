@@ -20,13 +20,8 @@ extension Sessions {
         let user = try catalog.service(named: UserService.key.name)
         let document = UserService.document(userID: userID, claims: claims)
         let bytes = try user.bytes(of: document, limit: settings.maxDocumentSize)
-        usersArriving.withLock { $0[userID, default: 0] += 1 }
-        defer {
-            usersArriving.withLock { users in
-                let left = (users[userID] ?? 0) - 1
-                users[userID] = left > 0 ? left : nil
-            }
-        }
+        await userTurns.take(userID)
+        defer { userTurns.pass(userID) }
         if !settings.endsOldestOfUser { try await checkRoom(forUser: userID, session.id) }
         let token = SessionToken(for: session.id, random: environment.random)
         let digest = token.digest
@@ -39,23 +34,26 @@ extension Sessions {
             pending.token = digest
             pending.write(user, bytes)
         }
-        if settings.endsOldestOfUser { try await endOldest(ofUser: userID, except: session.id) }
+        // The earlier tokens have ended, so the caller must get the new one. What is left ends at the next sign-in.
+        if settings.endsOldestOfUser { try? await endOldest(ofUser: userID, except: session.id, user) }
         return token
     }
 
-    /// Others of the user that are arriving count as if they had arrived, so that no two get the last place.
     private func checkRoom(forUser userID: String, _ id: SessionID) async throws(SessionError) {
         let limit = environment.settings.maxSessionsOfUser
-        let arriving = usersArriving.withLock { $0[userID] ?? 0 }
         let others = try await sessions(ofUser: userID).count { $0.id != id }
-        guard others + arriving <= limit else { throw .tooManySessionsOfUser(limit: limit) }
+        guard others < limit else { throw .tooManySessionsOfUser(limit: limit) }
     }
 
-    /// Ends the oldest sessions of a user who has too many.
-    private func endOldest(ofUser userID: String, except id: SessionID) async throws(SessionError) {
-        // Ids grow with time, but a clock may have gone back.
-        let others = try await sessions(ofUser: userID).filter { $0.id != id }
-            .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
+    /// Of a user who has too many, ends the sessions in which the sign-in is longest ago.
+    private func endOldest(
+        ofUser userID: String, except id: SessionID, _ user: RegisteredService
+    ) async throws(SessionError) {
+        let now = environment.clock.now()
+        let others = try await stored(ofUser: userID)
+            .filter { $0.record.id != id && $0.deadline(environment.settings) > now }
+            .map(\.record)
+            .sorted { ($0.signedInAt(user), $0.id) < ($1.signedInAt(user), $1.id) }
         for old in others.prefix(max(0, others.count + 1 - environment.settings.maxSessionsOfUser)) {
             if let session = try await session(old.id) { try await end(session) }
         }
@@ -124,6 +122,12 @@ extension Sessions {
     /// Memory has the latest time of use.
     func current(_ stored: StoredSession) -> StoredSession {
         stored.current(lastUse: registry.lastUse(of: stored.record.id), now: environment.clock.now())
+    }
+}
+
+extension SessionRecord {
+    fileprivate func signedInAt(_ user: RegisteredService) -> Int64 {
+        services.first { $0.service == user.index }?.updatedAt ?? createdAt
     }
 }
 

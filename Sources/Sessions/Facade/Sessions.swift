@@ -22,8 +22,7 @@ package final class Sessions: Sendable {
     let shedCount = Atomic<Int>(0)
     /// Sessions that ended because a replaced token was used.
     let stolenCount = Atomic<Int>(0)
-    /// The users who are being attached to sessions, and to how many.
-    let usersArriving = Mutex<[String: Int]>([:])
+    let userTurns = UserTurns()
     let ids = SessionIDSource()
     /// In steady time.
     let startedAt: Int64
@@ -72,13 +71,18 @@ package final class Sessions: Sendable {
     }
 
     /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.
-    func end(_ session: Session, _ end: SessionEnd) async throws(SessionError) -> Bool {
+    ///
+    /// - Parameter onlyIfUnused: whether one that was used meanwhile stays.
+    func end(
+        _ session: Session, _ end: SessionEnd, onlyIfUnused: Bool = false
+    ) async throws(SessionError) -> Bool {
         do {
             try await session.takeTurn(isLast: true)
         } catch {
             return false
         }
         defer { session.endTurn() }
+        if onlyIfUnused, !session.state.withLock(\.isUnused) { return false }
         #if PLANTED_BUGS
             if PlantedBug.endShownEarly.isActive { session.markEnded() }
         #endif

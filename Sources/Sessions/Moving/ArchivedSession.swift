@@ -106,6 +106,8 @@ package struct ArchivedSession: Sendable {
         if Set(services.map(\.birth)).count < services.count {
             line.refuse("services", "must have different values of birth")
         }
+        let (size, limit) = (services.reduce(0) { $0 + $1.bytes.count }, environment.settings.maxSessionSize)
+        if size > limit { line.refuse("services", "must have at most \(limit) bytes together, not \(size)") }
         return services.sorted { $0.birth < $1.birth }
     }
 

@@ -26,6 +26,7 @@ extension Session {
                 }
                 guard now < retired.graceEndsAt else { return (.stolen, nil) }
             }
+            state.isUsed = true
             guard isUse else { return (.accepted(saveUse: false), nil) }
             let saveUse = state.use(now: now, settings) && environment.savesUses
             return (.accepted(saveUse: saveUse), state.isWatched ? state.deadline(settings) : nil)
@@ -41,6 +42,7 @@ extension Session {
         let settings = environment.settings
         let (saveUse, extendedTo) = state.withLock { state -> (Bool, Int64?) in
             guard state.stage == .open, now < state.deadline(settings) else { return (false, nil) }
+            state.isUsed = true
             let saveUse = state.use(now: now, settings) && environment.savesUses
             return (saveUse, state.isWatched ? state.deadline(settings) : nil)
         }

@@ -27,6 +27,8 @@ package final class Session: Sendable {
         var stage = Stage.open
         /// Whether the process keeps a history of commits for those that watch the session. It fits beside the others.
         var isWatched = false
+        /// Whether somebody has shown the session's token to this process.
+        var isUsed = false
     }
 
     enum Stage: UInt8 {

@@ -19,6 +19,12 @@ extension SessionRegistry {
             return content.sessions[id]
         }
     }
+
+    /// A session that was taken could not be ended.
+    func returnIfUnused(_ session: Session) {
+        let id = session.state.withLock { $0.isUnused ? $0.record.id : nil }
+        if let id { shards.withLock(place(of: id)) { $0.created.append(id) } }
+    }
 }
 
 extension RegistryShard {
@@ -34,11 +40,8 @@ extension RegistryShard {
 }
 
 extension Session.State {
-    /// Whether nobody but its maker has ever had to do with the session.
-    fileprivate var isUnused: Bool {
-        stage == .open && record.revision == 1 && record.userID == nil && lastUsedAt == record.createdAt
-            && unwritten.isEmpty && !isBusy && !isWatched
-    }
+    /// Whether nobody has ever shown the session's token, and nothing was written to it.
+    var isUnused: Bool { stage == .open && !isUsed && record.revision == 1 }
 }
 
 /// Ids in the order in which sessions were created: a queue in an array.

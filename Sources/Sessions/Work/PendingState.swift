@@ -182,15 +182,10 @@ struct PendingState: Sendable {
         return UnwrittenInstance(service: service.index, birth: nextBirth, createdAt: now)
     }
 
-    /// The bytes of all states.
-    private static func bytes(of documents: [ServiceDocument]) -> Int {
-        documents.reduce(0) { $0 + $1.bytes.count }
-    }
-
     /// Checks that the session does not become too large. One that already is may still change, but not grow.
     func checkSize(limit: Int) throws(SessionError) {
-        let bytes = Self.bytes(of: documents)
-        guard bytes <= limit || bytes <= Self.bytes(of: base.services) else { throw .sessionTooLarge(limit: limit) }
+        let bytes = documents.reduce(0) { $0 + $1.bytes.count }
+        guard bytes <= limit || bytes <= base.size else { throw .sessionTooLarge(limit: limit) }
     }
 
     /// The state, ready for the store.

@@ -183,7 +183,8 @@ struct MovingTests {
         for session in try await to.store.page(after: nil, limit: 150).sessions {
             try await to.sessions.end(try #require(try await to.sessions.session(session.record.id)))
         }
-        let more = try await imported(Array(lines[..<180]), into: to.sessions)
-        #expect(more.imported + more.skipped == 179 && to.store.sessionCount <= 200)
+        // Which of them are still there depends on the order in which the first import was committed.
+        let more = try await imported(Array(lines[..<151]), into: to.sessions)
+        #expect(more.imported + more.skipped == 150 && to.store.sessionCount <= 200)
     }
 }
