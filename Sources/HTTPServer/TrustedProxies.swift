@@ -1,9 +1,10 @@
-/// The proxies whose word about the client's address counts.
+/// The proxies that are trusted to tell the client's address.
 ///
 /// Each proxy appends the address of its own peer to the field. So the list is read from the right: while an address is
 /// a trusted proxy's, the entry to its left was written by that proxy. The first address that is not a trusted proxy's
-/// is the client's. What stands to its left the client wrote itself, and counts for nothing. An entry that is no
-/// address, such as `unknown`, ends the walk; the client's address is then that of the proxy that wrote the entry.
+/// is the client's. What stands to its left the client wrote itself, and is ignored. An entry that is no
+/// address, such as `unknown`, ends the walk; the client's address is then that of the proxy that wrote the entry. A
+/// malformed `Forwarded` leaves the address unknown.
 public struct TrustedProxies: Sendable {
     /// The field that the proxies write. Only one counts: proxies pass on the other as the client sent it.
     public enum Field: String, Sendable, CaseIterable {
@@ -30,7 +31,8 @@ public struct TrustedProxies: Sendable {
     func client(behind peer: PeerAddress, _ fields: HTTPRequestFields) -> PeerAddress {
         var client = peer
         guard contains(peer) else { return client }
-        for node in nodes(fields).reversed() {
+        guard let nodes = nodes(fields) else { return .unknown }
+        for node in nodes.reversed() {
             guard let address = node.flatMap(PeerAddress.init(node:)) else { break }
             client = address
             guard contains(address) else { break }
@@ -38,13 +40,13 @@ public struct TrustedProxies: Sendable {
         return client
     }
 
-    /// The entries in their order; `nil` for an entry without an address.
-    private func nodes(_ fields: HTTPRequestFields) -> [String?] {
+    /// The entries in their order, with `nil` for one without an address; the whole is `nil` when the field is malformed.
+    private func nodes(_ fields: HTTPRequestFields) -> [String?]? {
         switch field {
         case .forwarded:
             var list = ForwardedList(fields.values(of: Self.forwarded).joined(separator: ","))
             // A list with a mistake in it may divide into entries elsewhere than its last writer thought.
-            return list.nodes() ?? []
+            return list.nodes()
         case .xForwardedFor:
             return fields.values(of: Self.xForwardedFor).flatMap { line in
                 line.split(separator: ",", omittingEmptySubsequences: false).map {

@@ -208,11 +208,11 @@ struct JSONPatchTests {
 
     @Test("shifting many members for ever is stopped, and some changes among them are not")
     func shiftingMembers() throws {
-        let document = JSONDocument(members: (10_000..<20_000).map { (name: "n\($0)", value: .null) })
+        let document = JSONDocument(members: (10_000..<14_000).map { (name: "n\($0)", value: .null) })
         func patch(_ count: Int) -> JSONDocument {
             JSONDocument((0..<count).map { ["op": "add", "path": JSONDocument("/a\($0)"), "value": 1] })
         }
-        #expect(try document.applying(patch(100)).count == 10_100)
+        #expect(try document.applying(patch(100)).count == 4_100)
         let error = #expect(throws: JSONPatchError.self) { try document.applying(patch(1_000)) }
         #expect(error?.kind == .tooLarge)
     }

@@ -218,9 +218,10 @@ package actor Application {
         let journeys = JourneyEndpoints(caller: caller, dressing: JourneyDressing(flows))
         var routes = RouterBuilder()
         routes.use(QueryMiddleware(.public))
-        ProgramEndpoints(readiness: readiness).add(to: &routes)
-        // Health checks do not count, and come before it.
+        let program = ProgramEndpoints(readiness: readiness)
+        program.addHealth(to: &routes)
         routes.use(QuotaMiddleware(quotas: quotas))
+        program.add(to: &routes)
         describe(.public).add(to: &routes)
         if configuration.demo { DemoEndpoints().add(to: &routes) }
         routes.group(
@@ -254,7 +255,9 @@ package actor Application {
         let late = LateMetrics()
         var routes = RouterBuilder()
         routes.group(QueryMiddleware(.admin)) { routes in
-            ProgramEndpoints(readiness: readiness).add(to: &routes)
+            let program = ProgramEndpoints(readiness: readiness)
+            program.addHealth(to: &routes)
+            program.add(to: &routes)
             describe(.admin).add(to: &routes)
         }
         routes.group(

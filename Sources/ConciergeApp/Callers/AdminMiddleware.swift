@@ -6,7 +6,7 @@ extension HTTPFieldName {
     fileprivate static let adminKey = HTTPFieldName("X-Admin-Key")
 }
 
-/// Who may use the admin endpoints, and what they changed.
+/// Decides which requests may use the admin endpoints, and records what they changed.
 ///
 /// Without a key the listener is on loopback, and responds only to the names of loopback. Otherwise a web page whose
 /// name resolves to 127.0.0.1 could reach it through the browser of a user of this machine. Pages of other sites are
@@ -20,7 +20,7 @@ final class AdminAccess: Sendable {
 
     init(_ settings: Configuration.Admin, log: Log) {
         let plain = settings.key.map {
-            AdminKeyHash(name: "admin.key", digest: SHA256Digest(of: $0.revealed.utf8))
+            AdminKeyHash(name: AdminKeyHash.plainName, digest: SHA256Digest(of: $0.revealed.utf8))
         }
         keys = [plain].compactMap { $0 } + settings.keyHashes
         tries = settings.failedTries.map { TokenBuckets($0) }
@@ -35,9 +35,10 @@ final class AdminAccess: Sendable {
         if isFromAnotherSite(request) {
             throw Problem(.crossSite, "The admin listener does not respond to pages of other sites.")
         }
-        guard !keys.isEmpty else { return "loopback" }
+        guard !keys.isEmpty else { return AdminKeyHash.loopbackName }
         guard let shown = try key(shownBy: request) else { throw Self.needed }
-        let network = request.client.network
+        // The address of the connection: what a proxy says of the client costs a guesser nothing.
+        let network = request.peer.network
         if let tries {
             // While none is left not even the right key is compared, or else guessing could go on.
             let reading = tries.look(network, now: request.receivedAt)
@@ -55,6 +56,7 @@ final class AdminAccess: Sendable {
         log.write(.warning, "admin_key_refused") { line in
             line.add("request_id", request.id)
             line.add("client", request.client)
+            line.add("peer", request.peer)
             line.add("route", request.match.route?.pattern.text ?? "-")
         }
         throw Self.needed
@@ -63,19 +65,26 @@ final class AdminAccess: Sendable {
     /// Requests that were refused because their address had shown too many wrong keys.
     var refusals: (quota: String, count: Int) { (Self.quotaName, refusedTries.load(ordering: .relaxed)) }
 
+    /// The parameters of paths that the line has, and their names there. The session is noted with the request.
+    private static let recorded: [(parameter: String, key: StaticString)] = [
+        ("name", "service"), ("user", "user"), ("id", "id"),
+    ]
     private static let quotaName = "admin_tries"
     private static var needed: Problem { Problem(.adminKeyNeeded, fields: [.wwwAuthenticate: "Bearer"]) }
 
-    /// Writes the line about a change, whatever the level of the log. It holds nothing of what was written.
+    /// Writes the line about a request that may have changed something, whatever the level of the log. It holds nothing
+    /// of what was written.
     func audit(_ request: HTTPRequest, by key: String, _ status: HTTPStatus) {
         log.append(.info, "admin_change", at: LogTime.now()) { line in
             line.add("request_id", request.id)
             line.add("key", key)
             line.add("client", request.client)
+            line.add("peer", request.peer)
             line.add("method", request.method.description)
             line.add("route", request.match.route?.pattern.text ?? "-")
-            if request.match.route?.pattern.parameterNames.contains("name") == true {
-                line.add("service", request.parameter("name"))
+            let parameters = request.match.route?.pattern.parameterNames ?? []
+            for (parameter, key) in Self.recorded where parameters.contains(parameter) {
+                line.add(key, request.parameter(parameter))
             }
             if let session = request.note { line.add("session_id", "ses_", high: session.high, low: session.low) }
             line.add("status", Int(status.code))
@@ -133,9 +142,14 @@ struct AdminMiddleware: HTTPMiddleware {
         let key = try access.admit(request)
         if request.method.isSafe { return try next(request) }
         return try .transforming(request, next) { [access] result in
-            let response = try result.get()
-            if response.status.code < 400 { access.audit(request, by: key, response.status) }
-            return response
+            let status =
+                switch result {
+                case .success(let response): response.status
+                case .failure(let error): Problem(for: error, of: request)?.kind.status ?? .internalServerError
+                }
+            // Where the store fails in the middle, a part was done.
+            if !(400..<500).contains(status.code) { access.audit(request, by: key, status) }
+            return try result.get()
         }
     }
 }

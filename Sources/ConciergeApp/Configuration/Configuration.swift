@@ -113,7 +113,7 @@ package struct Configuration: Sendable, Equatable {
     package struct TLS: Sendable, Equatable {
         package var certificate: String?
         package var key: String?
-        /// Who signs the certificates that clients of the admin listener must show; `nil` when they need none.
+        /// The authorities that sign certificates of clients of the admin listener; `nil` when clients need none.
         package var clientCA: String?
     }
 

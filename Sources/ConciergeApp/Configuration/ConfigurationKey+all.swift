@@ -69,7 +69,8 @@ extension ConfigurationKey {
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most sessions that are stored, including expired ones that are not deleted yet. At this number a new one takes the "
-                + "place of one that was never used since its creation, at least five seconds ago, or gets 503."),
+                + "place of one that this process created at least five seconds ago and whose token nobody has shown "
+                + "since, or gets 503."),
         .init(
             "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
         ),

@@ -1,11 +1,12 @@
 import HTTPServer
 import JSONDocument
 
-/// The endpoints of both listeners that need no credential: health, version, the API's description, the problems.
+/// The endpoints of both listeners that need no credential: health, version, the problems, the schemas of files.
 struct ProgramEndpoints: Sendable {
     let readiness: Readiness
 
-    func add(to routes: inout RouterBuilder) {
+    /// These do not count towards a quota.
+    func addHealth(to routes: inout RouterBuilder) {
         routes.on(.get, "/health/alive") { _ in
             .json { json in
                 json.name("status")
@@ -13,6 +14,9 @@ struct ProgramEndpoints: Sendable {
             }
         }
         routes.on(.get, "/health/ready", ready)
+    }
+
+    func add(to routes: inout RouterBuilder) {
         routes.on(.get, "/version") { _ in
             .json { json in
                 json.name("name")

@@ -19,7 +19,7 @@ package struct QuotaSetting: SettingType {
     private static let windows = DurationSetting(range: .seconds(1) ... .seconds(86_400))
 
     package var name: String { "quota" }
-    package var allowed: String { "a whole number from 1 on, a slash and a duration up to \"1d\", or none" }
+    package var allowed: String { "a whole number from 1 to 1000000000, a slash and a duration up to \"1d\", or none" }
     package var examples: String? { "\"600/1m\"" }
     package var schema: JSONDocument {
         ["type": "string", "pattern": JSONDocument("^(none|[0-9]+/\(DurationText.pattern.dropFirst().dropLast()))$")]

@@ -100,23 +100,30 @@ struct ProblemRenderer: HTTPErrorRenderer {
     }
 
     private func problem(for error: any Error, of request: HTTPRequest) -> Problem {
+        let problem = Problem(for: error, of: request)
         switch error {
-        case let problem as Problem: return problem
-        case let error as SessionError:
-            if case .serviceFailed = error { log.failure(request: request, error: error) }
-            return Problem(error)
-        case let error as JourneyError: return Problem(error)
-        case let error as TaskError: return Problem(error)
-        case let error as WatchError: return Problem(error)
-        case let refusal as JourneyRefusal:
-            if case .endless = refusal { log.failure(request: request, error: refusal) }
-            return Problem(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
-        case let error as HTTPError:
-            guard let kind = ProblemKind.named(error.code) else { break }
-            return Problem(kind, error.detail, fields: error.fields)
-        default: break
+        case SessionError.serviceFailed, JourneyRefusal.endless: log.failure(request: request, error: error)
+        default: if problem == nil { log.failure(request: request, error: error) }
         }
-        log.failure(request: request, error: error)
-        return Problem(.internalError)
+        return problem ?? Problem(.internalError)
+    }
+}
+
+extension Problem {
+    /// What a client is told of an error; `nil` when it is the server's mistake.
+    init?(for error: any Error, of request: HTTPRequest) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as SessionError: self.init(error)
+        case let error as JourneyError: self.init(error)
+        case let error as TaskError: self.init(error)
+        case let error as WatchError: self.init(error)
+        case let refusal as JourneyRefusal:
+            self.init(refusal, ofJourneyAt: request.journeyPath, bringsInput: request.startsJourney)
+        case let error as HTTPError:
+            guard let kind = ProblemKind.named(error.code) else { return nil }
+            self.init(kind, error.detail, fields: error.fields)
+        default: return nil
+        }
     }
 }

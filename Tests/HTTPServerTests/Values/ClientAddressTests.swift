@@ -20,7 +20,7 @@ struct ClientAddressTests {
                 let connection = try RawConnection(port: port)
                 try connection.send(
                     "GET / HTTP/1.1\r\nHost: h\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
-                let answer = try connection.readResponse().text.split(separator: " ")
+                let answer = try connection.readResponse().text.split(separator: " ", omittingEmptySubsequences: false)
                 #expect(answer.last == "127.0.0.1")
                 return String(answer.first ?? "")
             }
@@ -60,12 +60,12 @@ struct ClientAddressTests {
             (["Forwarded: for=6.6.6.6", "Forwarded: for=\"[2003:1::7]:4711\", for=10.1.2.3"], "2003:1::7"),
             (["Forwarded: for=6.6.6.6, for=_hidden"], "127.0.0.1"),
             (["Forwarded: for=6.6.6.6, by=10.0.0.1"], "127.0.0.1"),
-            // A client that opens a quotation mark hides nothing: the whole list is not used.
-            (["Forwarded: for=6.6.6.6;x=\", for=203.0.113.7"], "127.0.0.1"),
-            (["Forwarded: for=6.6.6.6;x=\", for=\"203.0.113.7\""], "127.0.0.1"),
-            (["Forwarded: for=6.6.6.6;for=203.0.113.7"], "127.0.0.1"),
+            // A client that opens a quotation mark does not get the proxy's address, which may have no quota.
+            (["Forwarded: for=6.6.6.6;x=\", for=203.0.113.7"], ""),
+            (["Forwarded: for=6.6.6.6;x=\", for=\"203.0.113.7\""], ""),
+            (["Forwarded: for=6.6.6.6;for=203.0.113.7"], ""),
             (["Forwarded: for=\"203.0.113.\\7\""], "203.0.113.7"),
-            (["Forwarded: for 203.0.113.7"], "127.0.0.1"),
+            (["Forwarded: for 203.0.113.7"], ""),
             (["X-Forwarded-For: 203.0.113.7"], "127.0.0.1"),
         ])
     func forwarded(_ fields: [String], _ client: String) async throws {

@@ -8,6 +8,8 @@ import Sessions
 package struct AdminKeyHash: Sendable, Equatable {
     /// For the log.
     package let name: String
+    /// What the log calls the key of the configuration, and a caller on loopback without one.
+    static let (plainName, loopbackName) = ("admin.key", "loopback")
     package let digest: SHA256Digest
 
     package init(name: String, digest: SHA256Digest) {
@@ -20,7 +22,7 @@ package struct AdminKeyHash: Sendable, Equatable {
 package struct KeyHashListSetting: SettingType {
     package var name: String { "list of digests" }
     package var allowed: String {
-        "a list of NAME:DIGEST, where names are letters, digits, dots, hyphens and underlines and occur once"
+        "a list of NAME:DIGEST, where names are letters, digits, dots, hyphens and underlines, occur once and are not `admin.key` or `loopback`"
     }
     package var schema: JSONDocument {
         ["type": "array", "items": ["type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}:[0-9a-f]{64}$"]]
@@ -43,7 +45,8 @@ package struct KeyHashListSetting: SettingType {
 
     private static func hash(_ text: String) -> AdminKeyHash? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, (1...64).contains(parts[0].utf8.count),
+        guard parts.count == 2, ![AdminKeyHash.plainName, AdminKeyHash.loopbackName].contains(String(parts[0])),
+            (1...64).contains(parts[0].utf8.count),
             parts[0].utf8.allSatisfy({ byte in
                 switch byte {
                 case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
