@@ -222,9 +222,10 @@ void cmhd_write_refusal(cmhd_connection *connection, cmhd_request *request);
 bool cmhd_write_answer(cmhd_connection *connection, const cmhd_answer *answer);
 void cmhd_close_writing(cmhd_connection *connection);
 
-// TLS, see tls.c. They do nothing on a plain connection.
+// TLS, see tls.c.
 extern const char cmhd_tls_priorities[];
-/// The library wants to be asked for a certificate. It never asks: each session has credentials of its own.
+/// The library starts with a certificate, or with this function. GnuTLS calls it when `cmhd_tls_begin` could not give the
+/// session its credentials; the handshake then fails.
 int cmhd_no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
                         const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **certificates,
                         unsigned *count, gnutls_privkey_t *key);

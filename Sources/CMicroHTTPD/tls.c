@@ -14,7 +14,7 @@
 #include "internal.h"
 
 /// TLS 1.2 and 1.3, with forward secrecy and authenticated encryption only: no exchange of keys by RSA, no CBC, no
-/// SHA-1. The curves are those of RFC 9325, 4.2.1 and 4.4.
+/// SHA-1. The curves are those of RFC 9325, 4.2.1.
 const char cmhd_tls_priorities[] =
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:"
     "+CHACHA20-POLY1305:-MAC-ALL:+AEAD:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:-SIGN-RSA-SHA1:"

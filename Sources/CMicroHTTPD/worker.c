@@ -166,6 +166,8 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
     } else {
         cmhd_connection *c = *socket_context;
         if (c == NULL) return;
+        // The library has freed it.
+        c->session = NULL;
         // The library may have refused the request, such as an endless request line, or its body, before reading it to
         // its end.
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);

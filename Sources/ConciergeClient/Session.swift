@@ -73,8 +73,14 @@ public final class Session: Sendable {
         }
         let transport = Transport(url: url, configuration: configuration)
         let labels = try JSONValue(encoding: ["labels": labels])
-        let created: Created = try await transport.send("POST", "v1/sessions", token: nil, body: labels).decode()
-        return Session(transport, token: created.token)
+        do {
+            let created: Created = try await transport.send("POST", "v1/sessions", token: nil, body: labels).decode()
+            return Session(transport, token: created.token)
+        } catch {
+            // A session would do so at its end.
+            transport.http.finishTasksAndInvalidate()
+            throw error
+        }
     }
 
     /// Resumes the session of a token, and creates none.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counts the connections of each address, and refuses those beyond a limit.
 ///
-/// Connections come and go seldom compared to requests, so one lock is enough. The table has an entry for each address
+/// Connections open and close rarely compared to requests, so one lock is enough. The table has an entry for each address
 /// with a connection, so it is never larger than the limit of connections.
 final class AddressConnections: Sendable {
     private let limit: Int

@@ -93,7 +93,7 @@ package final class SQLiteStore: FileStore {
         guard DetachedThread.start("store writer", commits.run) else { throw StoreOpeningError.noThread }
     }
 
-    /// Sessions are nobody else's on this machine. What the group may do is the operator's choice.
+    /// Other users of this machine must not read sessions. What the group may do is the operator's choice.
     private static func closeToOthers(_ path: String, _ report: (String) -> Void) {
         let others: mode_t = 0o007
         for file in [path, path + "-wal", path + "-shm"] {
