@@ -197,7 +197,8 @@ extension ProblemKind {
         .serviceUnavailable, "store_unavailable", "Store unavailable",
         "The session store cannot be reached: try again later.")
     static let outOfMemory = ProblemKind(
-        .serviceUnavailable, "out_of_memory", "Out of memory", "There is no memory left for the request's body.")
+        .serviceUnavailable, "out_of_memory", "Out of memory",
+        "There is no memory left for the body of the request or of the response: try again later.")
     static let stopping = ProblemKind(
         .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try again, or another server.")
     static let handlerTimeout = ProblemKind(
