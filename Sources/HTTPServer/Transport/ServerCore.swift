@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Threads
 
 /// What the bridge's callbacks need: the frozen routes and the error renderer. Each server has one.
 final class ServerCore: Sendable {
@@ -153,6 +154,10 @@ final class ServerCore: Sendable {
     @inline(never)
     private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
+        if LongWork.shared.isOverloaded {
+            refuse(request, .overloaded, on: connection)
+            return nil
+        }
         let exchange = Exchange(request: request, core: self, connection: connection)
         exchange.startElsewhere { try route.handler(request) }
         return Unmanaged.passRetained(exchange).toOpaque()

@@ -54,6 +54,9 @@ extension HTTPError {
         fields: [.acceptEncoding: "identity"])
     static let partialPut = HTTPError(
         .badRequest, code: "invalid_input", detail: "PUT replaces the whole: Content-Range is not possible.")
+    static let overloaded = HTTPError(
+        .serviceUnavailable, code: "overloaded", detail: "The server has more to do than it can.",
+        fields: [.retryAfter: "1"])
     static let stopping = HTTPError(
         .serviceUnavailable, code: "stopping", detail: "The server is stopping.", fields: [.retryAfter: "1"])
 
