@@ -8,6 +8,7 @@ import time
 
 import durable
 import load
+import slow
 import spread
 from load import PROFILE, WRITTEN, fill, plain, request, write_tokens, wrk
 from measuring import compile_c, expect, header, number, sides
@@ -369,4 +370,4 @@ def rows_of(module):
 
 
 DURABLE_ROWS = {**rows_of(vars(spread)), **rows_of(vars(durable))}
-ROWS = {**rows_of(dict(globals())), **DURABLE_ROWS}
+ROWS = {**rows_of(dict(globals())), **rows_of(vars(slow)), **DURABLE_ROWS}

@@ -8,7 +8,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-static int compare(const void *one, const void *other) {
+__attribute__((unused)) static int compare(const void *one, const void *other) {
     uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
     return a < b ? -1 : a > b;
 }

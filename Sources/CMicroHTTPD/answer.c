@@ -18,7 +18,9 @@
 typedef struct {
     cmhd_field_node fields;
     cmhd_response_start *response;
-    char bytes[];  ///< the text of the fields, then the body
+    void *body_owner;
+    void (*release_body)(void *);
+    char bytes[];  ///< the text of the fields, then the body if it has no owner
 } answer_block;
 
 static void unlink_fields(answer_block *block) {
@@ -33,6 +35,7 @@ static void unlink_fields(answer_block *block) {
 static void release(void *context) {
     answer_block *block = context;
     if (block->response != NULL) unlink_fields(block);
+    if (block->body_owner != NULL) block->release_body(block->body_owner);
     free(block);
 }
 
@@ -102,16 +105,22 @@ static size_t room_for_fields(const cmhd_answer *answer) {
 }
 
 struct MHD_Response *cmhd_build_answer(const cmhd_answer *answer, const char *date, bool links_fields) {
-    answer_block *block = malloc(sizeof *block + room_for_fields(answer) + answer->body_length);
-    if (block == NULL) return NULL;
+    const bool is_owned = answer->body_owner != NULL;
+    answer_block *block = malloc(sizeof *block + room_for_fields(answer) + (is_owned ? 0 : answer->body_length));
+    if (block == NULL) {
+        if (is_owned) answer->release_body(answer->body_owner);
+        return NULL;
+    }
     block->response = NULL;
-    char *body = write_fields(block->bytes, answer, date);
-    size_t fields_length = (size_t)(body - block->bytes);
-    append_bytes(body, answer->body, answer->body_length);
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback_cls(answer->body_length, body, release, block);
+    block->body_owner = answer->body_owner;
+    block->release_body = answer->release_body;
+    char *end = write_fields(block->bytes, answer, date);
+    size_t fields_length = (size_t)(end - block->bytes);
+    if (!is_owned) append_bytes(end, answer->body, answer->body_length);
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
+        answer->body_length, is_owned ? (void *)answer->body : end, release, block);
     if (response == NULL) {
-        free(block);
+        release(block);
         return NULL;
     }
     bool complete = links_fields ? link_fields(block, response, fields_length)
@@ -140,6 +149,12 @@ struct MHD_Response *cmhd_build_streamed(const cmhd_answer *answer, const char *
     return response;
 }
 
+static bool write_and_release(cmhd_connection *c, const cmhd_answer *answer) {
+    bool is_written = cmhd_write_answer(c, answer);
+    if (answer->body_owner != NULL) answer->release_body(answer->body_owner);
+    return is_written;
+}
+
 bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     worker *w = c->worker;
     // The handler may have taken long.
@@ -149,7 +164,7 @@ bool cmhd_respond(cmhd_connection *c, const cmhd_answer *answer) {
     enum { direct_bytes = 16384 };
     const bool is_asking = c->step == STEP_ASKING;
     if (c->writes_directly && !(is_asking && (answer->stream != NULL || answer->body_length > direct_bytes)))
-        return cmhd_write_answer(c, answer);
+        return write_and_release(c, answer);
     const char *date = cmhd_date_line(w);
     // The connection may be out of step; a draining server wants it back.
     const bool closes = is_asking || c->closes || cmhd_is_draining(w);

@@ -44,6 +44,8 @@ static cmhd_refusal collect(cmhd_connection *c, const char *data, size_t size) {
     if (c->body_length + size > c->body_capacity) {
         size_t capacity = c->body_capacity == 0 ? 256 : c->body_capacity * 2;
         if (capacity < c->body_length + size) capacity = c->body_length + size;
+        if (!c->is_chunked && capacity > c->content_length) capacity = (size_t)c->content_length;
+        if (capacity > CMHD_SMALL_BODY && !cmhd_reserve(c, capacity - c->buffered)) return CMHD_REFUSAL_OUT_OF_MEMORY;
         uint8_t *body = realloc(c->body, capacity);
         if (body == NULL) return CMHD_REFUSAL_OUT_OF_MEMORY;
         c->body = body;
@@ -138,7 +140,9 @@ static enum MHD_Result ask_first(cmhd_connection *c, cmhd_request *request) {
 
 void cmhd_continue(cmhd_connection *c) {
     c->step = STEP_BODY;
-    cmhd_enter(c, PHASE_BODY);
+    // A client that has closed its half sends no more than the library has read already, and the library may have missed
+    // that edge, see `settle`.
+    cmhd_enter(c, cmhd_has_left(c) ? PHASE_SETTLING : PHASE_BODY);
 }
 
 /// Hands the request over. If an exchange is returned, it responds later.
@@ -231,6 +235,7 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
         cmhd_let_go(c);
     }
     forget_body(c);
+    cmhd_release_buffer(c);
     cmhd_forget_pieces(c);
     // The library moves the rest of what was read, which belongs to the next request.
     c->chunks.step = CHUNKS_UNWATCHED;

@@ -24,6 +24,7 @@ typedef enum {
     PHASE_PATIENT,  ///< the handler waits for what others do, see `cmhd_be_patient`
     PHASE_WRITE,
     PHASE_SETTLING,  ///< answered a moment ago, see `settle`
+    PHASE_TAKING,  ///< answered, but the kernel still has a part that the client has not taken
     PHASE_IDLE,
     PHASE_ENDED,  ///< told to end: it must close soon by itself
     PHASE_COUNT
@@ -69,6 +70,9 @@ struct cmhd_connection {
     cmhd_refusal refusal;           ///< decided before the body was swallowed
     uint8_t *body;
     size_t body_length, body_capacity;
+    size_t buffered;                ///< see buffer.c
+    int64_t buffered_since;
+    cmhd_connection *previous_buffered, *next_buffered;  ///< in the worker's list
     uint64_t content_length;
     uint64_t body_limit;
     void *exchange;                 ///< the caller's, between `request` and `resumed`
@@ -126,10 +130,12 @@ struct cmhd_worker {
     atomic_bool sleeping, awaited;
     atomic_bool called;             ///< see `cmhd_call_worker`
     atomic_llong busy_since;        ///< `now` when the turn began; 0 while the loop sleeps
-    int listener;                   ///< once quiesced; -1 before
-    bool closed;                    ///< a connection was, since the last turn
+    bool accepts;                   ///< it looks whether clients wait to be accepted
+    int64_t accept_at, accept_looked_at;  ///< not before the one; the other is the last time
     bool moved;                     ///< something came, went out or began, in the last turn
     unsigned held;                  ///< connections that are
+    size_t buffered;                ///< bytes of bodies, see buffer.c
+    cmhd_connection *first_buffered, *last_buffered;
     int64_t room_looked_at;         ///< see `make_room`
     bool crowded;                   ///< clients waited to be accepted then
     bool quiesced;
@@ -156,6 +162,7 @@ struct cmhd_server {
     int listener;
     uint16_t port;
     unsigned worker_connections;    ///< the most of one worker
+    size_t worker_buffer;           ///< the most `buffered` of one worker
     atomic_ullong evictions;
     bool links_fields;              ///< an answer's fields go out as one text, see answer.c
     bool checks_layout;             ///< the library does not, see before_1_0.c
@@ -180,8 +187,21 @@ void cmhd_note_time(worker *w, uint64_t clock);
 /// Monotonic milliseconds.
 int64_t cmhd_now(void);
 
-/// Starts a daemon on a listening descriptor, or on none (-1), with the callbacks of this bridge.
-struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener);
+/// Starts a daemon, which does not listen, with the callbacks of this bridge.
+struct MHD_Daemon *cmhd_daemon_start(worker *w);
+
+/// Whether a worker accepts the next client.
+typedef enum {
+    CMHD_ACCEPTS,
+    CMHD_LEAVES_IT,  ///< to a worker with fewer connections
+    CMHD_NOT_NOW,
+} cmhd_acceptance;
+
+cmhd_acceptance cmhd_may_accept(worker *w);
+/// Accepts clients that wait.
+void cmhd_accept(worker *w);
+/// Accepts all clients that wait, and refuses further ones.
+void cmhd_stop_accepting(worker *w);
 
 /// The body of a worker's thread: runs until the server has drained, then stops its daemon.
 void *cmhd_worker_run(void *context);
@@ -190,8 +210,12 @@ void cmhd_wake(worker *w);
 
 void cmhd_enter(cmhd_connection *connection, phase next);
 void cmhd_close_socket(cmhd_connection *connection);
+/// Whether nothing more comes from the client.
+bool cmhd_has_left(const cmhd_connection *connection);
 void cmhd_linger(cmhd_connection *connection);
 void cmhd_drop_lingering(worker *w);
+/// What was reserved for the connection is free.
+void cmhd_release_buffer(cmhd_connection *connection);
 
 // The callbacks for libmicrohttpd, see its manual, "Starting and stopping the server".
 enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const char *url, const char *method,

@@ -158,7 +158,7 @@ static const char *try_samples(manner manner) {
         w->server = server;
         w->fields = fields;
         for (phase phase = 0; phase < PHASE_COUNT; phase++) w->phases[phase].limit = 10000;
-        w->daemon = cmhd_daemon_start(w, -1);
+        w->daemon = cmhd_daemon_start(w);
         if (w->daemon == NULL) failure = "libmicrohttpd did not start";
         for (size_t i = 0; failure == NULL && i < sizeof samples / sizeof *samples; i++)
             failure = run(w, &samples[i], &outcome);

@@ -1,7 +1,7 @@
 // Starting and stopping: the socket, the daemons, the threads.
 #define _GNU_SOURCE  // pthread_setname_np
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +18,8 @@
 /// After the listener has closed, clients get this long to send one more request on an open connection.
 enum { idle_grace_ms = 300 };
 enum { backlog = 4096 };
+/// How much the kernel takes of a response before its client reads.
+enum { most_unsent = 16 << 10 };
 /// How long after a response a connection is looked at for its end, see `settle`.
 enum { settling_ms = 100 };
 
@@ -30,11 +32,11 @@ static size_t keep_escapes(void *context, struct MHD_Connection *mhd, char *text
     return strlen(text);
 }
 
-struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
+struct MHD_Daemon *cmhd_daemon_start(worker *w) {
     const cmhd_options *options = &w->server->options;
     // The bridge writes Date, see date.c.
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_SUPPRESS_DATE_NO_CLOCK |
-                     (listener < 0 ? MHD_USE_NO_LISTEN_SOCKET : 0) | (options->tls == NULL ? 0 : MHD_USE_TLS);
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME |
+                     MHD_USE_SUPPRESS_DATE_NO_CLOCK | (options->tls == NULL ? 0 : MHD_USE_TLS);
     // RFC 9112 to the letter, except for one empty line before a request. The number is
     // MHD_OPTION_CLIENT_DISCIPLINE_LVL, which the headers of 0.9 do not have; before 1.0 there is no such option.
     enum { discipline_option = 38, discipline = 1 };
@@ -44,7 +46,6 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
     struct MHD_OptionItem given[] = {
         {w->server->checks_layout ? MHD_OPTION_CONNECTION_TIMEOUT : (enum MHD_OPTION)discipline_option,
          w->server->checks_layout ? 0 : discipline, NULL},
-        {listener < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, listener, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem tls[] = {
@@ -56,7 +57,8 @@ struct MHD_Daemon *cmhd_daemon_start(worker *w, int listener) {
         flags, 0, on_accept, w, cmhd_on_access, w,
         MHD_OPTION_ARRAY, given,
         MHD_OPTION_ARRAY, tls,
-        MHD_OPTION_CONNECTION_LIMIT, w->server->worker_connections,
+        // The bridge accepts, and has a limit.
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)INT_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
         MHD_OPTION_URI_LOG_CALLBACK, cmhd_on_target, w,
         MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL,
@@ -71,6 +73,11 @@ static int listen_at(const struct addrinfo *address) {
     int on = 1, off = 0;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    // Otherwise the kernel would keep megabytes for a client that does not read. Connections inherit it. tcp(7) does not
+    // have it: beyond so many bytes that are not sent yet, a write is refused; what is on its way does not count, so that
+    // distant clients are as fast as they were.
+    int unsent = most_unsent;
+    setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     if (bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, backlog) != 0) {
         int reason = errno;
         close(fd);
@@ -107,10 +114,8 @@ static int open_listener(const cmhd_options *options, char *message, size_t mess
 }
 
 static bool start_worker(worker *w, char *message, size_t message_size) {
-    int listener = fcntl(w->server->listener, F_DUPFD_CLOEXEC, 0);
-    w->daemon = listener < 0 ? NULL : cmhd_daemon_start(w, listener);
+    w->daemon = cmhd_daemon_start(w);
     if (w->daemon == NULL) {
-        if (listener >= 0) close(listener);
         snprintf(message, message_size, "libmicrohttpd did not start");
         return false;
     }
@@ -154,6 +159,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
     if (options->tls != NULL) cmhd_server_set_tls(server, options->tls);
     server->worker_count = count;
     server->worker_connections = options->connections <= count ? 1 : (options->connections + count - 1) / count;
+    server->worker_buffer = options->buffer_bytes / count;
     // The head, its index and the response's head must fit, or there would be no response at all.
     size_t memory = (size_t)options->head_bytes + (size_t)options->fields * CMHD_FIELD_BYTES + CMHD_RESPONSE_HEAD_BYTES;
     if (server->options.connection_memory < memory) server->options.connection_memory = memory;
@@ -162,13 +168,13 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
         [PHASE_HEADER] = options->header_timeout, [PHASE_BODY] = options->body_timeout,
         [PHASE_HANDLER] = options->handler_timeout, [PHASE_PATIENT] = options->patient_timeout,
         [PHASE_WRITE] = options->write_timeout,
-        [PHASE_SETTLING] = settling, [PHASE_IDLE] = options->idle_timeout - settling,
+        [PHASE_SETTLING] = settling, [PHASE_TAKING] = options->write_timeout,
+        [PHASE_IDLE] = options->idle_timeout - settling,
     };
     for (unsigned i = 0; i < count; i++) {
         worker *w = &server->workers[i];
         w->server = server;
         w->index = i;
-        w->listener = -1;
         w->wake = -1;
         w->fields = calloc(server->options.fields + 1u, sizeof *w->fields);
         if (w->fields == NULL) {

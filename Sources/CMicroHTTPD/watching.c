@@ -58,7 +58,8 @@ void cmhd_note_closing(int fd) {
     if (c == NULL || c->target != NULL || c->client_has_ended) return;
     // Bytes of another request have arrived. If they do not begin with a request line, the library closes without a
     // response.
-    bool is_between = c->phase == PHASE_HEADER || c->phase == PHASE_SETTLING || c->phase == PHASE_IDLE;
+    bool is_between = c->phase == PHASE_HEADER || c->phase == PHASE_SETTLING || c->phase == PHASE_TAKING ||
+                      c->phase == PHASE_IDLE;
     if (is_between && c->received > c->request_end) cmhd_refuse_now(c, CMHD_REFUSAL_REQUEST_LINE);
 }
 

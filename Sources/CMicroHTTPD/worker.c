@@ -1,6 +1,6 @@
 // A worker: the loop around a daemon, the deadlines of its connections, and draining.
 #include <errno.h>
-#include <linux/filter.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include "internal.h"
 
 /// The longest sleep of a loop.
-enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20 };
+enum { sleep_ms = 250, draining_sleep_ms = 10, lingering_sleep_ms = 20, holding_sleep_ms = 20, leaving_sleep_ms = 20 };
 /// How often it looks for each client whether it left while its request waits.
 enum { gone_check_ms = 1000 };
 enum { linger_ms = 5000, linger_bytes = 64 << 20 };
@@ -22,8 +22,6 @@ enum { linger_ms = 5000, linger_bytes = 64 << 20 };
 enum { lingering_limit = 256 };
 /// How long a stopping server waits for clients to read refusals and, beyond its timeout, last responses.
 enum { draining_linger_ms = 500, last_write_ms = 500 };
-/// How long a worker sleeps when it cannot accept because descriptors are used up.
-enum { exhausted_sleep_ms = 50 };
 
 uint64_t cmhd_clock(void) {
     struct timespec now;
@@ -67,7 +65,7 @@ void cmhd_enter(cmhd_connection *c, phase next) {
 void cmhd_close_socket(cmhd_connection *c) {
     // Otherwise the kernel would keep unread bytes for minutes, behind a zero window.
     struct linger reset = {.l_onoff = 1};
-    if (c->phase == PHASE_WRITE) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    if (c->phase == PHASE_WRITE || c->phase == PHASE_TAKING) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     const bool is_idle = c->phase == PHASE_SETTLING || c->phase == PHASE_IDLE;
     cmhd_enter(c, PHASE_ENDED);
     if (is_idle) cmhd_tls_end(c);
@@ -168,11 +166,12 @@ void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket
         if (c == NULL) return;
         // The library has freed it.
         c->session = NULL;
+        cmhd_release_buffer(c);
         // The library may have refused the request, such as an endless request line, or its body, before reading it to
         // its end.
         if ((c->phase == PHASE_HEADER || c->phase == PHASE_BODY) && has_unread(c)) cmhd_linger(c);
         leave(c);
-        w->closed = w->moved = true;
+        w->moved = true;
         cmhd_forget_connection(c);
         const cmhd_callbacks *callbacks = &w->server->callbacks;
         if (callbacks->disconnected != NULL) callbacks->disconnected(callbacks->context, c->peer);
@@ -191,27 +190,41 @@ static void end_waiting(cmhd_connection *c, cmhd_end reason) {
     else if (c->exchange != NULL) callbacks->end(callbacks->context, c->exchange, reason);
 }
 
+/// Whether the kernel still has something for the client. Manual, tcp(7), SIOCOUTQ.
+static bool has_untaken(const cmhd_connection *c) {
+    int untaken = 0;
+    return ioctl(c->fd, SIOCOUTQ, &untaken) == 0 && untaken > 0;
+}
+
+bool cmhd_has_left(const cmhd_connection *c) {
+    char next;
+    ssize_t got = recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 /// The library reads until it gets less than it has room for, and waits for the next edge. When the client's last bytes
 /// and the end of its stream arrived together, that edge is over. So a connection on which nothing follows its response
 /// is looked at once; a busy one never is.
 static void settle(cmhd_connection *c) {
-    char next;
-    ssize_t got = recv(c->fd, &next, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) cmhd_close_socket(c);
-    else cmhd_enter(c, PHASE_IDLE);
+    if (cmhd_has_left(c)) cmhd_close_socket(c);
+    else cmhd_enter(c, has_untaken(c) ? PHASE_TAKING : PHASE_IDLE);
 }
 
-/// Ends the phases that are over their time. Returns the milliseconds until the next deadline.
+/// Ends the phases that are over their time, some at a time, so that thousands of them delay nobody. Returns the
+/// milliseconds until the next deadline.
 static int64_t check_deadlines(worker *w, int64_t now) {
+    enum { at_once = 64 };
+    unsigned count = 0;
     int64_t next = sleep_ms;
     for (phase phase = 0; phase < PHASE_ENDED; phase++) {
         cmhd_connection *c;
-        while ((c = w->phases[phase].first) != NULL && c->deadline <= now) {
+        while ((c = w->phases[phase].first) != NULL && c->deadline <= now && count++ < at_once) {
             if (phase == PHASE_HANDLER || phase == PHASE_PATIENT) end_waiting(c, CMHD_END_DEADLINE);
             else if (phase == PHASE_SETTLING) settle(c);
+            else if (phase == PHASE_TAKING && !has_untaken(c)) cmhd_enter(c, PHASE_IDLE);
             else cmhd_close_socket(c);
         }
-        if (c != NULL && c->deadline - now < next) next = c->deadline - now;
+        if (c != NULL && c->deadline - now < next) next = c->deadline > now ? c->deadline - now : 0;
     }
     return next;
 }
@@ -241,7 +254,7 @@ static unsigned evict(worker *w, phase phase, unsigned most) {
     return count;
 }
 
-/// At the connection limit the library accepts nobody, and clients would wait until connections end by themselves. So
+/// At the connection limit the worker accepts nobody, and clients would wait until connections end by themselves. So
 /// idle connections are closed for them, and then those on which no request has arrived.
 ///
 /// Another worker may still have room. So clients must have waited for one look. Returns the milliseconds until the
@@ -258,7 +271,8 @@ static int64_t make_room(worker *w, int64_t sleep) {
         if (clients > 0 && w->crowded) {
             unsigned most = (clients + w->server->worker_count - 1) / w->server->worker_count;
             if (most > at_once) most = at_once;
-            unsigned evicted = evict(w, PHASE_IDLE, most);
+            unsigned evicted = evict(w, PHASE_TAKING, most);
+            evicted += evict(w, PHASE_IDLE, most - evicted);
             evicted += evict(w, PHASE_HEADER, most - evicted);
             atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
         }
@@ -294,51 +308,18 @@ static void look_for_gone(worker *w) {
     }
 }
 
-/// Stops further clients from connecting. Closing the socket resets the clients in its queue, so no client may join the
-/// queue between the last look at it and the closing.
-///
-/// Manual, socket(7), SO_ATTACH_FILTER: a program inspects each segment, from the TCP header on. It drops segments that
-/// open a connection (RFC 9293, 3.1: SYN without ACK). Their clients try again a second later, and are refused then. A
-/// client whose last ACK is still on its way is reset; waiting before the call prevents that (`cmhd_server_stop`).
-static void let_nobody_in(int listener) {
-    enum { flags_offset = 13, syn = 0x02, ack = 0x10 };
-    struct sock_filter drop_openings[] = {
-        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_offset),
-        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, 0),
-        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
-    };
-    struct sock_fprog program = {.len = sizeof drop_openings / sizeof *drop_openings, .filter = drop_openings};
-    setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
-}
-
-/// Clients that are connected and wait to be accepted may have sent their request, which must not be lost.
-static void accept_the_rest(worker *w) {
-    enum { turns = 1000 };  // ten connections each: more than the backlog holds
-    struct pollfd look = {.fd = w->server->listener, .events = POLLIN};
-    for (int turn = 0; turn < turns; turn++) {
-        cmhd_note_time(w, cmhd_clock());
-        MHD_run_wait(w->daemon, 0);
-        // The queue is empty, or another worker has closed it.
-        if (poll(&look, 1, 0) != 1 || (look.revents & POLLHUP) != 0) break;
-    }
-}
-
 /// Looks once at the state of draining; returns false when the worker is done.
 static bool drain(worker *w, int64_t now) {
     cmhd_server *server = w->server;
     if (!w->quiesced && now >= server->quiesce_at) {
-        let_nobody_in(server->listener);
-        accept_the_rest(w);
-        w->listener = MHD_quiesce_daemon(w->daemon);
-        // All workers share one socket: from here on clients are refused instead of left waiting.
-        if (w->listener >= 0) shutdown(w->listener, SHUT_RD);
-        w->quiesced = true;
+        cmhd_stop_accepting(w);
+        return true;
     }
     if (!w->quiesced) return true;
     hurry_lingering(w, now);
     if (now >= server->idle_close_at) {
+        // Their clients may be about to take the end of a response.
+        for (cmhd_connection *c; (c = w->phases[PHASE_TAKING].first) != NULL;) cmhd_enter(c, PHASE_IDLE);
         static const phase idle[] = {PHASE_SETTLING, PHASE_IDLE};
         for (unsigned i = 0; i < sizeof idle / sizeof *idle; i++)
             for (cmhd_connection *c = w->phases[idle[i]].first, *next; c != NULL; c = next) {
@@ -367,12 +348,6 @@ static bool drain(worker *w, int64_t now) {
     return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL;
 }
 
-static bool has_no_descriptor_left(void) {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) close(fd);
-    return fd < 0;
-}
-
 void cmhd_wake(worker *w) {
     atomic_store(&w->awaited, true);
     if (atomic_exchange(&w->sleeping, false)) eventfd_write(w->wake, 1);
@@ -395,14 +370,19 @@ static void turn(worker *w, int64_t sleep) {
     if (w->held > 0 && !w->moved) sleep = sleep < holding_sleep_ms ? sleep : holding_sleep_ms;
     else if (MHD_get_timeout(w->daemon, &pending) == MHD_YES && (int64_t)pending < sleep) sleep = (int64_t)pending;
     w->moved = false;
-    // At the connection limit the library looks at its listening socket again only when it is run.
-    if (w->closed) sleep = 0;
-    w->closed = false;
-    struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
+    const cmhd_acceptance acceptance = cmhd_may_accept(w);
+    w->accepts = acceptance == CMHD_ACCEPTS;
+    if (!w->accepts && w->accept_at > w->now && w->accept_at - w->now < sleep) sleep = w->accept_at - w->now;
+    // The other worker may have much to do by then.
+    if (acceptance == CMHD_LEAVES_IT && sleep > leaving_sleep_ms) sleep = leaving_sleep_ms;
+    struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN},
+                             {.fd = w->wake, .events = POLLIN},
+                             {.fd = w->accepts ? w->server->listener : -1, .events = POLLIN}};
+    bool has_looked = false;
     if (sleep > 0) {
         atomic_store_explicit(&w->busy_since, 0, memory_order_relaxed);
         atomic_store(&w->sleeping, true);
-        if (!atomic_load(&w->awaited)) poll(ready, 2, (int)sleep);
+        if (!atomic_load(&w->awaited)) has_looked = poll(ready, 3, (int)sleep) >= 0;
         atomic_store(&w->sleeping, false);
         eventfd_t count;
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
@@ -416,12 +396,12 @@ static void turn(worker *w, int64_t sleep) {
         // Handlers ran, and may have taken long.
         cmhd_note_time(w, cmhd_clock());
     }
-    bool alone = atomic_load_explicit(&w->connections, memory_order_relaxed) == 0;
+    // A worker that does not sleep looks once in a millisecond.
+    if (w->accepts && (has_looked ? (ready[2].revents & POLLIN) != 0 : w->accept_looked_at < w->now)) {
+        w->accept_looked_at = w->now;
+        cmhd_accept(w);
+    }
     MHD_run_wait(w->daemon, 0);
-    // Without a connection the library tries to accept again and again when descriptors are used up.
-    if (alone && (ready[0].revents & POLLIN) != 0 &&
-        atomic_load_explicit(&w->connections, memory_order_relaxed) == 0 && has_no_descriptor_left())
-        poll(NULL, 0, exhausted_sleep_ms);
 }
 
 void *cmhd_worker_run(void *context) {
@@ -449,7 +429,5 @@ void *cmhd_worker_run(void *context) {
     while (atomic_load_explicit(&w->resuming, memory_order_acquire) > 0) sched_yield();
     MHD_stop_daemon(w->daemon);
     w->daemon = NULL;
-    // Manual, MHD_quiesce_daemon: the caller closes the socket when the daemon is stopped.
-    if (w->listener >= 0) close(w->listener);
     return NULL;
 }

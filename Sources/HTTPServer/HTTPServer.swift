@@ -88,8 +88,8 @@ public final class HTTPServer: @unchecked Sendable {
         }
     }
 
-    /// Connections that were not served, since the start: idle ones that were closed at the limit for clients that
-    /// waited, and those beyond the limit of an address.
+    /// Connections that were not served, since the start: those that made room for others, since they were idle at the
+    /// limit of connections or slow at the limit of memory, and those beyond the limit of an address.
     public var lostConnections: (evicted: UInt64, refused: UInt64) {
         stopping.withLock { state in
             if case .done = state { return (0, 0) }
@@ -255,6 +255,7 @@ extension HTTPServerConfiguration {
             target_bytes: UInt32(clamping: limits.targetBytes), head_bytes: UInt32(clamping: limits.headBytes),
             fields: UInt32(clamping: limits.fields), arguments: UInt32(clamping: limits.queryArguments),
             cookies: UInt32(clamping: limits.cookies), body_bytes: limits.bodyBytes,
+            buffer_bytes: limits.bufferBytes,
             streams_bodies: false, streamed_body_bytes: UInt64(clamping: limits.streamedBodyBytes),
             header_timeout: timeouts.header.milliseconds32, body_timeout: timeouts.body.milliseconds32,
             handler_timeout: timeouts.handler.milliseconds32, patient_timeout: timeouts.patient.milliseconds32,

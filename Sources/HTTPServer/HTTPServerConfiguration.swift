@@ -50,6 +50,10 @@ public struct HTTPServerConfiguration: Sendable {
         public var bodyBytes = 1 << 20
         /// A body that its route reads piece by piece; beyond it 413. It is never in memory as a whole.
         public var streamedBodyBytes = 1 << 40
+        /// All bodies in memory that requests and responses have on their way, those up to 4 KiB apart. At this number
+        /// the connections close whose clients are slowest, and while none is slow there is a 503. Each worker has an
+        /// equal part.
+        public var bufferBytes = 256 << 20
         /// Open connections. At this number idle ones make room for clients that wait in the kernel's backlog.
         public var connections = 16_384
         /// Open connections of one address, of IPv6 of one /64; beyond it a connection is closed at once. Trusted

@@ -12,10 +12,11 @@ package final class LongWork: TaskExecutor {
     private final class Queue: @unchecked Sendable {
         let monitor = Monitor()
         /// The newest last.
-        var arrived: [UnownedJob] = []
+        var arrived: [Waiting] = []
         /// Older ones, the oldest last.
-        var next: [UnownedJob] = []
+        var next: [Waiting] = []
         var idleThreads = 0
+        var threads: [pthread_t] = []
         var threadsToStart: Int
 
         init(threads: Int) { threadsToStart = threads }
@@ -25,7 +26,25 @@ package final class LongWork: TaskExecutor {
                 swap(&next, &arrived)
                 next.reverse()
             }
-            return next.popLast()
+            return next.popLast()?.job
+        }
+    }
+
+    private struct Waiting {
+        let job: UnownedJob
+        let since = ContinuousClock.now
+    }
+
+    /// The longest that work may wait. Each client that is refused beyond it waits no longer either, so what is done is
+    /// done for clients that are still there.
+    private static let mostWait = Duration.milliseconds(500)
+
+    /// Whether work waits for so long that no more should be begun. What runs here already may go on.
+    package var isOverloaded: Bool {
+        queue.monitor.withLock {
+            guard let oldest = queue.next.last ?? queue.arrived.first else { return false }
+            guard ContinuousClock.now - oldest.since > Self.mostWait else { return false }
+            return !queue.threads.contains { pthread_equal($0, pthread_self()) != 0 }
         }
     }
 
@@ -36,7 +55,7 @@ package final class LongWork: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let needsThread = queue.monitor.withLock {
-            queue.arrived.append(job)
+            queue.arrived.append(Waiting(job: job))
             queue.monitor.signal()
             guard queue.idleThreads < queue.arrived.count + queue.next.count, queue.threadsToStart > 0 else {
                 return false
@@ -56,6 +75,7 @@ package final class LongWork: TaskExecutor {
     private func serve() {
         // Of this thread alone (setpriority(2), "C library/kernel differences").
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+        queue.monitor.withLock { queue.threads.append(pthread_self()) }
         while true { take().runSynchronously(on: asUnownedTaskExecutor()) }
     }
 

@@ -28,8 +28,12 @@ public final class RawConnection {
     private var unread: [UInt8] = []
     private var isOpen = true
 
-    public init(port: UInt16, timeoutSeconds: Int = 60) throws {
+    /// - Parameter receiveBuffer: bytes that the kernel takes before they are read; nil for as many as it likes.
+    public init(port: UInt16, timeoutSeconds: Int = 60, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -166,6 +170,12 @@ public final class RawConnection {
         // POLLRDHUP is the end of the other side's stream, behind bytes that nobody has read.
         var look = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
         poll(&look, 1, time)
+    }
+
+    /// Whether the other side is wholly gone.
+    public func hasHungUp() -> Bool {
+        var look = pollfd(fd: descriptor, events: Int16(0x2000), revents: 0)
+        return poll(&look, 1, 0) == 1
     }
 
     /// Whether the other side has closed, or does so within the time allowed, without sending anything more.

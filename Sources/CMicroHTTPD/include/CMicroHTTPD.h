@@ -136,7 +136,7 @@ typedef struct {
     uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_request;
 
-/// One response. Everything is copied. The library writes `Date`, `Content-Length`, `Connection` and
+/// One response. Everything is copied, but the body if it has an owner. The library writes `Date`, `Content-Length`, `Connection` and
 /// `Transfer-Encoding`.
 typedef struct {
     unsigned status;
@@ -152,6 +152,8 @@ typedef struct {
     size_t last_value_length;
     const void *body;
     size_t body_length;
+    void *body_owner;           ///< keeps the body in memory; NULL: the body is copied. Consumed by `cmhd_respond`
+    void (*release_body)(void *owner);
     void *stream;               ///< not NULL: the body is asked for with `produce`, and has no end known before
     uint64_t made_at;           ///< just now, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_answer;
@@ -225,6 +227,7 @@ typedef struct {
     size_t connection_memory;   ///< libmicrohttpd's pool of a connection: head, its index and the answer's head
     uint32_t target_bytes, head_bytes, fields, arguments, cookies;
     size_t body_bytes;
+    size_t buffer_bytes;        ///< of all bodies above CMHD_SMALL_BODY that are in memory, see `cmhd_reserve`
     bool streams_bodies;        ///< whether there are requests whose bodies are wanted piece by piece
     uint64_t streamed_body_bytes;   ///< of such a body, instead of `body_bytes`
     uint32_t header_timeout;    ///< from the first byte of the connection, or the request line, to the blank line
@@ -266,7 +269,9 @@ unsigned cmhd_server_connections(const cmhd_server *server);
 /// For how many milliseconds a worker has been in its present turn of the loop; of all workers, the longest. A handler
 /// that does not return keeps the connections of its worker waiting.
 int64_t cmhd_server_busy(const cmhd_server *server);
-/// Idle connections that were closed at the connection limit, for clients that waited to be accepted.
+
+/// Connections that were closed to make room for others: at the connection limit those that were idle, and at
+/// `buffer_bytes` those whose client is slow.
 uint64_t cmhd_server_evictions(const cmhd_server *server);
 
 /// Drains and stops. It accepts for `delay`, with `Connection: close` on every response; then it stops listening, lets
@@ -287,6 +292,13 @@ void cmhd_server_set_tls(cmhd_server *server, cmhd_tls *tls);
 
 /// Frees a stopped server.
 void cmhd_server_free(cmhd_server *server);
+
+/// Bodies up to this size do not count for `buffer_bytes`: the limit of connections bounds them.
+enum { CMHD_SMALL_BODY = 4096 };
+
+/// Reserves memory for a body until the end of the current request. At `buffer_bytes` the connections go whose bodies
+/// have been sent or read for longest. Returns false when none of them is slow.
+bool cmhd_reserve(cmhd_connection *connection, size_t bytes);
 
 /// Queues the response. Returns false when memory is short: the connection then breaks, and the caller keeps its
 /// stream.

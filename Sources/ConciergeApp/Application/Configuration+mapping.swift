@@ -100,6 +100,7 @@ extension HTTPServerConfiguration {
         result.limits.queryArguments = configuration.limits.queryArguments
         result.limits.cookies = configuration.limits.cookies
         result.limits.bodyBytes = configuration.limits.bodyBytes
+        result.limits.bufferBytes = configuration.limits.bufferBytes
         result.limits.connections = configuration.limits.connections
         result.limits.connectionsOfAddress = configuration.limits.addressConnections
         result.limits.uncountedAddresses = configuration.quotas.exempt

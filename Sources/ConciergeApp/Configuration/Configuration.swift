@@ -155,6 +155,7 @@ package struct Configuration: Sendable, Equatable {
         package var bodyBytes = 1_048_576
         package var documentBytes = 65_536
         package var sessionBytes = 4_194_304
+        package var bufferBytes = 268_435_456
         package var connections = 16_384
         package var addressConnections = 4096
         package var connectionMemory = 8192

@@ -157,6 +157,11 @@ extension ConfigurationKey {
             "limits.session_bytes", .bytes(1...1_073_741_824), \.limits.sessionBytes,
             "Most bytes of the states of all services of a session together; a write beyond it gets 413."),
         .init(
+            "limits.buffer_bytes", .bytes(1_048_576...1_099_511_627_776), \.limits.bufferBytes,
+            "Most bytes of bodies of requests and responses in memory, those up to 4 KiB apart; at this number the "
+                + "connections close whose clients are slowest, and if none is slow a request gets 503. Each worker has an "
+                + "equal part."),
+        .init(
             "limits.connections", .integer(1...1_000_000), \.limits.connections,
             "Most open connections of the public listener; at this number those that have been idle for longest make room for "
                 + "clients that wait."),

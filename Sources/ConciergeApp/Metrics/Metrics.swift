@@ -97,7 +97,7 @@ package final class Metrics: Sendable {
         writer.counter(
             "concierge_log_lines_dropped", help: "Log lines that were not written.", Double(droppedLogLines))
         for (name, help, count) in [
-            ("evicted", "Idle connections closed for clients that waited.", \.evicted),
+            ("evicted", "Connections closed to make room for others: idle ones, or those of slow clients.", \.evicted),
             ("refused", "Connections beyond the limit of an address.", \.refused),
         ] as [(String, String, KeyPath<(listener: String, evicted: UInt64, refused: UInt64), UInt64>)] {
             writer.family("concierge_connections_\(name)", .counter, help: help)

@@ -197,7 +197,11 @@ extension ProblemKind {
         .serviceUnavailable, "store_unavailable", "Store unavailable",
         "The session store cannot be reached: try again later.")
     static let outOfMemory = ProblemKind(
-        .serviceUnavailable, "out_of_memory", "Out of memory", "There is no memory left for the request's body.")
+        .serviceUnavailable, "out_of_memory", "Out of memory",
+        "There is no memory left for the body of the request or of the response: try again later.")
+    static let overloaded = ProblemKind(
+        .serviceUnavailable, "overloaded", "Overloaded",
+        "The server has more to do than it can. Nothing was done: try again later, or another server.")
     static let stopping = ProblemKind(
         .serviceUnavailable, "stopping", "Stopping", "The server is stopping: try again, or another server.")
     static let handlerTimeout = ProblemKind(
@@ -227,6 +231,6 @@ extension ProblemKind {
         unsupportedMediaType, idempotencyKeyReused, preconditionRequired, quotaExceeded, headTooLarge, tooManyFields,
         tooManyCookies,
         internalError, endlessFlow, unknownTransferCoding, drawingFailed, tooManySessions, tooManyWatchers, contention,
-        storeUnavailable, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
+        overloaded, storeUnavailable, outOfMemory, stopping, handlerTimeout, unknownVersion, storageFull,
     ]
 }

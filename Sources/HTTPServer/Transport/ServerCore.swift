@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import Threads
 
 /// What the bridge's callbacks need: the frozen routes and the error renderer. Each server has one.
 final class ServerCore: Sendable {
@@ -153,6 +154,10 @@ final class ServerCore: Sendable {
     @inline(never)
     private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
+        if LongWork.shared.isOverloaded {
+            refuse(request, .overloaded, on: connection)
+            return nil
+        }
         let exchange = Exchange(request: request, core: self, connection: connection)
         exchange.startElsewhere { try route.handler(request) }
         return Unmanaged.passRetained(exchange).toOpaque()
@@ -199,6 +204,9 @@ final class ServerCore: Sendable {
             observer?.failed(request, MalformedField())
             response = errors.response(to: MalformedField(), of: request)
         }
+        if response.body.count > CMHD_SMALL_BODY, !cmhd_reserve(connection, response.body.count) {
+            response = errors.response(to: HTTPError.noRoom(forResponseTo: request.method), of: request)
+        }
         if let crossOrigin { response.fields.add(crossOrigin.fields(for: request) ?? crossOrigin.common) }
         let now = Self.now()
         observer?.answered(request, with: response, after: now - request.receivedAt)
@@ -225,6 +233,12 @@ final class ServerCore: Sendable {
                     response.body.withUnsafeBytes { body in
                         answer.body = body.baseAddress
                         answer.body_length = body.count
+                        if body.count > CMHD_SMALL_BODY {
+                            answer.body_owner = Unmanaged.passRetained(LargeBody(response.body)).toOpaque()
+                            answer.release_body = { owner in
+                                owner.map { Unmanaged<LargeBody>.fromOpaque($0).release() }
+                            }
+                        }
                         // Without a response the bridge closes the connection, because no memory is left for one.
                         if let source = response.source, let connection {
                             respond(&answer, with: source, to: request, on: connection)
@@ -255,6 +269,17 @@ extension ServerCore {
         answer.stream = stream.toOpaque()
         if !cmhd_respond(connection, &answer) { stream.release() }
     }
+}
+
+/// The body of a response that is not copied: its bytes are where the handler has them, such as in a session's record,
+/// for as long as this exists.
+///
+/// The pointer to an array's bytes stays valid while the array has an owner and nobody changes it; nobody can change
+/// this one.
+private final class LargeBody {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
 extension cmhd_request {
@@ -314,8 +339,7 @@ extension HTTPError {
                 .notImplemented, "unknown_transfer_coding", "Only the transfer coding \"chunked\" is supported.")
         case CMHD_REFUSAL_BODY_TOO_LARGE:
             self = error(.contentTooLarge, "body_too_large", "The request's body is too large.")
-        case CMHD_REFUSAL_OUT_OF_MEMORY:
-            self = error(.serviceUnavailable, "out_of_memory", "There is no memory left for the request's body.")
+        case CMHD_REFUSAL_OUT_OF_MEMORY: self = .noRoomForBody
         default: self = error(.badRequest, "malformed_request", "The request is malformed.")
         }
     }

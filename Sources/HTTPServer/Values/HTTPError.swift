@@ -29,9 +29,23 @@ extension HTTPError {
 
     /// A write may complete although its client no longer waits.
     static func deadline(of method: HTTPMethod) -> HTTPError {
-        let advice = method.isSafe ? "" : " The write may have been done: read before you try again."
-        return HTTPError(
-            .gatewayTimeout, code: "handler_timeout", detail: "The response was not ready in time." + advice)
+        HTTPError(
+            .gatewayTimeout, code: "handler_timeout", detail: "The response was not ready in time." + advice(method))
+    }
+
+    /// No room for a response: the write was done.
+    static func noRoom(forResponseTo method: HTTPMethod) -> HTTPError {
+        HTTPError(
+            .serviceUnavailable, code: "out_of_memory",
+            detail: "There is no memory left for the response." + advice(method), fields: [.retryAfter: "1"])
+    }
+
+    static let noRoomForBody = HTTPError(
+        .serviceUnavailable, code: "out_of_memory", detail: "There is no memory left for the request's body.",
+        fields: [.retryAfter: "1"])
+
+    private static func advice(_ method: HTTPMethod) -> String {
+        method.isSafe ? "" : " The write may have been done: read before you try again."
     }
 
     static let unsupportedContentEncoding = HTTPError(
@@ -40,6 +54,9 @@ extension HTTPError {
         fields: [.acceptEncoding: "identity"])
     static let partialPut = HTTPError(
         .badRequest, code: "invalid_input", detail: "PUT replaces the whole: Content-Range is not possible.")
+    static let overloaded = HTTPError(
+        .serviceUnavailable, code: "overloaded", detail: "The server has more to do than it can.",
+        fields: [.retryAfter: "1"])
     static let stopping = HTTPError(
         .serviceUnavailable, code: "stopping", detail: "The server is stopping.", fields: [.retryAfter: "1"])
 

@@ -17,7 +17,9 @@ extension Session {
     nonisolated(nonsending) func withTimeEnough<Value: Sendable>(
         _ work: @Sendable () async throws -> Value
     ) async throws -> Value {
-        isLarge ? try await withTaskExecutorPreference(LongWork.shared, operation: work) : try await work()
+        guard isLarge else { return try await work() }
+        if LongWork.shared.isOverloaded { throw SessionError.overloaded }
+        return try await withTaskExecutorPreference(LongWork.shared, operation: work)
     }
 
     /// Waits until nothing is in progress, and keeps all others out until ``endTurn()``.
@@ -38,6 +40,7 @@ extension Session {
             if let pipeline = state.pipeline, !isFirst, pipeline.count > environment.settings.maxWaitingWriters {
                 return (nil, .contention)
             }
+            if state.record.size >= Self.largeSize, !isFirst, LongWork.shared.isOverloaded { return (nil, .overloaded) }
             if state.isFree(for: work) {
                 state.isWriting = true
                 return (state.record.size < Self.largeSize ? Self.turnsAtOnce : 0, nil)

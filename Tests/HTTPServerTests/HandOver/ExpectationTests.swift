@@ -112,6 +112,43 @@ struct ExpectationTests {
         }
     }
 
+    @Test(
+        "and has closed its half is done with at once, whether or not its body has come",
+        arguments: ["", "hello"])
+    func hasClosedItsHalf(body: String) async throws {
+        // So that all of it is there when the server reads.
+        let gate = ThreadGate()
+        try await withServer { _ in
+        } routes: { routes in
+            Self.addRoutes(&routes)
+            routes.on(.get, "/block") { _ in
+                gate.block()
+                return HTTPResponse(text: "blocked")
+            }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let connection = try RawConnection(port: port, timeoutSeconds: 10)
+                let blocker = try RawConnection(port: port)
+                try connection.send(Self.head("/synchronous", "Key: right\r\n"))
+                #expect(try connection.readResponse(passingOverInterim: false).status == 100)
+                try connection.send("hello")
+                #expect(try connection.readResponse().status == 200)
+                try blocker.send("GET /block HTTP/1.1\r\nHost: h\r\n\r\n")
+                gate.waitUntilBlocked()
+                try connection.send(Self.head("/synchronous", "Key: right\r\n") + body)
+                connection.finishSending()
+                gate.open()
+                if body.isEmpty {
+                    #expect(try connection.readResponse(passingOverInterim: false).status == 100)
+                } else {
+                    #expect(try connection.readResponse().text == body)
+                }
+                #expect(connection.isClosedByPeer())
+            }
+        }
+    }
+
     @Test("gets 405 before it sends its body")
     func wrongMethod() async throws {
         try await withServer { server in

@@ -52,6 +52,52 @@ struct LongWorkTests {
         }
     }
 
+    /// In a process of its own, because all tests share the threads for long work.
+    @Test("is refused at once while another has waited for half a second, and taken again afterwards")
+    func overload() async {
+        await #expect(processExitsWith: .success) {
+            let gate = ThreadGate()
+            try await withServer { _ in
+            } routes: { routes in
+                routes.addUsualRoutes()
+                routes.on(
+                    .put, "/",
+                    handler: { _ in
+                        gate.block()
+                        return .response(HTTPResponse(text: "done"))
+                    })
+            } _: { server in
+                let port = server.port
+                try await blocking {
+                    func begin() throws -> RawConnection {
+                        let connection = try RawConnection(port: port)
+                        try connection.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 16384\r\n\r\n")
+                        try connection.send([UInt8](repeating: 97, count: 16_384))
+                        return connection
+                    }
+                    let threads = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+                    var taken = try (0..<threads).map { _ in try begin() }
+                    for _ in 0..<threads { gate.waitUntilBlocked() }
+                    var refused: RawConnection?
+                    while refused == nil, taken.count < threads + 50 {
+                        let next = try begin()
+                        let isAnswered = next.hasSomethingToRead(withinMilliseconds: 100)
+                        if isAnswered { refused = next } else { taken.append(next) }
+                    }
+                    let response = try #require(refused).readResponse()
+                    #expect(response.status == 503)
+                    #expect(response["Retry-After"] == "1")
+                    #expect(taken.count < threads + 20)
+                    #expect(try statusOfGoodRequest(port: port) == 200)
+                    for _ in taken { gate.open() }
+                    for connection in taken { #expect(try connection.readResponse().text == "done") }
+                    gate.open()
+                    #expect(try begin().readResponse().text == "done")
+                }
+            }
+        }
+    }
+
     @Test("that keeps its worker from other connections is seen, for as long as it does")
     func blocked() async throws {
         let arrived = Event()

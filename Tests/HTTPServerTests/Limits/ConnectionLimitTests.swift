@@ -131,6 +131,37 @@ struct ConnectionLimitTests {
         }
     }
 
+    @Test("leaves the workers with about as many connections each", arguments: [2, 4])
+    func evenly(workers: Int) async throws {
+        try await withServer {
+            $0.workers = workers
+        } routes: { routes in
+            routes.on(.get, "/") { HTTPResponse(text: "\($0.worker)") }
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let count = 400
+                var ofWorker = [Int](repeating: 0, count: workers)
+                let connections = try (0..<count).map { _ in
+                    let connection = try RawConnection(port: port)
+                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    ofWorker[try #require(Int(try connection.readResponse().text))] += 1
+                    return connection
+                }
+                #expect(try #require(ofWorker.min()) * workers > count * 8 / 10, "\(ofWorker)")
+                // As many again, all at once.
+                let more = try (0..<count).map { _ in
+                    let connection = try RawConnection(port: port)
+                    try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+                    return connection
+                }
+                for connection in more { ofWorker[try #require(Int(try connection.readResponse().text))] += 1 }
+                #expect(try #require(ofWorker.min()) * workers > count * 2 * 8 / 10, "\(ofWorker)")
+                withExtendedLifetime(connections) {}
+            }
+        }
+    }
+
     @Test("128 requests that come at once, as many as the library takes of events, are answered at once")
     func manyAtOnce() async throws {
         // Each holds up the one thread, so that the others' requests pile up behind it.

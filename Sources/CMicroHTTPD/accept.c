@@ -1,0 +1,92 @@
+// Accepting clients. The workers share one listening socket, which the library does not know: each worker accepts for
+// itself, and leaves clients to the others while it has more connections than they.
+#define _GNU_SOURCE  // accept4
+#include <errno.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/// How many clients a worker accepts before it serves those that it has.
+enum { at_once = 16 };
+/// How long a worker does not try to accept when descriptors or memory are used up.
+enum { exhausted_ms = 50 };
+/// A worker whose turn has taken so long already is not waited for.
+enum { busy_ms = 2 };
+
+static unsigned connections_of(const worker *w) {
+    return atomic_load_explicit(&w->connections, memory_order_relaxed);
+}
+
+/// Whether the other worker has so many fewer connections that the next client should be its own.
+static bool should_leave_to(const worker *w, const worker *other) {
+    enum { slack = 4, share = 8 };
+    unsigned own = connections_of(w);
+    int64_t since = atomic_load_explicit(&other->busy_since, memory_order_relaxed);
+    return connections_of(other) + slack + own / share < own && (since == 0 || w->now - since < busy_ms);
+}
+
+cmhd_acceptance cmhd_may_accept(worker *w) {
+    if (w->quiesced || w->now < w->accept_at || connections_of(w) >= w->server->worker_connections) return CMHD_NOT_NOW;
+    cmhd_acceptance acceptance = CMHD_ACCEPTS;
+    for (unsigned i = 0; i < w->server->worker_count; i++) {
+        worker *other = &w->server->workers[i];
+        if (!should_leave_to(w, other)) continue;
+        acceptance = CMHD_LEAVES_IT;
+        // It may have left clients to this worker until now.
+        if (w->accepts) cmhd_wake(other);
+    }
+    return acceptance;
+}
+
+/// Returns false when no client waits, or none can be accepted now.
+static bool accept_one(worker *w) {
+    struct sockaddr_in6 peer;
+    socklen_t length = sizeof peer;
+    int fd = accept4(w->server->listener, (struct sockaddr *)&peer, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            w->accept_at = w->now + exhausted_ms;
+        // The client left while it waited.
+        return errno == ECONNABORTED || errno == EINTR;
+    }
+    // Manual, MHD_add_connection: "The socket will be closed in any case".
+    MHD_add_connection(w->daemon, fd, (struct sockaddr *)&peer, length);
+    return true;
+}
+
+void cmhd_accept(worker *w) {
+    for (unsigned count = 0; count < at_once && cmhd_may_accept(w) == CMHD_ACCEPTS; count++)
+        if (!accept_one(w)) return;
+}
+
+/// Stops further clients from connecting. Closing the socket resets the clients in its queue, so no client may join the
+/// queue between the last look at it and the closing.
+///
+/// Manual, socket(7), SO_ATTACH_FILTER: a program inspects each segment, from the TCP header on. It drops segments that
+/// open a connection (RFC 9293, 3.1: SYN without ACK). Their clients try again a second later, and are refused then. A
+/// client whose last ACK is still on its way is reset; waiting before the call prevents that (`cmhd_server_stop`).
+static void let_nobody_in(int listener) {
+    enum { flags_offset = 13, syn = 0x02, ack = 0x10 };
+    struct sock_filter drop_openings[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, flags_offset),
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, syn | ack),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, syn, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog program = {.len = sizeof drop_openings / sizeof *drop_openings, .filter = drop_openings};
+    setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+void cmhd_stop_accepting(worker *w) {
+    enum { most = 10000 };  // more than the backlog holds
+    let_nobody_in(w->server->listener);
+    // Clients that are connected and wait to be accepted may have sent their request, which must not be lost.
+    for (unsigned count = 0; count < most && accept_one(w); count++) continue;
+    // All workers share one socket: from here on clients are refused instead of left waiting.
+    shutdown(w->server->listener, SHUT_RD);
+    w->quiesced = true;
+}
