@@ -203,8 +203,10 @@ struct EncryptionTests {
     func turnedOn() async throws {
         let (file, keys) = (try SQLiteFile(), try Self.keys("k1"))
         var ids = try await Self.fill(file, 40, keys: nil)
+        // Some libraries of SQLite overwrite what is deleted. This leaves it in free pages everywhere.
+        try SQLiteConnection(file.path, .write).execute(
+            "PRAGMA secure_delete = OFF; CREATE TABLE copied AS SELECT piece FROM documents; DROP TABLE copied")
         let store = try file.store(services: Self.services, keys: keys)
-        // Their pages stay as they are, without a row.
         for id in ids.suffix(20) { #expect(try await store.end(id)) }
         ids.removeLast(20)
         let loaded = try #require(try await store.load(ids[0])).record
@@ -286,7 +288,8 @@ struct EncryptionTests {
         let image = try SQLiteFile()
         try Files.copy(file.path, to: image.path)
         try Files.write(log, to: image.path + "-wal", at: 0, makes: true)
-        try Files.flip(image.path + "-wal", at: log.count - 100)
+        // In the first frame: behind the last one there may be frames of an earlier round.
+        try Files.flip(image.path + "-wal", at: 1_000)
         #expect {
             try StoreRekey(image.path, keys: keys, tell: { _ in })
         } throws: {
