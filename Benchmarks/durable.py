@@ -1,5 +1,6 @@
 """The rows of the durable store: functions of the bench like those of rows.py."""
 
+import base64
 import contextlib
 import itertools
 import os
@@ -76,6 +77,20 @@ def row_resident(bench):
             for name, server in (("durable", ours), ("memory", memory))])
     ours, memory = sides(runs)
     against(bench, "GET of a resident session, over the memory store: requests/s", ours, memory, 0.97)
+
+
+def row_encrypted(bench):
+    """durable PATCH with encryption_keys_file, against the same without, 64 connections"""
+    keys = os.path.join(bench.folder, "keys")
+    with open(keys, "w") as file:
+        file.write(f"bench:{base64.b64encode(os.urandom(32)).decode()}\n")
+    with on_disk(bench, words=["--set", f"encryption_keys_file={keys}"], watched=False) as (sealed, _), \
+            on_disk(bench, watched=False) as (plainly, _):
+        runs = bench.take_turns([
+            patches(bench, server, 64, bench.tokens(server, 1000, f"{name}.tokens"))
+            for name, server in (("sealed", sealed), ("plainly", plainly))])
+    sealed, plainly = sides(runs)
+    against(bench, "durable PATCH, 64 connections, encrypted, over the same in the clear: requests/s", sealed, plainly)
 
 
 def row_cold(bench):

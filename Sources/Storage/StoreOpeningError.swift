@@ -16,8 +16,13 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
     case inUse(String)
     /// The system has no thread left for the store.
     case noThread
+    /// Documents are encrypted with a key that is not there.
+    case locked(String, key: String, Lock)
     /// The path cannot be opened or written, or is not a database.
     case unusable(String, reason: String)
+
+    /// What there is in place of the key.
+    package enum Lock: Sendable, Equatable { case noKeys, missing, other }
 
     /// Translates SQLite's error for a file that it was to open.
     init(_ error: SQLiteError, _ path: String) {
@@ -50,6 +55,14 @@ package enum StoreOpeningError: Error, CustomStringConvertible, Equatable {
         case .inUse(let path):
             "\(path) is in use by another process: end that process, or name another file."
         case .noThread: "The system has no thread left for the store: raise its limit, or end another process."
+        case .locked(let path, let key, .noKeys):
+            "\(path) is encrypted with the key \"\(key)\", and no keys are given: name their file in encryption_keys_file."
+        case .locked(let path, let key, .missing):
+            "\(path) is encrypted with the key \"\(key)\", which is not in encryption_keys_file: add it; after "
+                + "`concierge store rekey` only the first key is needed."
+        case .locked(let path, let key, .other):
+            "\(path) is encrypted with another key \"\(key)\" than the one in encryption_keys_file: give that one, and a "
+                + "new key a new name."
         case .unusable(let path, let reason):
             "\(path) cannot be used as a store: \(reason)."
         }

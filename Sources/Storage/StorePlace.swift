@@ -3,8 +3,12 @@ import Glibc
 /// The place of a database: whether a database can be there, and the making of its directory.
 package struct StorePlace {
     private let path: String
+    private let keys: DocumentKeys?
 
-    package init(_ path: String) { self.path = path }
+    package init(_ path: String, keys: DocumentKeys? = nil) {
+        self.path = path
+        self.keys = keys
+    }
 
     /// The first obstacle to using the place, found without making or changing anything; nil when there is none.
     package var problem: StoreOpeningError? {
@@ -72,11 +76,14 @@ package struct StorePlace {
         return "name a file in it, such as \(stem == "/" ? "" : stem)/concierge.db"
     }
 
-    /// A database of another program, or of a newer version. A start asks SQLite, which also reads the log.
+    /// A database of another program or of a newer version, or one whose keys are not there. A start asks SQLite, which also reads the log.
     private var problemOfContent: StoreOpeningError? {
         guard access(path, F_OK) == 0 else { return nil }
         do {
-            _ = try SQLiteSchema.version(of: try SQLiteConnection(path, .fileOnly), path)
+            let connection = try SQLiteConnection(path, .fileOnly)
+            if try SQLiteSchema.version(of: connection, path) == Int(SQLiteSchema.version) {
+                try UsedKeys.check(connection, path, against: keys)
+            }
             return nil
         } catch let error as SQLiteError {
             return StoreOpeningError(error, path)

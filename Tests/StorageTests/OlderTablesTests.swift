@@ -127,14 +127,16 @@ struct OlderTablesTests {
         await store.close()
     }
 
-    @Test("a file of version 4 gets the table of tasks, and keeps its sessions")
-    func fourthVersion() async throws {
+    @Test(
+        "a file of version 4 gets the table of tasks, and keeps its sessions; one of version 5 has it",
+        arguments: [("DROP TABLE tasks", 4), ("", 5)])
+    func fourthVersion(_ change: String, _ version: Int) async throws {
         let file = try SQLiteFile()
         let session = Samples.session()
         let first = try file.store()
         try await first.create(session)
         await first.close()
-        try SQLiteConnection(file.path, .write).execute("DROP TABLE tasks; PRAGMA user_version = 4")
+        try SQLiteConnection(file.path, .write).execute("\(change); PRAGMA user_version = \(version)")
         let store = try file.store()
         #expect(try await store.load(session.record.id)?.record.revision == 1)
         var commit = Samples.commit(Samples.record(session.record.id, revision: 2), over: 1)

@@ -17,6 +17,11 @@ import Testing
             let file = try SQLiteFile()
             return (try file.store(services: try ServiceCatalog().services.map(\.name)), file)
         },
+        Candidate(testDescription: "sqlite, encrypted") {
+            let file = try SQLiteFile()
+            let services = try ServiceCatalog().services.map(\.name)
+            return (try file.store(services: services, keys: try EncryptionTests.keys("k1")), file)
+        },
     ]
 
     static func record(

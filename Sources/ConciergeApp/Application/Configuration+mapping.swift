@@ -68,7 +68,7 @@ extension Configuration {
         case .sqlite(let path):
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name),
-                touchInterval: touchInterval.milliseconds, durability: storeDurability,
+                touchInterval: touchInterval.milliseconds, durability: storeDurability, keys: encryptionKeys,
                 progress: { report($0, false) }, report: { report($0, true) })
         }
     }

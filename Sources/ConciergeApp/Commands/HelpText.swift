@@ -49,7 +49,7 @@ enum HelpText {
         case .test: "usage: concierge test [DIR] [--config FILE] [FLAGS]"
         case .paths: "usage: concierge paths FLOW [--curl] [FLAGS]"
         case .store:
-            "usage: concierge store check|stats|backup FILE|vacuum [--config FILE] [--store sqlite:FILE] [FLAGS]"
+            "usage: concierge store check|stats|backup FILE|vacuum|rekey [--config FILE] [--store sqlite:FILE] [FLAGS]"
         case .config: "usage: concierge config [--config FILE] [--sources|--reference] [FLAGS]"
         case .schema: "usage: concierge schema \(FileSchema.allCases.map(\.rawValue).joined(separator: "|"))"
         case .version: "usage: concierge version"
@@ -144,8 +144,8 @@ enum HelpText {
 
             \(StoreAction.allCases.map { "  \(padded($0.rawValue, 8))\($0.summary)" }.joined(separator: "\n"))
 
-            A server may be using the file; check, stats and backup only read. If a server uses the file, vacuum asks it on
-            its admin listener. docs/store.md says more. The status is 0 for success, 1 if something is wrong or failed, 2
+            A server may be using the file, but for rekey; check, stats and backup only read. If a server uses the file, vacuum
+            asks it on its admin listener. docs/store.md says more. The status is 0 for success, 1 if something is wrong or failed, 2
             for a command line that is not valid.
 
             """

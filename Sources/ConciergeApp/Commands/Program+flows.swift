@@ -24,7 +24,7 @@ extension Program {
     /// is no problem, because it may be the one that is being checked.
     private static func storeProblem(of loaded: LoadedConfiguration, _ files: FileReader) -> ConfigurationProblem? {
         guard case .sqlite(let path) = loaded.configuration.store,
-            let problem = StorePlace(files.path(of: path)).problem
+            let problem = StorePlace(files.path(of: path), keys: loaded.configuration.encryptionKeys).problem
         else { return nil }
         return ConfigurationProblem(
             at: loaded.origin(of: "store"), pointer: "/store", code: "unusable_store", "\(problem)")

@@ -1,5 +1,6 @@
 import HTTPServer
 import Sessions
+import Storage
 
 /// All settings of an operator. The initial values of the properties are the defaults.
 ///
@@ -14,6 +15,9 @@ package struct Configuration: Sendable, Equatable {
     package var store = Store.sqlite("data/concierge.db")
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
+    package var encryptionKeysFile: String?
+    /// What is in that file; nil for a store that is not encrypted.
+    package var encryptionKeys: DocumentKeys?
     /// The directory of service files, relative to the working directory; `nil` for none.
     package var services: String?
     /// The directory of flow files; `nil` for none.

@@ -21,6 +21,10 @@ extension ConfigurationKey {
             "sync_interval", .duration(.milliseconds(1) ... .seconds(60)), \.syncInterval,
             "With `durability` `interval`: the most time of writes that a power cut may lose."),
         .init(
+            "encryption_keys_file", .optional(.path), \.encryptionKeysFile,
+            "File with keys, each on a line `NAME:BASE64` of 32 bytes: in the SQLite file services and labels are encrypted with "
+                + "the first one, and read with any of them. No effect with `memory`."),
+        .init(
             "services", .optional(.path), \.services, flag: true,
             defaultText: "`services` beside the file, if it is there", "Directory of service files, see below."),
         .init(

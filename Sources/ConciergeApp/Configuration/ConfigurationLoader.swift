@@ -1,5 +1,6 @@
 import JSONDocument
 import Navigation
+import Storage
 
 /// Combines defaults, file, environment and flags; later sources win.
 ///
@@ -24,6 +25,7 @@ package struct ConfigurationLoader: Sendable {
         apply(FlagLayer.read(flags), to: &loaded)
         readAdminKey(&loaded)
         checkTLS(&loaded)
+        readEncryptionKeys(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)
         let services = readServices(&loaded)
@@ -103,6 +105,23 @@ package struct ConfigurationLoader: Sendable {
         } catch {
             loaded.problems.append(
                 ConfigurationProblem(at: origin, pointer: "/admin/key_file", code: error.code, "\(error)"))
+        }
+    }
+
+    private func readEncryptionKeys(_ loaded: inout LoadedConfiguration) {
+        guard let path = loaded.configuration.encryptionKeysFile else { return }
+        func report(_ code: String, _ message: String) {
+            loaded.problems.append(
+                ConfigurationProblem(
+                    at: loaded.origin(of: "encryption_keys_file"), pointer: "/encryption_keys_file", code: code, message
+                ))
+        }
+        do {
+            loaded.configuration.encryptionKeys = DocumentKeys(try files.read(path, limit: 65_536))
+            guard loaded.configuration.encryptionKeys == nil else { return }
+            report("bad_value", "the keys in \(path) are not allowed (not shown); allowed is \(DocumentKeys.allowed)")
+        } catch {
+            report(error.code, "\(error)")
         }
     }
 

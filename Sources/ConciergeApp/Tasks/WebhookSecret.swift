@@ -12,7 +12,7 @@ package struct WebhookSecret: Sendable, Equatable, CustomStringConvertible, Cust
 
     /// Nil for anything else than ``allowed``.
     package init?(_ text: String) {
-        guard text.hasPrefix(Self.prefix), let key = Self.decoded(Array(text.utf8.dropFirst(Self.prefix.utf8.count))),
+        guard text.hasPrefix(Self.prefix), let key = Base64.decoded(Array(text.utf8.dropFirst(Self.prefix.utf8.count))),
             Self.lengths.contains(key.count)
         else { return nil }
         self.key = key
@@ -28,27 +28,9 @@ package struct WebhookSecret: Sendable, Equatable, CustomStringConvertible, Cust
         var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
         var length: UInt32 = 0
         HMAC(EVP_sha256(), key, Int32(key.count), signed, signed.count, &digest, &length)
-        return "v1," + Self.encoded(digest)
+        return "v1," + Base64.encoded(digest)
     }
 
     package var description: String { Secret.mask }
     package var customMirror: Mirror { Mirror(self, children: []) }
-
-    /// Base64 with padding (RFC 4648, section 4).
-    private static func encoded(_ bytes: [UInt8]) -> String {
-        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        let length = Int(EVP_EncodeBlock(&text, bytes, Int32(bytes.count)))
-        return String(decoding: text.prefix(length), as: UTF8.self)
-    }
-
-    private static func decoded(_ text: [UInt8]) -> [UInt8]? {
-        let padding = text.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        guard !text.isEmpty, text.count.isMultiple(of: 4), padding <= 2 else { return nil }
-        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3)
-        let length = Int(EVP_DecodeBlock(&bytes, text, Int32(text.count)))
-        guard length == bytes.count else { return nil }
-        bytes.removeLast(padding)
-        // One text for each key: libcrypto also takes blanks, and bits that mean nothing.
-        return encoded(bytes) == String(decoding: text, as: UTF8.self) ? bytes : nil
-    }
 }

@@ -7,16 +7,25 @@ package struct StoreCheck {
     package private(set) var sessions = 0
     package private(set) var services = 0
     package private(set) var findings = 0
+    private let keys: DocumentKeys?
     private let tell: (String) -> Void
 
-    private init(tell: @escaping (String) -> Void) { self.tell = tell }
+    private init(keys: DocumentKeys?, tell: @escaping (String) -> Void) {
+        self.keys = keys
+        self.tell = tell
+    }
 
     /// Reads the whole file in one state of it; a server may go on writing.
     ///
-    /// - Parameter tell: gets each finding as a sentence.
+    /// - Parameters:
+    ///   - keys: open what is sealed; without them it is only compared with its checksums.
+    ///   - tell: gets each finding as a sentence.
     /// - Throws: ``StoreOpeningError`` for a file that is not a store, or not one that this program can read.
-    package static func run(_ path: String, tell: @escaping (String) -> Void) throws -> StoreCheck {
-        var check = StoreCheck(tell: tell)
+    package static func run(
+        _ path: String, keys: DocumentKeys? = nil, tell: @escaping (String) -> Void
+    ) throws -> StoreCheck {
+        if let keys { try UsedKeys.check(try StoreFile(path, isCurrent: true).connection, path, against: keys) }
+        var check = StoreCheck(keys: keys, tell: tell)
         try StoreFile.read(path) { (file) throws(SQLiteError) in
             let connection = file.connection
             check.part("the pages") { (check) throws(SQLiteError) in try check.checkPages(connection) }
@@ -63,16 +72,24 @@ package struct StoreCheck {
         while try rows.step() {
             sessions += 1
             let key = rows.int64(0)
-            guard let row = SessionRow(rows) else {
+            guard var row = SessionRow(rows) else {
                 damaged += 1
                 found("the session with the key \(key): the row does not match its checksum")
                 continue
+            }
+            let seal = row.isSealed ? keys.map { SessionSeal($0, of: row.id) } : nil
+            if seal != nil || !row.isSealed, !row.openLabels(with: seal) {
+                found("\(row.id): the labels are damaged")
             }
             services += row.services.count
             for service in row.services {
                 let name = "\(row.id), service \(Self.visible(service.name))"
                 if case .beside(let place) = service.content { pieces += place.ids.count }
-                if try reader.bytes(of: service) == nil { found("\(name): the document does not match its checksum") }
+                if try reader.bytes(of: service) == nil {
+                    found("\(name): the document does not match its checksum")
+                } else if seal != nil, try reader.text(of: service, seal) == nil {
+                    found("\(name): the document is not what was sealed for it")
+                }
                 if service.revision > row.revision { found("\(name): its revision is higher than its session's") }
             }
         }

@@ -24,6 +24,8 @@ package struct StoreStatistics: Sendable {
     package let oldest: Int64?
     package let newest: Int64?
     package let lastUsed: Int64?
+    /// Documents that are encrypted.
+    package let sealed: Int
     /// In the order of their names, with those that are not declared any more.
     package let services: [Service]
 
@@ -47,7 +49,7 @@ package struct StoreStatistics: Sendable {
         isIncremental = try connection.isIncremental
         hasPageChecksums = try connection.hasPageChecksums
         let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions")
-        var (sessions, sessionsOfUsers) = (0, 0)
+        var (sessions, sessionsOfUsers, sealed) = (0, 0, 0)
         var (oldest, newest, lastUsed) = (Int64?.none, Int64?.none, Int64?.none)
         var services: [String: Service] = [:]
         while try rows.step() {
@@ -61,12 +63,13 @@ package struct StoreStatistics: Sendable {
             for document in row.services {
                 var service = services[document.name] ?? Service(name: document.name)
                 service.count += 1
+                if document.isSealed { sealed += 1 }
                 service.bytes += document.size
                 service.largest = max(service.largest, document.size)
                 services[document.name] = service
             }
         }
-        (self.sessions, self.sessionsOfUsers) = (sessions, sessionsOfUsers)
+        (self.sessions, self.sessionsOfUsers, self.sealed) = (sessions, sessionsOfUsers, sealed)
         (self.oldest, self.newest, self.lastUsed) = (oldest, newest, lastUsed)
         self.services = services.values.sorted { $0.name < $1.name }
     }

@@ -17,19 +17,31 @@ package struct StoreVacuum {
             let before = try connection.freePages
             isRewritten = try !connection.isIncremental || !connection.hasPageChecksums
             if isRewritten {
-                // VACUUM needs room for two copies of the file, one of them in the log.
-                try connection.reservePageChecksums()
-                try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+                try connection.rewrite()
             } else {
                 try connection.execute("PRAGMA incremental_vacuum")
             }
-            guard try connection.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
-                throw StoreOpeningError.unusable(path, reason: "another program reads it, so its log cannot be emptied")
-            }
+            try connection.emptyLog(of: path)
             left = try connection.freePages
             given = before - left
         } catch let error as SQLiteError {
             throw StoreOpeningError.unusable(path, reason: error.description)
+        }
+    }
+}
+
+extension SQLiteConnection {
+    /// Writes the whole file anew, without anything that was deleted: so that it can shrink in steps, and with page
+    /// checksums. VACUUM needs room for two copies of the file, one of them in the log.
+    func rewrite() throws(SQLiteError) {
+        try reservePageChecksums()
+        try execute("PRAGMA auto_vacuum = INCREMENTAL; VACUUM")
+    }
+
+    /// Copies the log to the database, and leaves nothing in it.
+    func emptyLog(of path: String) throws {
+        guard try number("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw StoreOpeningError.unusable(path, reason: "another program reads it, so its log cannot be emptied")
         }
     }
 }

@@ -27,12 +27,14 @@ package final class SQLiteStore: FileStore {
     ///     exist.
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - touchInterval: by how many milliseconds the store may be behind the uses of sessions; see `SessionSettings`.
+    ///   - keys: encrypt documents and labels; without them both are stored as they are.
     ///   - progress: is called with sentences while the tables of an older version are copied.
     ///   - report: is called with a sentence for the log about damage and other trouble.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
-        progress: (String) -> Void = { _ in }, report: @escaping @Sendable (String) -> Void = { _ in }
+        keys: DocumentKeys? = nil, progress: (String) -> Void = { _ in },
+        report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
         let lock = try FileLock(on: path)
@@ -45,8 +47,10 @@ package final class SQLiteStore: FileStore {
         let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
         do {
             let first = try Self.opened(path, under: lock)
+            try UsedKeys.check(first, path, against: keys)
+            if let keys { try UsedKeys.note(keys.first, first) }
             Self.closeToOthers(path, report)
-            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged)
+            let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
             try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
             let mayBeTorn = facts.mayHaveLostResponses
             facts.beginRun(
@@ -75,14 +79,15 @@ package final class SQLiteStore: FileStore {
                     #if PLANTED_BUGS
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
-                    let writer = try SessionWriter(connection, names: names, facts: facts, damage: damaged)
+                    let writer = try SessionWriter(
+                        connection, names: names, facts: facts, damage: damaged, keys: keys)
                     let reader = try SQLiteConnection(path, .read, under: lock)
                     return (writer, try Checkpoints(connection, reader: reader, writeback: writeback))
                 })
             readers = try ReaderPool(threads: Self.readerCount) { () throws(SQLiteError) in
                 let connection = try SQLiteConnection(path, .read, under: lock)
                 try connection.execute(Self.readerCache)
-                return try SessionReader(connection, names: names, recovery: recovery, damage: damaged)
+                return try SessionReader(connection, names: names, recovery: recovery, damage: damaged, keys: keys)
             }
             try lock.holdIndex()
             // The last connection to close would copy the whole log, so this one lives until there are others.

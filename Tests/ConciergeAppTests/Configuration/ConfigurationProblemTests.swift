@@ -109,6 +109,7 @@ struct ConfigurationProblemTests {
             (["limits.header_bytes": "16KiB"], "/limits/connection_memory conflict", "error"),
             (["limits.header_bytes": "1KiB"], "/limits/target_bytes without_effect", "warning"),
             (["services": "nowhere"], "/services missing_file", "error"),
+            (["encryption_keys_file": "nowhere"], "/encryption_keys_file missing_file", "error"),
             (["admin.key_file": "nowhere"], "/admin/key_file missing_file", "error"),
             (["admin.key_file": "nowhere", "admin.key": "0123456789abcdef"], "/admin/key_file conflict", "error"),
         ])
@@ -142,6 +143,23 @@ struct ConfigurationProblemTests {
         }
     }
 
+    @Test(
+        "A file of keys has a line for each: a name and the base64 of 32 bytes",
+        arguments: [
+            ("a:\(zeros)", true), ("# of 2026\n\na:\(zeros)\r\nb:\(zeros)\n", true), ("", false), ("\n#\n", false),
+            (zeros, false), ("a:", false), (":\(zeros)", false), ("a:\(zeros)\na:\(zeros)", false),
+            ("a: \(zeros)", false), ("a:\(zeros.dropLast(4))", false), ("a:AAAA\(zeros)", false),
+        ])
+    func encryptionKeys(file: String, isAllowed: Bool) async throws {
+        let loaded = try await load(["keys": file], set: ["encryption_keys_file": "keys"])
+        #expect(
+            loaded.problems.map { "\($0.pointer) \($0.code)" } == (isAllowed ? [] : ["/encryption_keys_file bad_value"])
+        )
+        #expect((loaded.configuration.encryptionKeys != nil) == isAllowed)
+    }
+
+    private static let zeros = String(repeating: "A", count: 43) + "="
+
     @Test("A secret shows up in no problem, description or dump")
     func secrets() async throws {
         let short = "tooshort-hunter"
@@ -153,6 +171,7 @@ struct ConfigurationProblemTests {
             try await load(environment: ["CONCIERGE_ADMIN_KYE": good]),
             try await load(["key": short + "\n"], set: ["admin.key_file": "key"]),
             try await load(set: ["admin.key": good]),
+            try await load(["key": "hunter:\(good)\n"], set: ["encryption_keys_file": "key"]),
         ]
         for loaded in loads {
             var text = "\(loaded) \(loaded.configuration) \(String(reflecting: loaded.configuration))"
@@ -161,7 +180,7 @@ struct ConfigurationProblemTests {
             text += ConfigurationReport.json(of: loaded) + ConfigurationReport.jsonWithSources(of: loaded)
             #expect(!text.contains("hunter"))
         }
-        #expect(loads.map(\.problems.count) == [1, 1, 1, 1, 1, 0])
+        #expect(loads.map(\.problems.count) == [1, 1, 1, 1, 1, 0, 1])
         #expect(ConfigurationReport.json(of: loads[5]).contains(#""key": "********""#))
     }
 }

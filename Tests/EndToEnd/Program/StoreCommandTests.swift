@@ -1,4 +1,5 @@
 import ConciergeApp
+import Glibc
 import HTTPTestClient
 import JSONDocument
 import Sessions
@@ -150,6 +151,74 @@ struct StoreCommandTests {
                     }
                     #expect(counted.contains { $0.contains("/v1/stats") })
                     #expect(!counted.contains { $0.contains("/v1/store/free-pages") })
+                }
+            }
+        }
+    }
+
+    @Test(
+        "an encrypted store: nothing that was written is in its files, no start without the key, rekey by the command")
+    func encrypted() async throws {
+        let (old, new) = ("old:\(String(repeating: "A", count: 43))=\n", "new:\(String(repeating: "B", count: 42))A=\n")
+        try await withFolder(["old": old, "new": new, "both": new + old]) { _, folder in
+            let path = "\(folder)/sessions.db"
+            // The first one is short and in its session's row, the other ones are in the journey and beside the row.
+            let canaries = ["canary-of-labels", "canary-of-profile", "canary-of-a-journey", "canary-of-a-large-one"]
+            func expectNone(_ when: String) throws {
+                for name in ["sessions.db", "sessions.db-wal"] {
+                    guard let file = fopen("\(folder)/\(name)", "r") else { continue }
+                    defer { fclose(file) }
+                    var bytes = [UInt8](repeating: 0, count: 8 << 20)
+                    bytes.removeLast(bytes.count - fread(&bytes, 1, bytes.count, file))
+                    let text = String(decoding: bytes.map { $0 < 0x80 ? $0 : 0x20 }, as: UTF8.self)
+                    for canary in canaries { #expect(!text.contains(canary), "\(canary), \(name), \(when)") }
+                }
+            }
+            let configure = { (configuration: inout Configuration, keys: String) in
+                configuration.store = .sqlite(path)
+                configuration.encryptionKeys = DocumentKeys(Array(keys.utf8))
+                configuration.mainFlow = "jot"
+            }
+            let services = try OwnedServiceTests.services()
+            let flow = """
+                {"id": "jot", "version": 1, "initial": "input", "owns": ["note"], "states": {"input": {
+                    "data": ["note"], "on": {
+                        "write": {"actions": [{"op": "add", "path": "/note/text", "value": {"$from": "/event/text"}}]}}}}}
+                """
+            let token = try await withApplication(services: services, flows: [flow], { configure(&$0, old) }) { app in
+                let (client, _, token) = try await app.newSession()
+                try await client.patch(Paths.current, #"{"labels":{"device":"\#(canaries[0])"}}"#)
+                try await client.event("write", #"{"text":"\#(canaries[2])"}"#, on: Paths.main)
+                try await client.patch(Paths.profile, #"{"name":"\#(canaries[1])"}"#)
+                let long = String(repeating: "\(canaries[3]) ", count: 100)
+                try await client.patch(Paths.profile, #"{"attributes":{"text":"\#(long)"}}"#)
+                try expectNone("while the server runs")
+                return token
+            }
+            try expectNone("after its end")
+            func run(_ command: [String], keys: String?) async throws -> ProgramProcess.Result {
+                let flags =
+                    ["--store", "sqlite:\(path)"]
+                    + (keys.map { ["--set", "encryption_keys_file=\(folder)/\($0)"] } ?? [])
+                return try await ProgramProcess.run(command + flags)
+            }
+            for (keys, words) in [(nil, "no keys are given"), ("new", "is not in encryption_keys_file")] {
+                for command in [["serve", "--port", "0"], ["check"]] {
+                    let refused = try await run(command, keys: keys)
+                    #expect(refused.status != 0 && refused.complaints.contains(words), "\(refused.complaints)")
+                }
+            }
+            let rekey = try await run(["store", "rekey"], keys: "both")
+            #expect(rekey.status == 0 && rekey.output.contains("of 1 sessions were sealed anew"), "\(rekey.output)")
+            #expect(try await run(["store", "check"], keys: "new").status == 0)
+            #expect(try await run(["store", "rekey"], keys: "old").status == 1)
+            try expectNone("after a rekey")
+            try await withApplication(services: services, flows: [flow], { configure(&$0, new) }) { app in
+                let client = app.client().with(token: token)
+                let paths = [Paths.current, Paths.profile, Paths.main, Paths.profile]
+                for (path, canary) in zip(paths, canaries) {
+                    let text = try await client.send("GET", path).text
+                    #expect(text.contains(canary))
                 }
             }
         }

@@ -15,7 +15,7 @@ extension Program {
         TerminationSignals.unblock()
         do {
             switch action {
-            case .check: return try checkStore(path, output)
+            case .check: return try checkStore(path, loaded.configuration.encryptionKeys, output)
             case .stats:
                 let statistics = try StoreStatistics(path)
                 output.result(invocation.showsJSON ? statistics.json(of: path) : statistics.text(of: path))
@@ -24,6 +24,7 @@ extension Program {
                 let backup = try StoreBackup(of: path, to: target, replaces: invocation.replaces)
                 output.result("\(target): \(backup.pages) pages, \(backup.bytes.inBinaryUnits)\n")
             case .vacuum: output.result(try vacuum(path, loaded.configuration))
+            case .rekey: return try rekey(path, loaded.configuration.encryptionKeys, output)
             }
             return ExitStatus.success
         } catch {
@@ -32,13 +33,26 @@ extension Program {
         }
     }
 
-    private static func checkStore(_ path: String, _ output: ProgramOutput) throws -> Int32 {
-        let check = try StoreCheck.run(path) { output.complaint("\(path): \($0)\n") }
+    private static func checkStore(_ path: String, _ keys: DocumentKeys?, _ output: ProgramOutput) throws -> Int32 {
+        let check = try StoreCheck.run(path, keys: keys) { output.complaint("\(path): \($0)\n") }
         output.result(
             "\(path): \(check.sessions) sessions with \(check.services) services: "
                 + "\(check.findings == 0 ? "nothing is" : "\(check.findings) thing\(check.findings == 1 ? " is" : "s are")")"
                 + " wrong\n")
         return check.findings == 0 ? ExitStatus.success : ExitStatus.failure
+    }
+
+    private static func rekey(_ path: String, _ keys: DocumentKeys?, _ output: ProgramOutput) throws -> Int32 {
+        guard let keys else {
+            output.complaint("concierge: there are no keys: name their file in encryption_keys_file\n")
+            return ExitStatus.usage
+        }
+        let rekey = try StoreRekey(path, keys: keys) { output.complaint("\(path): \($0)\n") }
+        output.result(
+            "\(path): \(rekey.documents) documents of \(rekey.sessions) sessions were sealed anew, and the file and its log "
+                + "rewritten: nothing else is left in them"
+                + (rekey.damaged == 0 ? "\n" : ", but for \(rekey.damaged) damaged parts\n"))
+        return rekey.damaged == 0 ? ExitStatus.success : ExitStatus.failure
     }
 
     /// Asks the server that uses the file; without a server, does it here. Only one process may write.
@@ -56,7 +70,7 @@ extension Program {
 
 /// The actions of `concierge store`.
 package enum StoreAction: String, Sendable, CaseIterable {
-    case check, stats, backup, vacuum
+    case check, stats, backup, vacuum, rekey
 
     var summary: String {
         switch self {
@@ -64,6 +78,7 @@ package enum StoreAction: String, Sendable, CaseIterable {
         case .stats: "print its numbers; reads all of it"
         case .backup: "copy it, as of one moment, to FILE"
         case .vacuum: "return unused pages to the file system"
+        case .rekey: "encrypt all of it with the first of encryption_keys_file; no server may be using it"
         }
     }
 
@@ -72,7 +87,7 @@ package enum StoreAction: String, Sendable, CaseIterable {
         switch self {
         case .stats: ["--json"]
         case .backup: ["--force"]
-        case .check, .vacuum: []
+        case .check, .vacuum, .rekey: []
         }
     }
 }

@@ -15,6 +15,7 @@ extension StoreStatistics {
             ("tables", "version \(schemaVersion)"),
             ("sessions", "\(sessions), \(sessionsOfUsers) of them with a user"),
         ]
+        if sealed > 0 { lines.append(("encrypted", "\(sealed) of \(services.reduce(0) { $0 + $1.count }) services")) }
         if let oldest, let newest, let lastUsed {
             lines.append(("oldest", Self.time(oldest)))
             lines.append(("newest", Self.time(newest)))
@@ -42,7 +43,8 @@ extension StoreStatistics {
         let numbers: [(String, Int)] = [
             ("file_bytes", fileBytes), ("log_bytes", logBytes), ("page_bytes", pageBytes), ("pages", pages),
             ("free_pages", freePages), ("schema_version", schemaVersion), ("sessions", sessions),
-            ("sessions_of_users", sessionsOfUsers), ("tombstones", 0), ("bytes_per_session", bytesPerSession),
+            ("sessions_of_users", sessionsOfUsers), ("encrypted_services", sealed), ("tombstones", 0),
+            ("bytes_per_session", bytesPerSession),
         ]
         for (name, number) in numbers { json.member(name, number) }
         json.name("incremental_vacuum")

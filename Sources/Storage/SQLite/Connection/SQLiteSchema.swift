@@ -5,12 +5,12 @@ enum SQLiteSchema {
 
     /// PRAGMA user_version. A change of the tables is a higher version, and a way to it from the versions before
     /// (``OlderTables``).
-    static let version: Int64 = 5
+    static let version: Int64 = 6
 
     /// The value of PRAGMA auto_vacuum in a file that can shrink in steps.
     static let incrementalVacuum: Int64 = 2
 
-    /// The rest of the tables are as they were in version 4, which had none for tasks.
+    /// The tables are as they were in version 5, whose programs cannot read sealed rows. Version 4 had none for tasks.
     private static let tasks = """
         CREATE TABLE tasks (                         -- work that journeys wait for: see StoredTask
             session    INTEGER NOT NULL,             -- the key of the session
@@ -96,8 +96,8 @@ enum SQLiteSchema {
         let found = try version(of: connection, path)
         guard found != Int(version) else { return }
         try connection.transaction { () throws(SQLiteError) in
-            if found == 4 {
-                try connection.execute(tasks)
+            if let found, found >= 4 {
+                if found == 4 { try connection.execute(tasks) }
             } else {
                 if found != nil { try connection.execute(OlderTables.setAside) }
                 try connection.execute(tables)

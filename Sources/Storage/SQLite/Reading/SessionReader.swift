@@ -7,6 +7,7 @@ struct SessionReader {
     private let names: ServiceNames
     private let recovery: Recovery
     private let damage: DamageCount
+    private let keys: DocumentKeys?
     private let selectSession: SQLiteStatement
     private let pieces: PieceReader
     let tasks: TaskReader
@@ -15,12 +16,14 @@ struct SessionReader {
     private let selectUses: SQLiteStatement
 
     init(
-        _ connection: SQLiteConnection, names: ServiceNames, recovery: Recovery, damage: DamageCount
+        _ connection: SQLiteConnection, names: ServiceNames, recovery: Recovery, damage: DamageCount,
+        keys: DocumentKeys?
     ) throws(SQLiteError) {
         self.connection = connection
         self.names = names
         self.recovery = recovery
         self.damage = damage
+        self.keys = keys
         selectSession = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key = ?1")
         pieces = try PieceReader(connection)
         tasks = try TaskReader(connection)
@@ -120,16 +123,21 @@ struct SessionReader {
     /// Returns the session in a statement's current row, and the number of damaged parts: the row, or documents, which
     /// are then missing in the session. While the statement stays on the row, all reads are of one state.
     private func session(on row: SQLiteStatement) throws(SQLiteError) -> (session: StoredSession?, damaged: Int) {
-        guard let stored = SessionRow(row) else {
+        guard var stored = SessionRow(row) else {
             damage.note("The row of the session with the key \(row.int64(0)) is damaged; it cannot be read.")
             return (nil, 1)
         }
         var services: [ServiceDocument] = []
         services.reserveCapacity(stored.services.count)
         var damaged = 0
+        let seal = stored.isSealed ? keys.map { SessionSeal($0, of: stored.id) } : nil
+        if !stored.openLabels(with: seal) {
+            damage.note("The labels of \(stored.id) are damaged and left out.")
+            damaged += 1
+        }
         var details = stored.details
         for service in stored.services {
-            guard let bytes = try pieces.bytes(of: service) else {
+            guard let bytes = try pieces.text(of: service, seal) else {
                 damage.note("The service \(service.name) of \(stored.id) is damaged and left out.")
                 damaged += 1
                 continue

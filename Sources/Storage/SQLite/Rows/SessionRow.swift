@@ -6,11 +6,14 @@ import Sessions
 ///     format (1) · second half of the id (8 bytes) · SHA-256 of the token (32 bytes) · epoch · created_at · flags
 ///     [revision floor] [labels, JSON] [earlier tokens] · services · CRC-32 (4 bytes)
 ///
+/// Format 1 is of a store without keys. In format 2 the labels are sealed, and the place of each document is doubled,
+/// with one added if the document is sealed (``SessionSeal``).
+///
 /// Numbers without a given length are LEB128. The checksum also covers key, revision, expires_at and user_id, but not
 /// `used_at`, which changes without the others.
 struct SessionRow {
     static let columns = "key, revision, used_at, expires_at, user_id, state"
-    private static let format: UInt8 = 1
+    private static let (plainFormat, sealedFormat): (UInt8, UInt8) = (1, 2)
 
     let id: SessionID
     let token: TokenDigest
@@ -20,10 +23,17 @@ struct SessionRow {
     let expiresAt: Int64
     /// The store's epoch when the row was written (``StoreFacts``).
     let epoch: UInt64
-    let details: SessionDetails
+    /// When read, without labels: see ``openLabels(with:)``.
+    var details: SessionDetails
+    /// As they are stored; empty when there are none.
+    private(set) var labels: [UInt8]
+    /// Whether the labels are sealed, and documents may be.
+    private(set) var isSealed: Bool
     var services: [StoredDocument]
 
-    init(_ record: SessionRecord, usedAt: Int64, epoch: UInt64, services: [StoredDocument]) {
+    init(
+        _ record: SessionRecord, usedAt: Int64, epoch: UInt64, services: [StoredDocument], seal: SessionSeal?
+    ) throws(SQLiteError) {
         id = record.id
         token = record.token
         revision = record.revision
@@ -32,7 +42,10 @@ struct SessionRow {
         expiresAt = record.expiresAt
         self.epoch = epoch
         details = record.details
+        labels = details.labels.isEmpty ? [] : Self.text(of: details.labels)
+        isSealed = false
         self.services = services
+        if let seal { try sealLabels(with: seal) }
     }
 
     /// How many documents are in the table `documents`.
@@ -52,7 +65,7 @@ struct SessionRow {
             if case .inRow(let bytes) = service.content { sum + bytes.count + 48 } else { sum + 64 }
         }
         var state = StateWriter(reservingCapacity: length)
-        state.add(Self.format)
+        state.add(isSealed ? Self.sealedFormat : Self.plainFormat)
         withUnsafeBytes(of: id.low.bigEndian) { state.add(raw: $0) }
         token.withBytes { state.add(raw: $0) }
         state.add(epoch)
@@ -60,11 +73,11 @@ struct SessionRow {
         var flags: UInt8 = 0
         if details.mode == .cookie { flags |= Flag.cookie }
         if details.revisionFloor > 0 { flags |= Flag.floor }
-        if !details.labels.isEmpty { flags |= Flag.labels }
+        if !labels.isEmpty { flags |= Flag.labels }
         if !details.retiredTokens.isEmpty { flags |= Flag.retired }
         state.add(flags)
         if details.revisionFloor > 0 { state.add(details.revisionFloor) }
-        if !details.labels.isEmpty { state.add(Self.text(of: details.labels)) }
+        if !labels.isEmpty { state.add(labels) }
         if !details.retiredTokens.isEmpty {
             state.add(UInt64(details.retiredTokens.count))
             for token in details.retiredTokens {
@@ -75,12 +88,18 @@ struct SessionRow {
             }
         }
         state.add(UInt64(services.count))
-        for service in services { service.write(to: &state, from: createdAt) }
+        for service in services { service.write(to: &state, from: createdAt, isMarked: isSealed) }
         let sum = state.bytes.withUnsafeBytes {
             Self.checksum($0, key: id.key, revision: Int64(clamping: revision), expiresAt: expiresAt, details.userID)
         }
         withUnsafeBytes(of: sum.littleEndian) { state.add(raw: $0) }
         return state.bytes
+    }
+
+    /// Seals the labels of a row that ``openLabels(with:)`` has opened, or that had none sealed.
+    mutating func sealLabels(with seal: SessionSeal) throws(SQLiteError) {
+        isSealed = true
+        labels = details.labels.isEmpty ? [] : try seal.seal(Self.text(of: details.labels), named: "")
     }
 
     private static func text(of labels: SessionLabels) -> [UInt8] {
@@ -123,7 +142,9 @@ struct SessionRow {
         guard isSound else { return nil }
         var state = StateReader(content)
         do {
-            guard try state.byte() == Self.format else { return nil }
+            let format = try state.byte()
+            guard format == Self.plainFormat || format == Self.sealedFormat else { return nil }
+            isSealed = format == Self.sealedFormat
             let low = UInt64(bigEndian: try state.raw(8).loadUnaligned(as: UInt64.self))
             id = SessionID(key: key, low: low)
             guard let digest = TokenDigest(bytes: Array(try state.raw(32))) else { return nil }
@@ -133,20 +154,28 @@ struct SessionRow {
             let flags = try state.byte()
             var details = SessionDetails(userID: userID, mode: flags & Flag.cookie == 0 ? .bearer : .cookie)
             if flags & Flag.floor != 0 { details.revisionFloor = try state.number() }
-            if flags & Flag.labels != 0 {
-                guard let labels = Self.labels(try state.bytes()) else { return nil }
-                details.labels = labels
-            }
+            labels = flags & Flag.labels != 0 ? try state.bytes() : []
             if flags & Flag.retired != 0 { details.retiredTokens = try Self.retiredTokens(&state, from: createdAt) }
             self.details = details
             services = []
             let count = try state.count()
             // Each document takes at least a byte, so a wrong count ends with the bytes.
-            for _ in 0..<count { services.append(try StoredDocument(from: &state, start: createdAt)) }
+            for _ in 0..<count {
+                services.append(try StoredDocument(from: &state, start: createdAt, isMarked: isSealed))
+            }
             guard state.isAtEnd else { return nil }
         } catch {
             return nil
         }
+    }
+
+    /// Sets the labels of ``details``; false when they are damaged, or sealed with a key that is not there.
+    mutating func openLabels(with seal: SessionSeal?) -> Bool {
+        guard !labels.isEmpty else { return true }
+        let text = isSealed ? seal?.open(labels, named: "") : labels
+        guard let opened = text.flatMap(Self.labels) else { return false }
+        details.labels = opened
+        return true
     }
 
     static func labels(_ text: [UInt8]) -> SessionLabels? {

@@ -14,17 +14,20 @@ struct StoredDocument {
     let createdAt: Int64
     let updatedAt: Int64
     var content: Content
+    /// Whether the bytes are sealed (``SessionSeal``).
+    var isSealed: Bool
 
-    init(_ document: ServiceDocument, named name: String, _ content: Content) {
+    init(_ document: ServiceDocument, named name: String, _ content: Content, isSealed: Bool) {
         self.name = name
         birth = document.birth
         revision = document.revision
         createdAt = document.createdAt
         updatedAt = document.updatedAt
         self.content = content
+        self.isSealed = isSealed
     }
 
-    /// The size of the document, in bytes.
+    /// The size of the document, in bytes, with those of its seal.
     var size: Int {
         switch content {
         case .inRow(let bytes): bytes.count
@@ -40,31 +43,36 @@ struct StoredDocument {
 
     // MARK: Format
 
-    /// - Parameter start: the session's creation time. Other times are near it.
-    func write(to state: inout StateWriter, from start: Int64) {
+    /// - Parameters:
+    ///   - start: the session's creation time. Other times are near it.
+    ///   - isMarked: whether the row says of each document if it is sealed.
+    func write(to state: inout StateWriter, from start: Int64, isMarked: Bool) {
         state.add(name)
         state.add(birth)
         state.add(revision)
         state.add(difference: createdAt &- start)
         state.add(difference: updatedAt &- createdAt)
+        func add(place: UInt64) { state.add(isMarked ? place << 1 | (isSealed ? 1 : 0) : place) }
         switch content {
         case .inRow(let bytes):
-            state.add(0 as UInt64)
+            add(place: 0)
             state.add(bytes)
         case .beside(let pieces):
-            state.add(UInt64(pieces.first))
+            add(place: UInt64(pieces.first))
             state.add(UInt64(pieces.size))
             state.add(UInt64(pieces.checksum))
         }
     }
 
-    init(from state: inout StateReader, start: Int64) throws(StateReader.Malformed) {
+    init(from state: inout StateReader, start: Int64, isMarked: Bool) throws(StateReader.Malformed) {
         name = try state.text()
         birth = try state.number()
         revision = try state.number()
         createdAt = start &+ (try state.difference())
         updatedAt = createdAt &+ (try state.difference())
-        let first = Int64(bitPattern: try state.number())
+        let place = try state.number()
+        isSealed = isMarked && place & 1 == 1
+        let first = Int64(bitPattern: isMarked ? place >> 1 : place)
         guard first != 0 else {
             content = .inRow(try state.bytes())
             return

@@ -46,7 +46,15 @@ struct PieceReader {
         select = try connection.prepare("SELECT piece FROM documents WHERE id BETWEEN ?1 AND ?2 ORDER BY id")
     }
 
-    /// Nil when the document is damaged.
+    /// The document; nil when it is damaged, or was sealed for another session or service.
+    ///
+    /// - Parameter seal: of its session, if the row is sealed.
+    func text(of service: StoredDocument, _ seal: SessionSeal?) throws(SQLiteError) -> [UInt8]? {
+        let bytes = try bytes(of: service)
+        return service.isSealed ? bytes.flatMap { seal?.open($0, named: service.name) } : bytes
+    }
+
+    /// As it is stored; nil when it is damaged.
     func bytes(of service: StoredDocument) throws(SQLiteError) -> [UInt8]? {
         switch service.content {
         case .inRow(let bytes): bytes

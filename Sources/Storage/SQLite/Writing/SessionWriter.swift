@@ -8,6 +8,7 @@ struct SessionWriter {
     let room: FileRoom
     private let names: ServiceNames
     private let damage: DamageCount
+    private let keys: DocumentKeys?
     private let documents: DocumentTable
     let tasks: TaskTable
     private let insertSession: SQLiteStatement
@@ -20,12 +21,14 @@ struct SessionWriter {
     private let writeFlow: SQLiteStatement
     private let writeFact: SQLiteStatement
 
-    init(_ connection: SQLiteConnection, names: ServiceNames, facts: StoreFacts, damage: DamageCount)
-        throws(SQLiteError)
-    {
+    init(
+        _ connection: SQLiteConnection, names: ServiceNames, facts: StoreFacts, damage: DamageCount,
+        keys: DocumentKeys? = nil
+    ) throws(SQLiteError) {
         self.connection = connection
         self.names = names
         self.damage = damage
+        self.keys = keys
         self.facts = facts
         try facts.read(connection)
         room = try FileRoom(connection)
@@ -239,36 +242,41 @@ struct SessionWriter {
     private func row(
         of record: SessionRecord, usedAt: Int64, over former: SessionRow?
     ) throws(SQLiteError) -> SessionRow {
+        let seal = keys.map { SessionSeal($0, of: record.id) }
         var rest = former?.services ?? []
         var services: [StoredDocument] = []
         services.reserveCapacity(record.services.count)
         for document in record.services {
-            services.append(try stored(document, named: names[document.service], over: &rest))
+            services.append(try stored(document, named: names[document.service], seal, over: &rest))
         }
         for service in record.details.undeclared {
-            services.append(try stored(service.document, named: service.name, over: &rest))
+            services.append(try stored(service.document, named: service.name, seal, over: &rest))
         }
         for document in rest { try remove(document) }
-        return SessionRow(record, usedAt: usedAt, epoch: UInt64(facts[.epoch]), services: services)
+        return try SessionRow(
+            record, usedAt: usedAt, epoch: UInt64(facts[.epoch]), services: services, seal: seal)
     }
 
     /// Writes a document if it is large and has changed.
     ///
     /// - Parameter former: documents of the former row; this document's entry is removed.
     private func stored(
-        _ document: ServiceDocument, named name: String, over former: inout [StoredDocument]
+        _ document: ServiceDocument, named name: String, _ seal: SessionSeal?, over former: inout [StoredDocument]
     ) throws(SQLiteError) -> StoredDocument {
         let old = former.firstIndex { $0.name == name }.map { former.remove(at: $0) }
         var pieces: DocumentPieces?
         if case .beside(let written) = old?.content { pieces = written }
         guard document.bytes.count > DocumentPieces.longestInRow else {
             if let pieces { try documents.remove(pieces) }
-            return StoredDocument(document, named: name, .inRow(document.bytes))
+            let bytes = try seal?.seal(document.bytes, named: name) ?? document.bytes
+            return StoredDocument(document, named: name, .inRow(bytes), isSealed: seal != nil)
         }
-        if let pieces, old?.revision == document.revision {
-            return StoredDocument(document, named: name, .beside(pieces))
+        if let pieces, let old, old.revision == document.revision {
+            return StoredDocument(document, named: name, .beside(pieces), isSealed: old.isSealed)
         }
-        return StoredDocument(document, named: name, .beside(try documents.put(document.bytes, over: pieces)))
+        let bytes = try seal?.seal(document.bytes, named: name) ?? document.bytes
+        return StoredDocument(
+            document, named: name, .beside(try documents.put(bytes, over: pieces)), isSealed: seal != nil)
     }
 
     private func remove(_ document: StoredDocument) throws(SQLiteError) {

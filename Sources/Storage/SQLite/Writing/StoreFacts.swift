@@ -1,6 +1,7 @@
 /// Numbers about the database as a whole: a row each in the table `facts`. For the writer's thread, once that runs.
 ///
 /// The next transaction that is committed writes what has changed.
+/// Rows `key:…` of the table are not for it: see ``UsedKeys``.
 ///
 /// `@unchecked Sendable`: the thread that opens the store hands it to the writer's thread before that runs.
 final class StoreFacts: @unchecked Sendable {
