@@ -239,15 +239,16 @@ static unsigned waiting_clients(const worker *w) {
 }
 
 /// Closes the connections that have been in a phase for longest, and for at least a second: a client that is busy, or
-/// has just connected, keeps its connection. Returns how many.
-static unsigned evict(worker *w, phase phase, unsigned most) {
+/// has just connected, keeps its connection. If `silent`, then only those of clients that have never sent anything.
+/// Returns how many.
+static unsigned evict(worker *w, phase phase, bool silent, unsigned most) {
     enum { least_age_ms = 1000 };
     const phase_list *list = &w->phases[phase];
     unsigned count = 0;
     for (cmhd_connection *c = list->first, *next; c != NULL && count < most; c = next) {
         next = c->next;
         if (w->now - (c->deadline - list->limit) < least_age_ms) break;
-        if (has_unread(c)) continue;
+        if (has_unread(c) || (silent && c->received > 0)) continue;
         cmhd_close_socket(c);
         count++;
     }
@@ -255,7 +256,7 @@ static unsigned evict(worker *w, phase phase, unsigned most) {
 }
 
 /// At the connection limit the worker accepts nobody, and clients would wait until connections end by themselves. So
-/// idle connections are closed for them, and then those on which no request has arrived.
+/// connections on which nothing was ever sent are closed for them, then idle ones, then those with a part of a head.
 ///
 /// Another worker may still have room. So clients must have waited for one look. Returns the milliseconds until the
 /// next look, at most `sleep`.
@@ -271,9 +272,10 @@ static int64_t make_room(worker *w, int64_t sleep) {
         if (clients > 0 && w->crowded) {
             unsigned most = (clients + w->server->worker_count - 1) / w->server->worker_count;
             if (most > at_once) most = at_once;
-            unsigned evicted = evict(w, PHASE_TAKING, most);
-            evicted += evict(w, PHASE_IDLE, most - evicted);
-            evicted += evict(w, PHASE_HEADER, most - evicted);
+            unsigned evicted = evict(w, PHASE_HEADER, true, most);
+            evicted += evict(w, PHASE_TAKING, false, most - evicted);
+            evicted += evict(w, PHASE_IDLE, false, most - evicted);
+            evicted += evict(w, PHASE_HEADER, false, most - evicted);
             atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
         }
         w->crowded = clients > 0;
