@@ -4,9 +4,9 @@ import Sessions
 /// A response that can only be read with the caller and the idempotency key.
 ///
 /// AES-256-GCM encrypts all of it: status, fields, body. The key is a SHA-256 of a label, the caller and the
-/// idempotency key, used once. That derivation suffices: the input holds the whole secret, one key of full length is derived from
-/// it, and the entry's id, which another label derives from the same input, does not help to find the key. The entry's
-/// id is authenticated too, so a response that was moved to another entry cannot be opened.
+/// idempotency key, used once. That derivation suffices: the input holds the whole secret, one key of full length is
+/// derived from it, and the entry's id, which another label derives from the same input, does not help to find the key.
+/// The entry's id is authenticated too, so a response that was moved to another entry cannot be opened.
 struct SealedResponse: Sendable {
     /// Nonce, ciphertext, tag.
     private(set) var sealed: [UInt8]
