@@ -116,7 +116,9 @@ let package = Package(
         .testTarget(name: "ServiceLocatorTests", dependencies: ["ServiceLocator", "SeededRandomness"]),
         .testTarget(
             name: "StorageTests",
-            dependencies: ["Storage", "Sessions", "Navigation", "CSQLite", "CPageChecksums", "Threads"],
+            dependencies: [
+                "Storage", "Sessions", "Navigation", "HTTPTestClient", "CSQLite", "CPageChecksums", "Threads",
+            ],
             exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness"]),
         .testTarget(

@@ -9,12 +9,12 @@
 // From 1.0 on the library refuses all of this itself, at its discipline level (see `cmhd_daemon_start`). Before, it
 // splits the head in place: it writes zeros over the blanks of the request line, the colons and the line ends, and
 // keeps pointers into its receive buffer. So the distances between those pointers show what was there: a name starts
-// two bytes (CR LF) after the previous value, and a value starts after its name, one colon and blanks. A folded line or a
-// line without a colon changes one of these distances, and the request is refused. This depends on the internals of the
-// library, which `cmhd_self_test` checks at start.
+// two bytes (CR LF) after the previous value, and a value starts after its name, one colon and blanks. A folded line or
+// a line without a colon changes one of these distances, and the request is refused. This depends on the internals of
+// the library, which `cmhd_self_test` checks at start.
 //
-// To the library a NUL ends a line, so that NUL and LF have the length of CR LF, a line of NUL is a blank one, and a colon
-// behind a lone LF ends the head. These are found among the bytes as they come.
+// To the library a NUL ends a line, so that NUL and LF have the length of CR LF, a line of NUL is a blank one, and a
+// colon behind a lone LF ends the head. These are found among the bytes as they come.
 //
 // 0.9.76 and 0.9.77 replace the end of a folded line by blanks, which RFC 9112, 5.2, allows.
 #include "internal.h"

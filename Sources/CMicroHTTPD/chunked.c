@@ -92,7 +92,8 @@ cmhd_refusal cmhd_place_request(cmhd_connection *c, char *head) {
     if (c->stray_end != 0 && c->stray_end <= end) return CMHD_REFUSAL_LAYOUT;
     c->stray_end = 0;
     c->request_end = end == unknown || c->is_chunked ? unknown : end + c->content_length;
-    // When nobody checked these bytes, a proxy may see another end of the request: what follows must not be taken for one.
+    // When nobody checked these bytes, a proxy may see another end of the request: what follows must not be taken for
+    // one.
     c->closes = end == unknown && (c->is_chunked || c->worker->server->checks_layout);
     if (end == unknown) return CMHD_REFUSAL_NONE;
     char *rest = behind_head(c, head);

@@ -140,8 +140,8 @@ static enum MHD_Result ask_first(cmhd_connection *c, cmhd_request *request) {
 
 void cmhd_continue(cmhd_connection *c) {
     c->step = STEP_BODY;
-    // A client that has closed its half sends no more than the library has read already, and the library may have missed
-    // that edge, see `settle`.
+    // A client that has closed its half sends no more than the library has read already, and the library may have
+    // missed that edge, see `settle`.
     cmhd_enter(c, cmhd_has_left(c) ? PHASE_SETTLING : PHASE_BODY);
 }
 

@@ -248,8 +248,8 @@ void cmhd_close_writing(cmhd_connection *connection);
 
 // TLS, see tls.c.
 extern const char cmhd_tls_priorities[];
-/// The library starts with a certificate, or with this function. GnuTLS calls it when `cmhd_tls_begin` could not give the
-/// session its credentials; the handshake then fails.
+/// The library starts with a certificate, or with this function. GnuTLS calls it when `cmhd_tls_begin` could not give
+/// the session its credentials; the handshake then fails.
 int cmhd_no_certificate(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,
                         const gnutls_pk_algorithm_t *algorithms, int algorithm_count, gnutls_pcert_st **certificates,
                         unsigned *count, gnutls_privkey_t *key);
@@ -300,8 +300,8 @@ void cmhd_note_queued(struct MHD_Connection *mhd, unsigned status);
 bool cmhd_is_before_1_0(void);
 /// Whether a field begins where it must if nothing is between it and the `expected` start.
 bool cmhd_is_field_in_place(const char *expected, const char *name, size_t name_length, const char *value);
-/// Notes the first NUL, or CR or LF without the other, behind the end of the last request. `position` is where the bytes
-/// begin.
+/// Notes the first NUL, or CR or LF without the other, behind the end of the last request. `position` is where the
+/// bytes begin.
 void cmhd_look_for_stray(cmhd_connection *connection, const char *bytes, size_t length, uint64_t position);
 /// Whether `chunked` is the only transfer coding.
 cmhd_refusal cmhd_check_codings(struct MHD_Connection *mhd);

@@ -129,7 +129,8 @@ static const char *run(worker *w, const sample *sample, outcome *outcome) {
     if (!outcome->called || outcome->refusal != sample->expected) return sample->failure;
     if (sample == &samples[0] && !outcome->query_whole) return "a query cannot be hidden from the library";
     // The hooks do not see these heads.
-    if (!is_answer(answer, sample->expected != CMHD_REFUSAL_NONE || w->server->checks_layout)) return "an answer does not come out as it was given";
+    bool closes = sample->expected != CMHD_REFUSAL_NONE || w->server->checks_layout;
+    if (!is_answer(answer, closes)) return "an answer does not come out as it was given";
     return NULL;
 }
 

@@ -73,9 +73,9 @@ static int listen_at(const struct addrinfo *address) {
     int on = 1, off = 0;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (address->ai_family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    // Otherwise the kernel would keep megabytes for a client that does not read. Connections inherit it. tcp(7) does not
-    // have it: beyond so many bytes that are not sent yet, a write is refused; what is on its way does not count, so that
-    // distant clients are as fast as they were.
+    // Otherwise the kernel would keep megabytes for a client that does not read. Connections inherit it. tcp(7) does
+    // not have it: beyond so many bytes that are not sent yet, a write is refused; what is on its way does not count,
+    // so that distant clients are as fast as they were.
     int unsent = most_unsent;
     setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     if (bind(fd, address->ai_addr, address->ai_addrlen) != 0 || listen(fd, backlog) != 0) {

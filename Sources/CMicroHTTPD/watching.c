@@ -3,8 +3,9 @@
 //
 // Nothing depends on these reports, because a program that uses only the library product `HTTPServer` does not have the
 // hooks. Its clients see the library's HTML pages, and no response to an invalid request line. Its connections close
-// after each chunked body, and before 1.0 after each request, since what follows unchecked bytes must not be taken for a
-// request. A request that arrives together with the previous one may wait some milliseconds while connections are parked.
+// after each chunked body, and before 1.0 after each request, since what follows unchecked bytes must not be taken for
+// a request. A request that arrives together with the previous one may wait some milliseconds while connections are
+// parked.
 #include <errno.h>
 
 #include "internal.h"

@@ -49,6 +49,8 @@ final class ChromeDriver: Sendable {
         _ = try? Self.send("DELETE", "/session/\(session)", nil, port: port)
         // Not SIGTERM: the program under test has blocked that in this process, and so in its children.
         kill(process.processIdentifier, SIGKILL)
+        // Foundation's object keeps itself alive until somebody has waited.
+        process.waitUntilExit()
         try? FileManager.default.removeItem(at: profile)
     }
 

@@ -108,7 +108,7 @@ struct LimitTests {
             ).joined(separator: ",")
             let refused = try await client.send("POST", Paths.transactions, json: #"{"operations":[\#(patches)]}"#)
             #expect(refused.status == 413)
-            #expect(refused.pointers == ["/operations/2/value"])
+            #expect(refused.pointers == ["/operations/1/value"])
             #expect(try await patch(100).status == 200)
         }
     }

@@ -9,6 +9,7 @@ struct CreatingTests {
     func foundEarly() async throws {
         let store = StoreWrapper()
         let fixture = try SessionsFixture(store: store) { $0.maxSessions = 2 }
+        defer { store.letGo() }
         let sessions = fixture.sessions
         let (found, finding) = AsyncStream.makeStream(of: Session?.self)
         store.afterCreate.withLock {
@@ -29,6 +30,7 @@ struct CreatingTests {
     func endedEarly() async throws {
         let store = StoreWrapper()
         let fixture = try SessionsFixture(store: store)
+        defer { store.letGo() }
         let sessions = fixture.sessions
         store.afterCreate.withLock {
             $0 = { id in

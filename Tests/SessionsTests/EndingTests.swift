@@ -23,6 +23,7 @@ import Testing
     @Test("until the store has it, a session is there for everybody, and writes wait")
     func seenWhenStored() async throws {
         let (session, token) = try await fixture.sessions.create()
+        defer { store.letGo() }
         let writer = Mutex<Task<Void, any Error>?>(nil)
         store.beforeEnd.withLock {
             $0 = { [self] in
@@ -43,6 +44,7 @@ import Testing
     @Test("what is being written is done before, and what waits behind it is refused")
     func order() async throws {
         let (session, token) = try await fixture.sessions.create()
+        defer { store.letGo() }
         let others = Mutex<(end: Task<Bool, any Error>, writer: Task<Void, any Error>)?>(nil)
         store.beforeCommit.withLock {
             $0 = { [self] _ in
@@ -66,6 +68,7 @@ import Testing
     @Test("of several who end it at once one does")
     func several() async throws {
         let session = try await fixture.session()
+        defer { store.letGo() }
         store.beforeEnd.withLock { $0 = { await Self.wait(for: 4, in: session) } }
         let ends = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<5 { group.addTask { [fixture] in (try? await fixture.sessions.end(session)) == true } }

@@ -26,6 +26,7 @@ struct LoadingTests {
         let store = StoreWrapper()
         let token = try await Self.stored(in: store)[0]
         let fixture = try SessionsFixture(store: store)
+        defer { store.letGo() }
         store.beforeLoad.withLock { $0 = { id in await Self.waitForWaiting(99, for: id, fixture) } }
         let found = try await withThrowingTaskGroup(of: Session.self) { group in
             for _ in 0..<100 { group.addTask { try await fixture.sessions.authenticate(token.presented) } }
@@ -91,6 +92,7 @@ struct LoadingTests {
         let token = try await Self.stored(in: store)[0]
         let fixture = try SessionsFixture(store: store)
         let id = token.presented.sessionID
+        defer { store.letGo() }
         store.afterLoad.withLock {
             $0 = {
                 await Self.waitForWaiting(4, for: id, fixture)

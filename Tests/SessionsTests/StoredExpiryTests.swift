@@ -130,6 +130,7 @@ import Testing
         let store = StoreWrapper()
         let fixture = try SessionsFixture(store: store)
         let session = try await fixture.session()
+        defer { store.letGo() }
         store.beforeEnd.withLock {
             $0 = {
                 fixture.clock.advance(Self.idle)

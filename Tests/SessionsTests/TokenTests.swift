@@ -187,6 +187,7 @@ import Testing
     func endWhileLoading() async throws {
         let store = StoreWrapper()
         let token = try await SessionsFixture(store: store).sessions.create().1
+        defer { store.letGo() }
         let fixture = try SessionsFixture(store: store) { $0.expiredRetention = 0 }
         store.afterLoad.withLock {
             $0 = {

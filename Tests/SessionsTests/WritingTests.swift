@@ -191,6 +191,7 @@ import Testing
         let fixture = try SessionsFixture(store: store)
         let session = try await fixture.session()
         let seen = Mutex<JSONDocument?>(nil)
+        defer { store.letGo() }
         store.beforeCommit.withLock {
             $0 = { _ in
                 let document = try? fixture.get("counter", session).document

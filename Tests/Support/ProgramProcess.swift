@@ -64,7 +64,7 @@ package final class ProgramProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let words = command.map { strdup($0) }
-        let variables = environment.map { strdup("\($0.key)=\($0.value)") }
+        let variables = (Self.sanitizerVariables + environment).map { strdup("\($0.key)=\($0.value)") }
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
         let failure = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], variables + [nil])
@@ -72,6 +72,14 @@ package final class ProgramProcess: Sendable {
         complaints.closeWriter()
         guard failure == 0 else { throw Failure(description: "cannot start: \(String(cString: strerror(failure)))") }
         self.identifier = identifier
+    }
+
+    /// What `scripts/sanitize` sets, so that it hears of the program's reports as well.
+    private static var sanitizerVariables: [(key: String, value: String)] {
+        guard isSanitized else { return [] }
+        return ["ASAN_OPTIONS", "LD_PRELOAD", "SWIFT_BACKTRACE", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { name in
+            getenv(name).map { (name, String(cString: $0)) }
+        }
     }
 
     /// `posix_spawn_file_actions_addclosefrom_np`, which the headers show to GNU programs only.

@@ -175,8 +175,7 @@ export class Session extends EventTarget {
   async *#polls(signal) {
     const read = [...this.#items.values()].filter((item) => item.etag);
     const item = read.find(({ value }) => value.status === "active") ?? read[0];
-    if (item) await item.read({ headers: { prefer: "wait=10" }, signal, isWatching: true });
-    else await pause(10_000, signal);
+    await (item?.read({ headers: { prefer: "wait=10" }, signal, isWatching: true }) ?? pause(10_000, signal));
     yield { type: "refresh" };
   }
 

@@ -19,7 +19,7 @@ extension JSONDocument {
 
     /// The steps that JSON Patches may take, see ``apply(_:maximumSize:steps:)``: a hundredth of a second. No sensible
     /// patch comes near.
-    package static let patchSteps = 500_000
+    package static let patchSteps = 1_000_000
 
     /// The document with a JSON Patch (RFC 6902) applied, all of it or nothing.
     ///

@@ -64,7 +64,7 @@ extension Sessions {
     }
 
     /// The caller is not told that the session has ended, because that must also hold after a crash.
-    private static let held = SessionError.storeUnavailable(reason: heldReason)
+    private static var held: SessionError { .storeUnavailable(reason: heldReason) }
     static let heldReason = "The end of a session could not be stored."
 
     /// Issues a new token. The old one works for ``SessionSettings/rotationGrace``; using it after that ends the

@@ -28,11 +28,11 @@ struct MovingMemoryTests {
                 let sent = try Self.send(to: admin)
                 #expect(sent > 100 << 20)
                 let imported = Self.peakKilobytes(identifier) - before
-                #expect(imported < 60 << 10, "\(imported) KB")
+                #expect(isSanitized || imported < 60 << 10, "\(imported) KB")
                 let got = try Self.receive(from: admin)
                 #expect(got == sent)
                 let exported = Self.peakKilobytes(identifier) - before
-                #expect(exported < 76 << 10, "\(exported) KB")
+                #expect(isSanitized || exported < 76 << 10, "\(exported) KB")
             }
             server.send(SIGTERM)
             #expect(try await server.result().status == 0)

@@ -199,7 +199,7 @@ struct ConnectionLimitTests {
                     #expect(try blocker.readResponse().text == "blocked")
                 }
                 // Were they to wait for the loop's own 250 ms, each would: a machine in a hurry slows some of them.
-                #expect(try #require(rounds.min()) < .milliseconds(200), "\(rounds)")
+                #expect(try isSanitized || #require(rounds.min()) < .milliseconds(200), "\(rounds)")
             }
         }
     }

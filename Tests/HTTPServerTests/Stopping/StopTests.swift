@@ -209,7 +209,7 @@ struct StopTests {
                 group.addTask {
                     try await blocking {
                         var connection = try RawConnection(port: port)
-                        var isInHandshake = false
+                        var isInHandshake = true
                         while true {
                             let path = client % 2 == 0 ? "/" : "/wait"
                             let response: TestResponse

@@ -54,21 +54,22 @@ struct AnswerFieldsTests {
         }
     }
 
+    private static let fixed = HTTPFixedFields(["X-First": "1", "X-Second": "2"])
+
     @Test("come out in their order when some are fixed and one is a tag", arguments: [false, true])
     func parts(singly: Bool) async throws {
-        let fixed = HTTPFixedFields(["X-First": "1", "X-Second": "2"])
         try await withServer {
             $0.addsFieldsSingly = singly
             $0.commonFields = ["X-Common": "c"]
         } routes: { routes in
             routes.on(.get, "/tag/{tag:int}") { request in
-                var response = HTTPResponse(fields: HTTPFields(fixed), body: Array("body".utf8))
+                var response = HTTPResponse(fields: HTTPFields(Self.fixed), body: Array("body".utf8))
                 response.fields.add("X-Third", "3")
                 response.fields.add(entityTag: UInt64(request.parameter("tag")) ?? .max)
                 return response
             }
             routes.on(.get, "/none") { _ in HTTPResponse() }
-            routes.on(.get, "/fixed") { _ in HTTPResponse(.notModified, fields: HTTPFields(fixed)) }
+            routes.on(.get, "/fixed") { _ in HTTPResponse(.notModified, fields: HTTPFields(Self.fixed)) }
         } _: { server in
             let port = server.port
             try await blocking {

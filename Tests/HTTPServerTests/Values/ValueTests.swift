@@ -30,11 +30,13 @@ struct ValueTests {
         #expect(fields["B"] == nil)
     }
 
+    private static let fixed = HTTPFixedFields(["A": "1", "B": "2"])
+    private static let oneFixed = HTTPFixedFields(["A": "1"])
+
     @Test("fields that begin with fixed ones, and have a tag, are as if each had been added")
     func fixedFields() {
-        let fixed = HTTPFixedFields(["A": "1", "B": "2"])
         func lines(_ change: (inout HTTPFields) -> Void) -> [String] {
-            var fields = HTTPFields(fixed)
+            var fields = HTTPFields(Self.fixed)
             change(&fields)
             #expect(fields.isWellFormed)
             #expect(String(decoding: fields.wholeText, as: UTF8.self) == fields.lines.map(\.line).joined())
@@ -52,7 +54,7 @@ struct ValueTests {
         #expect(
             lines { fields in
                 fields.add(entityTag: 1)
-                fields.add(contentsOf: HTTPFields(fixed))
+                fields.add(contentsOf: HTTPFields(Self.fixed))
             } == ["A=1", "B=2", #"ETag="1""#, "A=1", "B=2"])
         #expect(
             lines { fields in
@@ -69,7 +71,7 @@ struct ValueTests {
 
     @Test("setting a field does not mend what cannot be sent")
     func unsendable() {
-        var fields = HTTPFields(HTTPFixedFields(["A": "1"]))
+        var fields = HTTPFields(Self.oneFixed)
         fields.add("B", "")
         fields["A"] = "2"
         #expect(!fields.isWellFormed)

@@ -41,10 +41,14 @@ struct JourneyStepTests {
         #expect(throws: JourneyError.self) {
             try session.sendAtOnce("next", toJourney: id, condition: .atStep(1))
         }
-        let slow = try SessionsFixture(store: StoreWrapper(), flows: [Flows.wizard])
+        let store = StoreWrapper()
+        let slow = try SessionsFixture(store: store, flows: [Flows.wizard])
         let other = try await slow.session()
         let otherID = try await other.startJourney(flow: "wizard").view.id
+        let (departures, departure) = AsyncStream.makeStream(of: Void.self)
+        store.beforeCommit.withLock { $0 = { _ in for await _ in departures { return } } }
         #expect(try other.sendAtOnce("sign_in", data: Self.signIn, toJourney: otherID) == nil)
+        departure.finish()
         // It is done all the same, before what comes next.
         #expect(try await other.send("next", toJourney: otherID).view.step == 3)
     }

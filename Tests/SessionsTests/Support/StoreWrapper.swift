@@ -20,6 +20,15 @@ final class StoreWrapper: SessionStore {
 
     init(outlivesProcess: Bool = true) { self.outlivesProcess = outlivesProcess }
 
+    /// A test whose own fixture is used by what the store does ends with it: each would keep the other alive.
+    func letGo() {
+        beforeCommit.withLock { $0 = nil }
+        afterCreate.withLock { $0 = nil }
+        beforeEnd.withLock { $0 = nil }
+        beforeLoad.withLock { $0 = nil }
+        afterLoad.withLock { $0 = nil }
+    }
+
     /// Called before each create.
     let beforeCreate = Mutex<(@Sendable (StoredSession) throws(StoreError) -> Void)?>(nil)
 
