@@ -65,7 +65,8 @@ void cmhd_enter(cmhd_connection *c, phase next) {
 void cmhd_close_socket(cmhd_connection *c) {
     // Otherwise the kernel would keep unread bytes for minutes, behind a zero window.
     struct linger reset = {.l_onoff = 1};
-    if (c->phase == PHASE_WRITE || c->phase == PHASE_TAKING) setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    if (c->phase == PHASE_WRITE || c->phase == PHASE_TAKING)
+        setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     const bool is_idle = c->phase == PHASE_SETTLING || c->phase == PHASE_IDLE;
     cmhd_enter(c, PHASE_ENDED);
     if (is_idle) cmhd_tls_end(c);

@@ -136,8 +136,8 @@ typedef struct {
     uint64_t received_at;       ///< when its worker turned to it, in nanoseconds of CLOCK_MONOTONIC
 } cmhd_request;
 
-/// One response. Everything is copied, but the body if it has an owner. The library writes `Date`, `Content-Length`, `Connection` and
-/// `Transfer-Encoding`.
+/// One response. Everything is copied, but the body if it has an owner. The library writes `Date`, `Content-Length`,
+/// `Connection` and `Transfer-Encoding`.
 typedef struct {
     unsigned status;
     const void *first_fields;   ///< as they go out: name, colon, one blank, a value that is not empty, CR LF; and so on
