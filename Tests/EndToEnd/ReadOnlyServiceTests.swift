@@ -32,6 +32,8 @@ struct ReadOnlyServiceTests {
             for (method, path, body) in [
                 ("PUT", Self.path, #"{"paid":true}"#), ("PATCH", Self.path, #"{"paid":true}"#),
                 ("DELETE", Self.path, nil), ("DELETE", "\(Self.path)/state", nil),
+                // Whatever the body is.
+                ("PUT", Self.path, "{"), ("PATCH", Self.path, nil),
             ] as [(String, String, String?)] {
                 let refused = try await client.send(method, path, json: body)
                 #expect(refused.status == 405)

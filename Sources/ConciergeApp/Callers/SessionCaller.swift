@@ -106,18 +106,18 @@ struct SessionCaller: Sendable {
     }
 
     private static func peer(_ request: HTTPRequest) throws -> IdempotencyScope {
-        guard try IdempotencyKey(of: request).bytes.count >= leastLength else {
+        guard try IdempotencyKey(of: request).bytes.count >= leastKeyLength else {
             throw HTTPError(
                 .badRequest, code: "invalid_idempotency_key",
                 detail:
-                    "Without a token, Idempotency-Key must have at least \(leastLength) characters that nobody else "
+                    "Without a token, Idempotency-Key must have at least \(leastKeyLength) characters that nobody else "
                     + "can guess, such as a random UUID: the response has the token of the new session.")
         }
         return .peer(trace(of: request))
     }
 
     /// The fewest characters of a key without a token: whoever guesses it gets the token of the new session.
-    private static let leastLength = 16
+    static let leastKeyLength = 16
 
     private static func namesSession(_ request: HTTPRequest) -> Bool {
         request.match.route?.pattern.parameterNames.isEmpty == false

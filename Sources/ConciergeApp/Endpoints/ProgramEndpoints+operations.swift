@@ -27,11 +27,11 @@ extension ProgramEndpoints {
             APIOperation(
                 method: .get, path: path(of: schema), id: "get\(SchemaComponents.name(of: schema.rawValue))Schema",
                 summary: "The JSON Schema (draft 7) of a \(schema.rawValue) file, for editors", access: .anyone,
-                parameters: [.ifNoneMatch, .ifMatch],
+                parameters: [.ifNoneMatch],
                 responses: [
                     .json("The schema.", .anyObject, headers: [.etag]),
                     APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
-                ], problems: [.invalidCondition, .preconditionFailed])
+                ], problems: [.invalidCondition])
         }
 
     static func path(of schema: FileSchema) -> String { "/schemas/\(schema.rawValue).json" }

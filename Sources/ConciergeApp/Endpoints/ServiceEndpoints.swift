@@ -50,22 +50,25 @@ struct ServiceEndpoints: Sendable {
         let allow = methods(isState: isState)
         let caller = caller
         let handler = session.handler { request, session in
+            try checkMethod(request, allow)
             let operation = try operation(request)
             return .deferred { responder in
                 session.perform(
                     operation, by: caller,
-                    then: responder.completion { outcome in
-                        do {
-                            return answer(request, try outcome.get())
-                        } catch let error as SessionError {
-                            guard case .readOnly = error, let possible = try? allow(request) else { throw error }
-                            // The path exists, but a client cannot use this method on it.
-                            throw Problem(.methodNotAllowed, String(describing: error), fields: [.allow: possible])
-                        }
-                    })
+                    then: responder.completion { answer(request, try $0.get()) })
             }
         }
         routes.on(method, path, allow: allow, handler: handler)
+    }
+
+    /// Refuses a method that the caller cannot use on the service, whatever else is in the request.
+    private func checkMethod(_ request: HTTPRequest, _ allow: AllowRule) throws {
+        let service = try service(of: request)
+        let isAllowed =
+            request.method == .delete ? service.isRemovable(by: caller) : service.isWritable(by: caller)
+        guard !isAllowed, let possible = try allow(request) else { return }
+        let error = SessionError.readOnly(service: service.name)
+        throw Problem(.methodNotAllowed, error.description, fields: [.allow: possible])
     }
 
     @Sendable private func show(_ request: HTTPRequest, _ session: Session) throws -> HTTPOutcome {

@@ -82,10 +82,10 @@ struct OpenAPIEndpoint: Sendable {
     static let operations: [APIOperation] = [
         APIOperation(
             method: .get, path: "/openapi.json", id: "getDescription", summary: "This description", access: .anyone,
-            parameters: [.ifNoneMatch, .ifMatch],
+            parameters: [.ifNoneMatch],
             responses: [
                 .json("An OpenAPI 3.1 document.", .anyObject, headers: [.etag]),
                 APIResponse(status: .notModified, meaning: "The client has it already.", headers: [.etag]),
-            ], problems: [.invalidCondition, .preconditionFailed])
+            ], problems: [.invalidCondition])
     ]
 }

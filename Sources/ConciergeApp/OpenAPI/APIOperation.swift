@@ -37,10 +37,14 @@ struct APIOperation: Sendable {
         }
     }
 
-    /// The name of a parameter among the components. `session` has a default if it is the only parameter of the path:
-    /// openapi-python-client puts the others after it, which Python forbids after one with a default.
-    func component(of parameter: APIParameter) -> String {
-        parameter == .session && pathParameters.count > 1 ? APIParameter.sessionBeforeOthers : parameter.rawValue
+    /// The form of a parameter in this operation, if it is not the usual one.
+    func form(of parameter: APIParameter) -> APIParameter.Form? {
+        switch parameter {
+        case .session: pathParameters.count > 1 ? .sessionBeforeOthers : nil
+        case .id: path.hasPrefix("/v1/tasks/") ? .taskID : nil
+        case .idempotencyKey: access == .anyone ? .secretKey : nil
+        default: nil
+        }
     }
 
     /// All problems, in the order of the statuses.

@@ -38,7 +38,7 @@ enum APIParameter: String, Sendable, CaseIterable {
         case .session where listener == .public: "`current`, or the caller's own session id."
         case .session: "A session id."
         case .name: "The name of a service, such as `profile`."
-        case .user: "The id of a user, as given at sign-in."
+        case .user: "The id of a user, as given at sign-in. A path cannot name one with slashes or control characters."
         case .code: "The `code` of a problem."
         case .id: "The id of a journey: `main`, or the one that its start gave. Below `/v1/tasks`, that of a task."
         case .flow: "The id of a flow."
@@ -64,7 +64,8 @@ enum APIParameter: String, Sendable, CaseIterable {
                 + "so many seconds, at most 60, until the entity tag is none of these; 304 if it still is."
         case .idempotencyKey:
             "Makes the request safe to send again: the first response is replayed, marked `Idempotency-Replayed: true`. "
-                + "Use a new key that cannot be guessed for each request. The quotes may be left out."
+                + "Use a new key that cannot be guessed for each request; without a token, of at least "
+                + "\(SessionCaller.leastKeyLength) characters. The quotes may be left out."
         case .lastEventID: "The `id` of the last event that the client has seen: the stream continues after it."
         case .requestID:
             "Names the request in the response and in the log. The server chooses a name if there is none or it is unusable: "
@@ -72,17 +73,19 @@ enum APIParameter: String, Sendable, CaseIterable {
         }
     }
 
-    private func schema(on listener: APIListener) -> JSONDocument {
+    private func schema(on listener: APIListener, _ form: Form?) -> JSONDocument {
         switch self {
+        case .id where form == .taskID: ["type": "string", "pattern": JSONDocument(Self.taskIDPattern)]
+        case .idempotencyKey where form == .secretKey: Self.key(ofAtLeast: SessionCaller.leastKeyLength)
         case .session where listener == .public:
             ["type": "string", "pattern": "^(current|ses_[0-9a-f]{32})$", "default": "current"]
         case .session: ["type": "string", "pattern": "^ses_[0-9a-f]{32}$"]
         case .name: ["type": "string", "pattern": "^[a-z0-9-]{1,64}$", "examples": ["profile"]]
-        case .code: ["type": "string", "examples": ["invalid_input"]]
-        case .id: ["type": "string", "minLength": 1, "examples": ["main"]]
-        case .flow: ["type": "string", "minLength": 1, "examples": ["wizard"]]
+        case .code: ["type": "string", "pattern": "^[a-z0-9_]+$", "examples": ["invalid_input"]]
+        case .id: ["type": "string", "pattern": "^(main|jrn_[0-9a-f]{32})$", "examples": ["main"]]
+        case .flow: ["type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$", "examples": ["wizard"]]
         case .version: ["type": "integer", "minimum": 1]
-        case .user: ["type": "string", "minLength": 1]
+        case .user: ["type": "string", "pattern": #"^[^\x00-\x1f\x7f/]+$"#]
         case .limit: ["type": "integer", "minimum": 1, "maximum": 100, "default": 50]
         case .active, .dryRun: ["type": "boolean"]
         case .onConflict: ["type": "string", "enum": ["skip", "replace"], "default": "skip"]
@@ -95,12 +98,7 @@ enum APIParameter: String, Sendable, CaseIterable {
                 "examples": [#""7""#, "*"],
             ]
         case .prefer: ["type": "string", "examples": ["return=minimal", "wait=30"]]
-        case .idempotencyKey:
-            // A string of RFC 9651, section 3.3.3, without spaces; or the same without quotes and without commas.
-            [
-                "type": "string", "pattern": #"^("([!#-\[\]-~]|\\["\\]){1,255}"|[!#-+\--~]{1,255})$"#,
-                "examples": [#""8e03978e-40d5-43dd-bc93-6894a57f9324""#],
-            ]
+        case .idempotencyKey: Self.key(ofAtLeast: 1)
         case .cursor, .after: ["type": "string", "minLength": 1]
         case .status: ["type": "string", "enum": ["waiting", "claimed"]]
         case .lastEventID: ["type": "string", "pattern": "^[0-9]*$"]
@@ -108,10 +106,38 @@ enum APIParameter: String, Sendable, CaseIterable {
         }
     }
 
-    /// The name of ``session`` among the components when it has no default.
-    static let sessionBeforeOthers = "session-before-others"
+    /// A string of RFC 9651, section 3.3.3, without spaces; or the same without quotes and without commas.
+    private static func key(ofAtLeast length: Int) -> JSONDocument {
+        let pattern =
+            #"^("([!#-\[\]-~]|\\["\\]){"# + "\(length),255" + #"}"|[!#-+\--~]{"# + "\(length),255" + "})$"
+        return [
+            "type": "string", "pattern": JSONDocument(pattern),
+            "examples": [#""8e03978e-40d5-43dd-bc93-6894a57f9324""#],
+        ]
+    }
 
-    func write(to json: inout JSONWriter, on listener: APIListener, hasDefault: Bool = true) {
+    static let taskIDPattern = "^tsk-[0-9a-f]{32}-(main|[0-9a-f]{32})-[0-9]+$"
+
+    /// A parameter whose schema is another one in some operations. The raw value is its name among the components.
+    enum Form: String, CaseIterable {
+        /// ``session`` without a default: openapi-python-client puts the other parameters of the path after it, which
+        /// Python forbids after one with a default.
+        case sessionBeforeOthers = "session-before-others"
+        /// ``id`` of a task.
+        case taskID = "task-id"
+        /// ``idempotencyKey`` of a caller without a token.
+        case secretKey = "Idempotency-Key-of-new-session"
+
+        var parameter: APIParameter {
+            switch self {
+            case .sessionBeforeOthers: .session
+            case .taskID: .id
+            case .secretKey: .idempotencyKey
+            }
+        }
+    }
+
+    func write(to json: inout JSONWriter, on listener: APIListener, as form: Form? = nil) {
         json.beginObject()
         json.member("name", rawValue)
         json.member("in", place)
@@ -121,8 +147,8 @@ enum APIParameter: String, Sendable, CaseIterable {
             json.bool(true)
         }
         json.name("schema")
-        let members = schema(on: listener).members ?? []
-        json.document(JSONDocument(members: members.filter { hasDefault || $0.name != "default" }))
+        let members = schema(on: listener, form).members ?? []
+        json.document(JSONDocument(members: members.filter { form != .sessionBeforeOthers || $0.name != "default" }))
         json.endObject()
     }
 }

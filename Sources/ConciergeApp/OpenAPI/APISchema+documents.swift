@@ -9,20 +9,14 @@ extension APISchema {
         case .newSession:
             Self.closedObject(
                 [
-                    "labels": Self.labels,
+                    "labels": Self.labelChanges,
                     "mode": ["type": "string", "enum": ["bearer", "cookie"], "default": "bearer"],
                 ], required: [])
         case .createdSession:
             // In cookie mode the token is only in Set-Cookie.
             Self.object(["session": APISchema.session.reference, "token": Self.token], required: ["session"])
         case .sessionPatch:
-            Self.closedObject(
-                [
-                    "labels": [
-                        "type": ["object", "null"], "additionalProperties": ["type": ["string", "null"]],
-                        "description": "A merge patch: null removes a label, or all of them.",
-                    ]
-                ], required: [])
+            Self.closedObject(["labels": Self.labelChanges], required: [])
         case .newToken: Self.object(["token": Self.token], required: [])
         case .count: Self.object(["count": Self.natural])
         case .signIn:
@@ -132,6 +126,12 @@ extension APISchema {
         "type": "object", "additionalProperties": ["type": "string"], "maxProperties": 32,
     ]
 
+    private static let labelChanges: JSONDocument = [
+        "type": ["object", "null"], "propertyNames": ["minLength": 1, "maxLength": 64],
+        "additionalProperties": ["type": ["string", "null"], "maxLength": 256],
+        "description": "A merge patch: null removes a label, or all of them. Lengths are counted in bytes of UTF-8.",
+    ]
+
     private static let sessionDocument = object([
         "id": ["type": "string", "pattern": "^ses_", "description": "Not a secret: it grants no access."],
         "created_at": time, "last_used_at": time, "idle_expires_at": time, "expires_at": time,
@@ -154,16 +154,17 @@ extension APISchema {
             "items": closedObject(
                 [
                     "op": ["type": "string", "enum": ["put", "patch", "clear", "remove"]],
-                    "service": ["type": "string"],
+                    "service": ["type": "string", "pattern": "^[a-z0-9-]{1,64}$"],
                     "value": [
                         "description":
                             "For put the state; for patch a merge patch (RFC 7396: an object) or a JSON Patch (RFC 6902: an array)."
                     ],
                     "if_match": [
-                        "type": "string", "description": "An entity tag, with its quotes or without, or `*`.",
+                        "type": "string", "pattern": "^(\"[^\"]+\"|[^\"]+)$",
+                        "description": "An entity tag, with its quotes or without, or `*`.",
                     ],
                     "journey": [
-                        "type": "string",
+                        "type": "string", "pattern": "^(main|jrn_[0-9a-f]{32})$",
                         "description":
                             "The journey whose topmost coordinator says which instance is meant; default: the session's.",
                     ],

@@ -3,6 +3,7 @@ import JSONDocument
 // Flows and journeys: API, section 5.
 extension APISchema {
     private static let textType: JSONDocument = ["type": "string"]
+    private static let nameType: JSONDocument = ["type": "string", "minLength": 1]
     private static let nullableText: JSONDocument = ["type": ["string", "null"]]
     private static let versionType: JSONDocument = ["type": "integer", "minimum": 1]
     private static let input: JSONDocument = [
@@ -56,9 +57,9 @@ extension APISchema {
         ["flow": "wizard", "input": [:]],
         of: closedObject(
             [
-                "flow": textType, "version": versionType, "input": input,
+                "flow": nameType, "version": versionType, "input": input,
                 "at": [
-                    "type": "string",
+                    "type": "string", "minLength": 1,
                     "description": "A screen to begin at; the stack has the screens that lead there.",
                 ],
                 "resume": [
@@ -71,7 +72,7 @@ extension APISchema {
         ["flow": "wizard"],
         of: closedObject(
             [
-                "flow": ["type": "string", "description": "Default: the flow that it ran."],
+                "flow": ["type": "string", "minLength": 1, "description": "Default: the flow that it ran."],
                 "input": [
                     "description":
                         "As at the start; if both are left out, a running journey keeps its input."
@@ -83,7 +84,7 @@ extension APISchema {
         ["event": "sign_in", "data": ["name": "Ada"]],
         of: closedObject(
             [
-                "event": ["type": "string", "description": "One of the journey's `events`."],
+                "event": ["type": "string", "minLength": 1, "description": "One of the journey's `events`."],
                 "data": ["description": "The data that the screen accepts with the event."],
                 "step": [
                     "type": "integer", "minimum": 1, "description": "The step at which the journey must stand.",
@@ -91,7 +92,8 @@ extension APISchema {
             ], required: ["event"]))
 
     static let journeyNavigationDocument = example(
-        ["to": "page3"], of: closedObject(["to": ["type": "string", "description": "The id of a screen."]]))
+        ["to": "page3"],
+        of: closedObject(["to": ["type": "string", "minLength": 1, "description": "The id of a screen."]]))
 
     static let journeyCoordinatorDocument = object([
         "flow": textType, "state": textType,
@@ -170,7 +172,11 @@ extension APISchema {
             "flows": ["type": "array", "items": ["type": "object"], "description": "The flows, as in their files."],
             "services": [
                 "type": "array",
-                "items": closedObject(["name": textType, "schema": [:], "default": [:]], required: ["name"]),
+                "items": closedObject(
+                    [
+                        "name": ["type": "string", "pattern": "^[a-z0-9-]{1,64}$"],
+                        "schema": ["type": ["object", "boolean"]], "default": [:],
+                    ], required: ["name"]),
                 "description": "The services that are not built in; without it, those of the server.",
             ],
         ], required: ["flows"])

@@ -2,9 +2,11 @@ import JSONDocument
 
 // Tasks of journeys: API, section 7.
 extension APISchema {
-    private static let duration: JSONDocument = ["type": "string", "examples": ["30s", "PT30S"]]
+    private static let duration: JSONDocument = [
+        "type": "string", "pattern": JSONDocument(DurationText.pattern), "examples": ["30s", "PT30S"],
+    ]
     private static let taskID: JSONDocument = [
-        "type": "string", "pattern": "^tsk-[0-9a-f]{32}-(main|[0-9a-f]{32})-[0-9]+$",
+        "type": "string", "pattern": JSONDocument(APIParameter.taskIDPattern),
     ]
     private static let attempt: JSONDocument = [
         "type": "integer", "minimum": 1,
@@ -17,11 +19,12 @@ extension APISchema {
             "task": ["type": "string", "minLength": 1, "description": "The name that flows give the task."],
             "max": ["type": "integer", "minimum": 1, "maximum": 100, "default": 1],
             "lease": [
-                "type": "string", "default": "30s",
+                "type": "string", "pattern": JSONDocument(DurationText.pattern), "default": "30s",
                 "description": "How long the caller has for each task; after that it is handed out again.",
             ],
             "wait": [
-                "type": "string", "default": "0s", "description": "How long to wait for a task, if there is none.",
+                "type": "string", "pattern": JSONDocument(DurationText.pattern), "default": "0s",
+                "description": "How long to wait for a task, if there is none.",
             ],
         ], required: ["task"])
 
@@ -54,7 +57,8 @@ extension APISchema {
                 "type": "string", "minLength": 1, "description": "After the last attempt it is in `/output/reason`.",
             ],
             "retry_after": [
-                "type": "string", "description": "In place of the time that the flow's `retry` says.",
+                "type": "string", "pattern": JSONDocument(DurationText.pattern),
+                "description": "In place of the time that the flow's `retry` says.",
             ],
             "attempt": attempt,
         ], required: ["reason"])

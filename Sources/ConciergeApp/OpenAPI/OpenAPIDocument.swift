@@ -85,7 +85,7 @@ struct OpenAPIDocument {
         json.array("tags") { $0.string(tag) }
         json.array("parameters") { json in
             for parameter in operation.pathParameters + operation.parameters + [.requestID] {
-                json.reference("parameters", operation.component(of: parameter))
+                json.reference("parameters", operation.form(of: parameter)?.rawValue ?? parameter.rawValue)
             }
         }
         if let body = operation.body {
@@ -200,13 +200,19 @@ struct OpenAPIDocument {
             }
         }
         let used = Set(operations.flatMap { $0.operation.pathParameters + $0.operation.parameters } + [.requestID])
+        let forms = Set(
+            operations.map(\.operation).flatMap { operation in
+                (operation.pathParameters + operation.parameters).compactMap { operation.form(of: $0) }
+            })
         json.object("parameters") { json in
             for parameter in APIParameter.allCases where used.contains(parameter) {
                 json.name(parameter.rawValue)
                 parameter.write(to: &json, on: listener)
             }
-            json.name(APIParameter.sessionBeforeOthers)
-            APIParameter.session.write(to: &json, on: listener, hasDefault: false)
+            for form in APIParameter.Form.allCases where forms.contains(form) {
+                json.name(form.rawValue)
+                form.parameter.write(to: &json, on: listener, as: form)
+            }
         }
         json.object("headers") { json in
             for header in APIHeader.allCases {
