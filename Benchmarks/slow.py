@@ -19,7 +19,7 @@ SETTINGS = ["limits.document_bytes=1MiB", *(f"timeouts.{phase}={DEADLINE}s" for 
 
 
 def row_slow(bench):
-    """GETs beside 10,000 clients that send or read a byte in two seconds, or send most of a large body"""
+    """GETs beside 10,000 clients that send or read a byte in two seconds"""
     count = 1000 if bench.options.quick else 10_000
     with bench.ours() as server:
         tokens = fill(server, 0, 1, 30)
@@ -27,7 +27,6 @@ def row_slow(bench):
     for name, how, beginning in (
             ("heads", "send", lambda _: b"GET /v1/flows HTTP/1.1\r\nHost: h\r\nA: "),
             ("bodies", "send", lambda token: upload(token)[:-BODY]),
-            ("large bodies", "send", lambda token: upload(token)[:-1000]),
             ("responses", "take", lambda token: request("GET", PROFILE, token))):
         with bench.ours(words=[word for setting in SETTINGS for word in ("--set", setting)]) as server:
             good, other = fill(server, 0, 2, 30)
