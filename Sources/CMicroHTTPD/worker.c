@@ -410,7 +410,8 @@ static void turn(worker *w, int64_t sleep) {
 }
 
 /// Asks the kernel to run this thread often and briefly: from Linux 6.12 on a thread with shorter slices takes the
-/// processor as soon as it wakes, here from those that work for long. Manual, sched_setattr(2); other kernels ignore it.
+/// processor as soon as it wakes, here from those that work for long. Manual, sched_setattr(2); other kernels ignore
+/// it.
 static void ask_for_short_slices(void) {
     struct {
         uint32_t size, policy;

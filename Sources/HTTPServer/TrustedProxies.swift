@@ -40,7 +40,8 @@ public struct TrustedProxies: Sendable {
         return client
     }
 
-    /// The entries in their order, with `nil` for one without an address; the whole is `nil` when the field is malformed.
+    /// The entries in their order, with `nil` for one without an address; the whole is `nil` when the field is
+    /// malformed.
     private func nodes(_ fields: HTTPRequestFields) -> [String?]? {
         switch field {
         case .forwarded:

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Counts the connections of each address, and refuses those beyond a limit.
 ///
-/// Connections open and close rarely compared to requests, so one lock is enough. The table has an entry for each address
-/// with a connection, so it is never larger than the limit of connections.
+/// Connections open and close rarely compared to requests, so one lock is enough. The table has an entry for each
+/// address with a connection, so it is never larger than the limit of connections.
 final class AddressConnections: Sendable {
     private let limit: Int
     private let exempt: [AddressRange]
