@@ -43,7 +43,7 @@ package final class SteeredClock: SessionClock {
             while !Task.isCancelled {
                 // Those that sleep a second at a time have seen the last one, unless some have gone for good.
                 let asleep = state.withLock(\.sleepers.count)
-                if asleep >= usual || tries > 1_000 {
+                if asleep >= usual || tries > 50_000 {
                     (usual, tries) = (max(asleep, 1), 0)
                     if asleep > 0 { advance(.seconds(1)) }
                 }

@@ -51,13 +51,13 @@ struct TaskModelTests {
                     "done.timeout": {"target": "late", "nav": "set_root"}}}}}
         """
 
-    private static func sessions(_ clock: StillClock) throws -> Sessions {
+    private static func sessions(_ clock: StillClock, store: any SessionStore = MemoryStore()) throws -> Sessions {
         let services = try ServiceCatalog()
         let loaded = FlowLoader(services: services.directory).load([
             FlowFile(name: "work.json", bytes: Array(flow.utf8))
         ])
         return Sessions(
-            settings: SessionSettings(), catalog: services, store: MemoryStore(), clock: clock, random: SystemRandom(),
+            settings: SessionSettings(), catalog: services, store: store, clock: clock, random: SystemRandom(),
             observers: [],
             journeys: JourneySettings(
                 engine: FlowEngine(catalog: try #require(loaded.catalog, "\(loaded.problems)")), mainFlow: "work",
@@ -66,19 +66,19 @@ struct TaskModelTests {
 
     @Test("a task whose session cannot be loaded loses no attempt, and is handed out again a second later")
     func unloaded() async throws {
-        let store = StoreWrapper()
-        let began = try SessionsFixture(store: store, flows: [Self.flow], mainFlow: "work")
-        _ = try await began.session().send("begin", toJourney: "main")
+        let (store, clock) = (StoreWrapper(), StillClock())
+        let (session, _) = try await Self.sessions(clock, store: store).create()
+        _ = try await session.send("begin", toJourney: "main")
         // Another process, with nothing in memory.
-        let fixture = try SessionsFixture(store: store, clock: began.clock, flows: [Self.flow], mainFlow: "work")
+        let sessions = try Self.sessions(clock, store: store)
         func claim() async throws -> [ClaimedTask] {
-            try await fixture.sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
+            try await sessions.claimTasks(named: "work", max: 1, lease: 60_000, wait: 0)
         }
         store.beforeLoad.withLock { $0 = { _ throws(StoreError) in throw .unavailable("read") } }
         await #expect(throws: SessionError.self) { try await claim() }
         store.beforeLoad.withLock { $0 = nil }
         #expect(try await claim().isEmpty)
-        fixture.clock.advance(1_000)
+        clock.advance(1_000)
         #expect(try await claim().map(\.task.attempt) == [1])
     }
 
