@@ -25,9 +25,7 @@ package struct DocumentKeys: Sendable, Equatable, CustomStringConvertible, Custo
     /// underlines, or with a key that does not have ``keyBytes``.
     package init?(_ written: [(id: String, secret: [UInt8])]) {
         let keys = written.compactMap { id, secret -> Key? in
-            guard (1...32).contains(id.utf8.count), id.utf8.allSatisfy(Self.isAllowed),
-                let secret = SHA256Digest(bytes: secret)
-            else { return nil }
+            guard KeyName.isValid(id, most: 32), let secret = SHA256Digest(bytes: secret) else { return nil }
             return Key(id: id, secret: secret, header: [UInt8(id.utf8.count)] + id.utf8)
         }
         guard let first = keys.first, keys.count == written.count, Set(keys.map(\.id)).count == keys.count else {
@@ -43,15 +41,6 @@ package struct DocumentKeys: Sendable, Equatable, CustomStringConvertible, Custo
     func key(of sealed: [UInt8]) -> Key? {
         guard let length = sealed.first.map(Int.init), (1..<sealed.count).contains(length) else { return nil }
         return self[String(decoding: sealed[1...length], as: UTF8.self)]
-    }
-
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "._-".utf8.contains(byte)
-        }
     }
 
     package var description: String { "********" }

@@ -45,16 +45,8 @@ package struct KeyHashListSetting: SettingType {
 
     private static func hash(_ text: String) -> AdminKeyHash? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, ![AdminKeyHash.plainName, AdminKeyHash.loopbackName].contains(String(parts[0])),
-            (1...64).contains(parts[0].utf8.count),
-            parts[0].utf8.allSatisfy({ byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "._-".utf8.contains(byte)
-                }
-            })
+        guard parts.count == 2, KeyName.isValid(parts[0], most: 64),
+            ![AdminKeyHash.plainName, AdminKeyHash.loopbackName].contains(String(parts[0]))
         else { return nil }
         let digits = Array(parts[1].utf8)
         guard digits.count == 64 else { return nil }
