@@ -121,10 +121,7 @@ struct ExpectationTests {
         try await withServer { _ in
         } routes: { routes in
             Self.addRoutes(&routes)
-            routes.on(.get, "/block") { _ in
-                gate.block()
-                return HTTPResponse(text: "blocked")
-            }
+            routes.addBlock(gate)
         } _: { server in
             let port = server.port
             try await blocking {

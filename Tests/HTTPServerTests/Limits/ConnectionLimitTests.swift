@@ -169,10 +169,7 @@ struct ConnectionLimitTests {
         try await withServer { _ in
         } routes: { routes in
             routes.addUsualRoutes()
-            routes.on(.get, "/block") { _ in
-                gate.block()
-                return HTTPResponse(text: "blocked")
-            }
+            routes.addBlock(gate)
         } _: { server in
             let port = server.port
             try await blocking {

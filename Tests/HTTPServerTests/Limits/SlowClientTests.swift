@@ -18,6 +18,17 @@ struct SlowClientTests {
         routes.on(.post, "/length") { request in HTTPResponse(text: "\(try request.body.count)") }
     }
 
+    private static func withShortDeadline(_ body: @escaping @Sendable (UInt16) throws -> Void) async throws {
+        try await withServer {
+            $0.timeouts.write = short
+        } routes: {
+            addRoutes(&$0)
+        } _: { server in
+            let port = server.port
+            try await blocking { try body(port) }
+        }
+    }
+
     /// A client that asks and reads nothing.
     private static func reader(of path: String, _ port: UInt16) throws -> RawConnection {
         let connection = try RawConnection(port: port, receiveBuffer: smallWindow)
@@ -35,41 +46,27 @@ struct SlowClientTests {
 
     @Test("that take nothing of a response are gone at its deadline, also when the kernel has all of it")
     func kernelHasIt() async throws {
-        try await withServer {
-            $0.timeouts.write = Self.short
-        } routes: {
-            Self.addRoutes(&$0)
-        } _: { server in
-            let port = server.port
-            try await blocking {
-                let start = ContinuousClock().now
-                let connection = try Self.reader(of: "/small", port)
-                connection.waitForHangUp(withinMilliseconds: 20_000)
-                let time = start.duration(to: ContinuousClock().now)
-                #expect(time > .milliseconds(280))
-                #expect(time < .seconds(10))
-            }
+        try await Self.withShortDeadline { port in
+            let start = ContinuousClock().now
+            let connection = try Self.reader(of: "/small", port)
+            connection.waitForHangUp(withinMilliseconds: 20_000)
+            let time = start.duration(to: ContinuousClock().now)
+            #expect(time > .milliseconds(280))
+            #expect(time < .seconds(10))
         }
     }
 
     @Test("that take the end of a response late keep their connection")
     func takenLate() async throws {
-        try await withServer {
-            $0.timeouts.write = Self.short
-        } routes: {
-            Self.addRoutes(&$0)
-        } _: { server in
-            let port = server.port
-            try await blocking {
-                let connection = try Self.reader(of: "/small", port)
-                // Longer than a connection is looked at for its end.
-                #expect(connection.hasSomethingToRead(withinMilliseconds: 1_000))
-                connection.waitForHangUp(withinMilliseconds: 150)
-                #expect(try connection.readResponse().body.count == 16_000)
-                connection.waitForHangUp(withinMilliseconds: 600)
-                try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-                #expect(try connection.readResponse().text == "ok")
-            }
+        try await Self.withShortDeadline { port in
+            let connection = try Self.reader(of: "/small", port)
+            // Longer than a connection is looked at for its end.
+            #expect(connection.hasSomethingToRead(withinMilliseconds: 1_000))
+            connection.waitForHangUp(withinMilliseconds: 150)
+            #expect(try connection.readResponse().body.count == 16_000)
+            connection.waitForHangUp(withinMilliseconds: 600)
+            try connection.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            #expect(try connection.readResponse().text == "ok")
         }
     }
 

@@ -25,6 +25,14 @@ func withServer<Result: Sendable>(
 }
 
 extension RouterBuilder {
+    /// `/block` holds up its worker until the gate opens.
+    mutating func addBlock(_ gate: ThreadGate) {
+        on(.get, "/block") { _ in
+            gate.block()
+            return HTTPResponse(text: "blocked")
+        }
+    }
+
     /// `/` says "ok", `/echo` gives the body back, `/later` does so after a wait, `/smuggled` is asked for by bytes
     /// that must never be taken for a request.
     mutating func addUsualRoutes() {
