@@ -17,8 +17,8 @@ extension JSONDocument {
         guard cjson_merge(value, patch.value) else { outOfMemory() }
     }
 
-    /// The steps that JSON Patches may take, see ``apply(_:maximumSize:steps:)``: a hundredth of a second. No sensible
-    /// patch comes near.
+    /// The steps that JSON Patches may take, see ``apply(_:maximumSize:steps:)``: some milliseconds. No sensible patch
+    /// comes near.
     package static let patchSteps = 1_000_000
 
     /// The document with a JSON Patch (RFC 6902) applied, all of it or nothing.
