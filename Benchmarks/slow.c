@@ -19,7 +19,7 @@
 #include "clock.h"
 #include "samples.h"
 
-enum { interval_ms = 2000, slice_ms = 10, most_events = 1024, small_window = 2048 };
+enum { interval_ms = 2000, slice_ms = 1, most_events = 1024, small_window = 2048 };
 
 typedef struct {
     int fd;

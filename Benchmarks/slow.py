@@ -15,7 +15,7 @@ MIB = 1024 * 1024
 RATE = 2000
 DEADLINE = 10  # seconds, of every phase
 BODY = 1_000_000
-SETTINGS = ["limits.document_bytes=1MiB", *(f"timeouts.{phase}={DEADLINE}s" for phase in ("header", "body", "write"))]
+SETTINGS = ["limits.document_bytes=1MiB", *(f"timeouts.{phase}={DEADLINE}s" for phase in ("header", "body", "write", "idle"))]
 
 
 def row_slow(bench):
