@@ -64,7 +64,7 @@ package final class ProgramProcess: Sendable {
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let words = command.map { strdup($0) }
-        let variables = (Self.sanitizerVariables + environment).map { strdup("\($0.key)=\($0.value)") }
+        let variables = (Array(environment) + Self.sanitizerVariables).map { strdup("\($0.key)=\($0.value)") }
         defer { for text in words + variables { free(text) } }
         var identifier = pid_t()
         let failure = posix_spawn(&identifier, path, &actions, &attributes, words + [nil], variables + [nil])
