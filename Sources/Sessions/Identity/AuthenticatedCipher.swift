@@ -49,7 +49,8 @@ package enum AuthenticatedCipher {
         guard length >= 0, let size = Int32(exactly: length), let context = EVP_CIPHER_CTX_new() else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }
         var failed = true
-        let text = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+        // Never 0 bytes, because then the storage that all empty arrays share would be written to.
+        let text = [UInt8](unsafeUninitializedCapacity: max(1, length)) { buffer, count in
             guard let nonce = sealed.assumingMemoryBound(to: UInt8.self).baseAddress else { return }
             let body = nonce + nonceBytes
             // The call only reads the tag, although its parameter is not const.
