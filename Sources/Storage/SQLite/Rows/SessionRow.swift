@@ -196,8 +196,10 @@ struct SessionRow {
             guard let digest = TokenDigest(bytes: Array(try state.raw(32))) else { throw StateReader.Malformed() }
             var times: [Int64] = []
             for _ in 0..<3 { times.append(start &+ (try state.difference())) }
+            // So that their differences are numbers, too.
+            guard times.allSatisfy({ $0 >= 0 }) else { throw StateReader.Malformed() }
             tokens.append(
-                RetiredToken(digest: digest, givenAt: times[0], retiredAt: times[1], grace: times[2] &- times[1]))
+                RetiredToken(digest: digest, givenAt: times[0], retiredAt: times[1], grace: times[2] - times[1]))
         }
         return tokens
     }
