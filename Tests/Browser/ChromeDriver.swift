@@ -1,7 +1,7 @@
 import Foundation
-import Glibc
 import HTTPTestClient
 import JSONDocument
+import Support
 
 /// Chromium without a window, steered by chromedriver over the WebDriver protocol (W3C), for the time of a test.
 final class ChromeDriver: Sendable {
@@ -9,7 +9,7 @@ final class ChromeDriver: Sendable {
         let description: String
     }
 
-    private let process: Process
+    private let process: ProgramProcess
     private let port: UInt16
     private let profile: URL
     let session: String
@@ -25,10 +25,6 @@ final class ChromeDriver: Sendable {
             // Two names of this machine are two sites, as they are for a test of cross-origin requests.
             "--no-proxy-server", "--no-first-run", "--disable-background-networking", "--disable-component-update",
         ]
-        var isOpen = false
-        let identifier = process.processIdentifier
-        // No `deinit` follows an initializer that throws.
-        defer { if !isOpen { kill(identifier, SIGKILL) } }
         let answer = try Self.send(
             "POST", "/session",
             [
@@ -42,15 +38,10 @@ final class ChromeDriver: Sendable {
             ], port: port)
         guard let session = answer[member: "sessionId"]?.string else { throw Failure(description: "\(answer)") }
         self.session = session
-        isOpen = true
     }
 
     deinit {
         _ = try? Self.send("DELETE", "/session/\(session)", nil, port: port)
-        // Not SIGTERM: the program under test has blocked that in this process, and so in its children.
-        kill(process.processIdentifier, SIGKILL)
-        // Foundation's object keeps itself alive until somebody has waited.
-        process.waitUntilExit()
         try? FileManager.default.removeItem(at: profile)
     }
 
@@ -81,24 +72,21 @@ final class ChromeDriver: Sendable {
 
     /// It takes a port that is free for IPv6 and says so on a line of its own, or ends if another server has the port
     /// for IPv4.
-    private static func start(tries: Int = 5) throws -> (Process, UInt16) {
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(filePath: "/usr/bin/chromedriver")
-        process.arguments = ["--port=0"]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
+    private static func start(tries: Int = 5) throws -> (ProgramProcess, UInt16) {
+        let process: ProgramProcess
         do {
-            try process.run()
+            process = try ProgramProcess(
+                command: ["/usr/bin/chromedriver", "--port=0"], environment: ProcessInfo.processInfo.environment)
         } catch {
             throw Failure(description: "/usr/bin/chromedriver does not start; scripts/setup test installs it: \(error)")
         }
-        var text = ""
-        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-            text += String(decoding: data, as: UTF8.self)
-            if let port = text.firstMatch(of: /successfully on port (\d+)/).flatMap({ UInt16($0.output.1) }) {
-                return (process, port)
-            }
+        var (text, port) = ("", nil as UInt16?)
+        let line = try process.output { line in
+            text += line
+            port = line.firstMatch(of: /successfully on port (\d+)/).flatMap { UInt16($0.output.1) }
+            return port != nil
         }
+        if line != nil, let port { return (process, port) }
         if tries > 1, text.contains("port not available") { return try start(tries: tries - 1) }
         throw Failure(description: "chromedriver ended: \(text)")
     }

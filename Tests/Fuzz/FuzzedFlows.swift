@@ -1,3 +1,4 @@
+import Glibc
 import JSONDocument
 import Sessions
 
@@ -6,12 +7,24 @@ import Sessions
 
 /// The flows and services that come with Concierge, as `config` has them.
 enum Shipped {
+    /// Lives as long as the process. LeakSanitizer does not see so: what an enum of Swift points to has marks in its
+    /// pointer. Loading it and letting go of it leaks nothing.
     static let configuration: LoadedConfiguration = {
+        let (disable, enable) = (Self.leakSanitizer("__lsan_disable"), Self.leakSanitizer("__lsan_enable"))
+        disable?()
+        defer { enable?() }
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         let loaded = ConfigurationLoader(environment: [:], files: FileReader(directory: root)).load()
         precondition(!loaded.hasErrors, "\(loaded.problems)")
         return loaded
     }()
+
+    private typealias Switch = @convention(c) () -> Void
+
+    /// A function of LeakSanitizer, if the process has it.
+    private static func leakSanitizer(_ name: String) -> Switch? {
+        dlsym(nil, name).map { unsafeBitCast($0, to: Switch.self) }
+    }
 
     static let services: ServiceCatalog = {
         do {

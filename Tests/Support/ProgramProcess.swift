@@ -42,10 +42,14 @@ package final class ProgramProcess: Sendable {
     }
 
     /// - Parameter wrapper: a program, by its path, and its arguments, that starts ours and becomes it, as `strace -D`.
-    package init(
+    package convenience init(
         _ arguments: [String], environment: [String: String] = [:], through wrapper: [String] = []
     ) throws {
-        let command = wrapper + [try Self.executable()] + arguments
+        try self.init(command: wrapper + [try Self.executable()] + arguments, environment: environment)
+    }
+
+    /// Another program, by its path.
+    package init(command: [String], environment: [String: String]) throws {
         let path = command[0]
         output = try Stream()
         complaints = try Stream()
@@ -129,6 +133,14 @@ package final class ProgramProcess: Sendable {
             }
             throw Failure(description: "ended without an event \(event): \(complaints.text)")
         }
+    }
+
+    /// The first line on standard output, from here on, that has a match; nil when it ends without one.
+    package func output(matching isWanted: (String) -> Bool) throws -> String? {
+        while let line = try output.nextLine() {
+            if isWanted(line) { return line }
+        }
+        return nil
     }
 
     /// Waits until it listens.

@@ -67,7 +67,8 @@ struct TaskModelTests {
     @Test("a task whose session cannot be loaded loses no attempt, and is handed out again a second later")
     func unloaded() async throws {
         let (store, clock) = (StoreWrapper(), StillClock())
-        let (session, _) = try await Self.sessions(clock, store: store).create()
+        let former = try Self.sessions(clock, store: store)
+        let (session, _) = try await former.create()
         _ = try await session.send("begin", toJourney: "main")
         // Another process, with nothing in memory.
         let sessions = try Self.sessions(clock, store: store)
@@ -80,6 +81,8 @@ struct TaskModelTests {
         #expect(try await claim().isEmpty)
         clock.advance(1_000)
         #expect(try await claim().map(\.task.attempt) == [1])
+        // Its end lets go of the session, whose journeys it remembers.
+        withExtendedLifetime(former) {}
     }
 
     @Test("1,000 random steps hand out, take and refuse what the model says", arguments: 0..<8)
