@@ -10,6 +10,8 @@ package struct SessionSettings: Sendable {
         set { chosenTouchInterval = newValue }
     }
     private var chosenTouchInterval: Int64?
+    /// By how much uses of a session that other processes know of may be later than those that the store knows of.
+    var useLag: Int64 = 0
     /// How long a store that outlives the process keeps an expired session. The session is refused at once, but a wrong
     /// clock may be corrected.
     package var expiredRetention: Int64 = 60 * 60 * 1_000

@@ -43,13 +43,41 @@ import Testing
         }
     }
 
+    @Test(
+        "sessions that processes share behave as the model does, whichever is asked",
+        arguments: (1...20).map { _ in UInt64.random(in: 0...UInt64.max) })
+    func shared(seed: UInt64) async throws {
+        let random = SeededRandom(seed: seed)
+        let declarations = Self.names.map { ServiceDeclaration(name: $0, default: ["count": 0]) }
+        let hub = SharedStore()
+        let processes = try (0..<3).map { _ in
+            Sessions(catalog: try ServiceCatalog(declarations: declarations), store: hub.door())
+        }
+        var ids: [SessionID] = []
+        for process in processes { ids.append(try await process.create().0.id) }
+        var models = ids.map { _ in Model() }
+        for step in 0..<300 {
+            let (place, process) = (random.below(3), processes[random.below(3)])
+            var session = try #require(try await process.session(ids[place]))
+            try await Self.step(random, process, &session, &models[place], isShared: true)
+            ids[place] = session.id
+            for process in processes {
+                let session = try #require(try await process.session(ids[place]))
+                try Self.compare(session, models[place], "seed \(seed), step \(step)")
+            }
+        }
+    }
+
+    /// - Parameter isShared: an instance that was only read is in one process alone.
     private static func step(
-        _ random: SeededRandom, _ sessions: Sessions, _ session: inout Session, _ model: inout Model
+        _ random: SeededRandom, _ sessions: Sessions, _ session: inout Session, _ model: inout Model,
+        isShared: Bool = false
     ) async throws {
         let name = names[random.below(names.count)]
         let service = try sessions.catalog.service(named: name)
         let number = random.below(1_000)
         switch random.below(9) {
+        case 0 where isShared: return
         case 0:
             _ = try session.view().document(of: service)
             model.services[name] = model.services[name] ?? Instance()

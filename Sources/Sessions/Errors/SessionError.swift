@@ -113,7 +113,7 @@ extension SessionError {
         }
     }
 
-    init(_ error: StoreError) {
+    package init(_ error: StoreError) {
         switch error {
         case .conflict: self = .contention
         case .gone: self = .ended

@@ -4,7 +4,8 @@ extension Sessions {
     func load(_ id: SessionID) async throws(SessionError) -> Session? {
         while true {
             switch registry.claimLoad(id) {
-            case .resident(let session): return session
+            case .resident(let session):
+                return environment.isShared ? try await caughtUp(session) : session
             case .mine(let lastUse): return try await loadForAll(id, lastUse: lastUse)
             case .others: break
             }

@@ -3,6 +3,7 @@ extension Sessions {
     package func run() async {
         while !Task.isCancelled {
             try? await environment.clock.sleep(milliseconds: Self.sweepInterval)
+            countStored()
             // What the store refuses now is tried again next time.
             while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }
             while !Task.isCancelled, await sweepTasks() == Self.sweepBatch { await Task.yield() }
@@ -37,6 +38,8 @@ extension Sessions {
         let overdue = registry.takeOverdue(now: now, limit: limit, settings: environment.settings)
         for session in overdue {
             do {
+                // It may be in use elsewhere.
+                if environment.isShared, try await caughtUp(session) == nil { continue }
                 switch session.expire(now: now) {
                 // It was used at the last moment.
                 case .open: registry.reconsider(session.id, at: session.stored.deadline(environment.settings))

@@ -45,7 +45,7 @@ extension Sessions {
     package func authenticateResident(
         _ token: PresentedToken, isUse: Bool = true
     ) throws(SessionError) -> Session? {
-        guard let session = registry[token.sessionID] else { return nil }
+        guard !environment.isShared, let session = registry[token.sessionID] else { return nil }
         let now = environment.clock.now()
         switch session.present(token.digest, now: now, isUse: isUse) {
         case .accepted(let saveUse):

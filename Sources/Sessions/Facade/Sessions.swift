@@ -26,6 +26,8 @@ package final class Sessions: Sendable {
     let ids = SessionIDSource()
     /// In steady time.
     let startedAt: Int64
+    /// How long a use that is due may wait until the store is told of it: see ``run()``.
+    private static let savingInterval: Int64 = 2_000
 
     /// - Parameters:
     ///   - parent: holds the services of the process.
@@ -37,6 +39,8 @@ package final class Sessions: Sendable {
         parent: ServiceLocator? = nil, observers: [any SessionObserver] = [],
         journeys: JourneySettings = JourneySettings()
     ) {
+        var settings = settings
+        if store.isShared { settings.useLag = settings.touchInterval + Self.savingInterval }
         environment = SessionEnvironment(
             settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
             observers: observers, journeys: journeys)

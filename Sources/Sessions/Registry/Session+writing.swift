@@ -120,10 +120,7 @@ extension Session {
 
     /// Why a unit of work failed whose commit the store refused.
     private func failure(_ error: StoreError) -> SessionError {
-        if case .gone = error {
-            markEnded()
-            breakWatch()
-        }
+        if case .gone = error { endElsewhere() }
         return SessionError(error)
     }
 
@@ -153,33 +150,5 @@ extension Session {
             return pipeline.retrying
         }
         while let work = refused.popFirst() { work.conclude(refusal) }
-    }
-
-    /// Takes over a state that another process committed.
-    nonisolated(nonsending) private func reload() async throws(SessionError) {
-        let stored: StoredSession?
-        do {
-            stored = try await environment.store.load(id)
-        } catch {
-            throw SessionError(error)
-        }
-        guard let stored else {
-            markEnded()
-            breakWatch()
-            throw .ended
-        }
-        let former = state.withLock { state -> SessionRecord? in
-            guard stored.record.revision > state.record.revision else { return nil }
-            let former = state.record
-            if !state.isEnded { state.countLive(-1, environment.catalog) }
-            state.record = stored.record
-            state.unwritten.forgetWritten(in: stored.record, environment.catalog, now: environment.clock.now())
-            if !state.isEnded { state.countLive(1, environment.catalog) }
-            return state.isEnded ? nil : former
-        }
-        guard let former else { return }
-        breakWatch()
-        environment.countJourneys(of: former, -1)
-        environment.countJourneys(of: stored.record, 1)
     }
 }

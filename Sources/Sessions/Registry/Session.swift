@@ -63,6 +63,6 @@ extension Session.State {
 
     /// When the session expires, unless it is used before.
     func deadline(_ settings: SessionSettings) -> Int64 {
-        min(lastUsedAt + settings.idleTimeout, record.expiresAt)
+        min(lastUsedAt + settings.idleTimeout + settings.useLag, record.expiresAt)
     }
 }

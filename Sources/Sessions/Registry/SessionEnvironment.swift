@@ -9,6 +9,8 @@ final class SessionEnvironment: Sendable {
     let store: any SessionStore
     /// Whether the store is told when sessions were last used.
     let savesUses: Bool
+    /// See ``SessionStore/isShared``.
+    let isShared: Bool
     let clock: any SessionClock
     let random: any RandomSource
     /// Holds the services of the process.
@@ -36,6 +38,7 @@ final class SessionEnvironment: Sendable {
         self.catalog = catalog
         self.store = store
         savesUses = store.outlivesProcess
+        isShared = store.isShared
         self.clock = clock
         tasks = TaskQueue(clock: clock)
         watches = SessionWatches(clock: clock, mostWatchers: settings.maxWatchers)

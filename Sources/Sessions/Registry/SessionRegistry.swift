@@ -53,6 +53,9 @@ final class SessionRegistry: Sendable {
         totalCount.wrappingSubtract(places, ordering: .relaxed)
     }
 
+    /// Sets how many sessions exist, for a store that other processes change as well.
+    func setTotal(_ total: Int) { totalCount.store(total, ordering: .relaxed) }
+
     /// Adds a new session with a reserved place. It is not in the store yet, so it is not being loaded.
     func insert(_ session: Session, id: SessionID, deadline: Int64) {
         shards.withLock(place(of: id)) { content in
@@ -74,6 +77,16 @@ final class SessionRegistry: Sendable {
         }
         if session != nil { residentCount.wrappingSubtract(1, ordering: .relaxed) }
         return session
+    }
+
+    /// Removes a session that another process has ended, unless another one has taken its place.
+    func remove(_ id: SessionID, _ session: Session) {
+        let isThere = shards.withLock(place(of: id)) { content in
+            guard content.sessions[id] === session else { return false }
+            content.sessions[id] = nil
+            return true
+        }
+        if isThere { residentCount.wrappingSubtract(1, ordering: .relaxed) }
     }
 
     /// Removes a session that has expired and stays in the store for a while. Its place stays taken.

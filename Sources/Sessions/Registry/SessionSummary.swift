@@ -36,7 +36,7 @@ package struct SessionSummary: Sendable, Equatable {
 extension StoredSession {
     /// When it expires, unless it is used before.
     func deadline(_ settings: SessionSettings) -> Int64 {
-        min(lastUsedAt + settings.idleTimeout, record.expiresAt)
+        min(lastUsedAt + settings.idleTimeout + settings.useLag, record.expiresAt)
     }
 }
 

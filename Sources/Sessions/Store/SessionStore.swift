@@ -13,6 +13,10 @@ package protocol SessionStore: AnyObject, Sendable {
     /// because memory knows them better.
     var outlivesProcess: Bool { get }
 
+    /// Whether other processes may change the sessions at the same time. Before such a process shows a session that it
+    /// has in memory, it asks for its ``standing(of:)``.
+    var isShared: Bool { get }
+
     /// A sentence about a problem that others must solve; `nil` when there is none. While there is a problem, the
     /// server is not ready. A store that can recover tries to when this is read.
     var trouble: String? { get }
@@ -32,6 +36,18 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// The session as last committed; `nil` when there is none.
     func load(_ id: SessionID) async throws(StoreError) -> StoredSession?
+
+    /// Where a session stands, which is quicker to ask than the whole session; `nil` when there is none. It is not
+    /// older than any commit that completed, in whatever process, before this was called.
+    func standing(of id: SessionID) async throws(StoreError) -> SessionStanding?
+
+    /// Calls `changed` after each commit and the end of a session, whoever makes it, until ``unfollow(_:)``. It may be
+    /// called without a change, for example when the connection to the store was lost meanwhile. It is called on a
+    /// thread of the store, where it must take no time. A store that is not shared never calls it.
+    func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void)
+
+    /// See ``follow(_:_:)``.
+    func unfollow(_ id: SessionID)
 
     /// Replaces the state of a session, if its revision is still the one that the commit was made from.
     ///
@@ -98,10 +114,17 @@ package protocol SessionStore: AnyObject, Sendable {
 
 extension SessionStore {
     package var outlivesProcess: Bool { true }
+    package var isShared: Bool { false }
     package var trouble: String? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}
+    package func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {}
+    package func unfollow(_ id: SessionID) {}
+
+    package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
+        try await load(id).map { SessionStanding(revision: $0.record.revision, lastUsedAt: $0.lastUsedAt) }
+    }
 
     /// The same, waiting.
     package func create(_ session: StoredSession) async throws(StoreError) {
@@ -130,6 +153,17 @@ package struct StoredSession: Sendable {
     /// See ``SessionRecord/raisingRevisionFloor(to:)``.
     package func raisingRevisionFloor(to floor: UInt64) -> StoredSession {
         StoredSession(record: record.raisingRevisionFloor(to: floor), lastUsedAt: lastUsedAt)
+    }
+}
+
+/// What another process may have changed in a session. See ``SessionStore/standing(of:)``.
+package struct SessionStanding: Sendable, Equatable {
+    package let revision: UInt64
+    package let lastUsedAt: Int64
+
+    package init(revision: UInt64, lastUsedAt: Int64) {
+        self.revision = revision
+        self.lastUsedAt = lastUsedAt
     }
 }
 

@@ -43,7 +43,10 @@ extension Sessions {
             if let failure, claimed.isEmpty { throw failure }
             if !claimed.isEmpty || clock.now() >= deadline || queue.isClosed { return claimed }
             // Tasks of sessions that have expired were handed out to nobody: there may be others behind them.
-            if claims.tasks.isEmpty { await queue.wait(for: name, since: mark, until: deadline) }
+            if claims.tasks.isEmpty {
+                let look = environment.isShared ? min(deadline, clock.now() + Self.soon) : deadline
+                await queue.wait(for: name, since: mark, until: look)
+            }
         }
     }
 

@@ -17,6 +17,8 @@ extension Session {
             let watcher = try environment.watches.add(to: state, after: point) { watch, place, point in
                 SessionWatcher(of: self, watch, at: place, after: point, token: token, endsAt: endsAt)
             }
+            // Under the lock, as in `breakWatch()`, so that the store is told in the same order.
+            if !state.isWatched { follow(state.record.id) }
             state.isWatched = true
             return watcher
         }
@@ -35,6 +37,7 @@ extension Session {
 
     /// Tells watchers that the session has ended.
     func tellWatchersOfEnd(_ changes: [SessionChange], _ record: SessionRecord) {
+        environment.store.unfollow(record.id)
         environment.watches.forget(record.id)?
             .take(
                 WatchedCommit(revision: record.revision, changes: changes, isLater: true), token: record.token,
@@ -49,6 +52,7 @@ extension Session {
     /// Watchers must begin anew: there are changes that they cannot be told of.
     func breakWatch() {
         let watch = state.withLock { state in
+            if state.isWatched { environment.store.unfollow(state.record.id) }
             state.isWatched = false
             return environment.watches.forget(state.record.id)
         }
@@ -58,7 +62,9 @@ extension Session {
     /// Drops an idle history.
     func dropWatch(_ watch: SessionWatch, now: Int64) {
         state.withLock { state in
-            if environment.watches.drop(watch, now: now) { state.isWatched = false }
+            guard environment.watches.drop(watch, now: now) else { return }
+            if state.isWatched { environment.store.unfollow(state.record.id) }
+            state.isWatched = false
         }
     }
 
@@ -100,6 +106,7 @@ extension Sessions {
                 session.dropWatch(watch, now: now)
             } else {
                 _ = watches.drop(watch, now: now)
+                if watches[watch.session] == nil { environment.store.unfollow(watch.session) }
             }
         }
     }

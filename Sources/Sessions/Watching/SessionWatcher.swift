@@ -107,7 +107,8 @@ package final class SessionWatcher: Sendable {
     package func next(until deadline: Int64) async -> Event {
         let clock = session.environment.clock
         let timer = Task { [weak self] in
-            try? await clock.sleep(milliseconds: max(0, deadline - clock.now()))
+            // A timer that was cancelled must not end the next wait.
+            guard (try? await clock.sleep(milliseconds: max(0, deadline - clock.now()))) != nil else { return }
             self?.giveUp()
         }
         defer { timer.cancel() }

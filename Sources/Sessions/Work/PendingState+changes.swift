@@ -7,10 +7,10 @@ extension PendingState {
         for (position, change) in changes.enumerated() where change.kind != .created {
             let isLast = !changes[(position + 1)...].contains { $0.service == change.service && $0.kind != .created }
             guard isLast else { continue }
-            let name = catalog.services[Int(change.service)].name
+            let service = catalog.services[Int(change.service)]
             switch change.kind {
-            case .written: told.append(.serviceChanged(name: name, etag: ServiceETag(revision: revision)))
-            case .cleared: told.append(.serviceCleared(name: name, etag: ServiceETag(revision: revision)))
+            case .written: told.append(.serviceChanged(name: service.name, etag: etag(of: service)))
+            case .cleared: told.append(.serviceCleared(name: service.name, etag: etag(of: service)))
             case .removed: removed.append(change)
             case .created: break
             }

@@ -149,6 +149,19 @@ struct PendingState: Sendable {
         }
     }
 
+    /// Takes the documents that another process has committed, to tell what it has changed.
+    mutating func take(_ documents: [ServiceDocument]) {
+        for document in documents where base.document(of: document.service)?.revision != document.revision {
+            let isDefault = document.bytes == catalog.services[Int(document.service)].defaultBytes
+            changes.append(
+                Change(service: document.service, birth: document.birth, kind: isDefault ? .cleared : .written))
+        }
+        for former in base.services where !documents.contains(where: { $0.service == former.service }) {
+            changes.append(Change(service: former.service, birth: former.birth, kind: .removed))
+        }
+        self.documents = documents
+    }
+
     private mutating func write(_ service: RegisteredService, _ bytes: [UInt8], as kind: Change.Kind) {
         let birth: UInt64
         if let place = documents.firstIndex(where: { $0.service == service.index }) {

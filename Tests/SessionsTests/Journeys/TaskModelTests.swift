@@ -1,7 +1,6 @@
 import JSONDocument
 import Navigation
 import SeededRandomness
-import Synchronization
 import Testing
 
 @testable import Sessions
@@ -9,16 +8,6 @@ import Testing
 /// Attempts, leases and the time of tasks, side by side with a model that looks at every task for each question.
 @Suite("Tasks of many sessions, by a naive model")
 struct TaskModelTests {
-    /// Stands still until it is moved, and wakes nobody.
-    private final class StillClock: SessionClock {
-        private let time = Atomic<Int64>(1_700_000_000_000)
-
-        func now() -> Int64 { time.load(ordering: .relaxed) }
-        func wall(at steady: Int64) -> Int64 { steady }
-        func sleep(milliseconds: Int64) async throws { try await Task.sleep(for: .seconds(86_400)) }
-        func advance(_ milliseconds: Int64) { time.wrappingAdd(milliseconds, ordering: .relaxed) }
-    }
-
     /// A session, and what its journey waits for.
     fileprivate struct Client {
         let session: Session
@@ -51,7 +40,7 @@ struct TaskModelTests {
                     "done.timeout": {"target": "late", "nav": "set_root"}}}}}
         """
 
-    private static func sessions(_ clock: StillClock, store: any SessionStore = MemoryStore()) throws -> Sessions {
+    private static func sessions(_ clock: ManualClock, store: any SessionStore = MemoryStore()) throws -> Sessions {
         let services = try ServiceCatalog()
         let loaded = FlowLoader(services: services.directory).load([
             FlowFile(name: "work.json", bytes: Array(flow.utf8))
@@ -66,7 +55,7 @@ struct TaskModelTests {
 
     @Test("a task whose session cannot be loaded loses no attempt, and is handed out again a second later")
     func unloaded() async throws {
-        let (store, clock) = (StoreWrapper(), StillClock())
+        let (store, clock) = (StoreWrapper(), ManualClock(isStill: true))
         let former = try Self.sessions(clock, store: store)
         let (session, _) = try await former.create()
         _ = try await session.send("begin", toJourney: "main")
@@ -88,7 +77,7 @@ struct TaskModelTests {
     @Test("1,000 random steps hand out, take and refuse what the model says", arguments: 0..<8)
     func random(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
-        let clock = StillClock()
+        let clock = ManualClock(isStill: true)
         let sessions = try Self.sessions(clock)
         var clients: [Client] = []
         for _ in 0..<5 { clients.append(Client(session: try await sessions.create().0)) }

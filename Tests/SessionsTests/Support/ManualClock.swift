@@ -5,9 +5,15 @@ import Synchronization
 final class ManualClock: SessionClock {
     private let time = Mutex((steady: Int64(1_700_000_000_000), offset: Int64(0)))
 
+    /// Whether who sleeps is not woken. Otherwise the time goes by at once.
+    private let isStill: Bool
+
+    init(isStill: Bool = false) { self.isStill = isStill }
+
     func now() -> Int64 { time.withLock { $0.steady } }
     func wall(at steady: Int64) -> Int64 { time.withLock { steady + $0.offset } }
     func sleep(milliseconds: Int64) async throws {
+        if isStill { return try await Task.sleep(for: .seconds(86_400)) }
         advance(milliseconds)
         // Who sleeps in a loop lets others go on.
         await Task.yield()

@@ -1,0 +1,94 @@
+/// A session that other processes change as well (``SessionStore/isShared``).
+extension Session {
+    /// Takes over what other processes have committed before this is called. It waits for the store once if there is
+    /// nothing to take over.
+    ///
+    /// - Returns: false when the session has ended.
+    nonisolated(nonsending) func catchUp() async throws(SessionError) -> Bool {
+        let standing: SessionStanding?
+        do {
+            standing = try await environment.store.standing(of: id)
+        } catch {
+            throw SessionError(error)
+        }
+        guard let standing else {
+            endElsewhere()
+            return false
+        }
+        let isBehind = state.withLock { state in
+            state.lastUsedAt = max(state.lastUsedAt, min(standing.lastUsedAt, environment.clock.now()))
+            return state.record.revision < standing.revision
+        }
+        guard isBehind else { return true }
+        do {
+            try await takeTurn()
+            defer { endTurn() }
+            // It may have been this process that committed.
+            if state.withLock({ $0.record.revision < standing.revision }) { try await reload() }
+        } catch .ended {
+            return false
+        }
+        return true
+    }
+
+    /// The store has no such session any more.
+    func endElsewhere() {
+        guard markEnded(), state.withLock(\.isWatched) else { return }
+        let (services, record) = remains
+        tellWatchersOfEnd(
+            services.map { .serviceRemoved(name: $0.name) } + [.ended(.requested)], record)
+    }
+
+    /// Takes over a state that another process committed. The caller has the turn.
+    nonisolated(nonsending) func reload() async throws(SessionError) {
+        let stored: StoredSession?
+        do {
+            stored = try await environment.store.load(id)
+        } catch {
+            throw SessionError(error)
+        }
+        guard let stored else {
+            endElsewhere()
+            throw .ended
+        }
+        let record = stored.record
+        let (former, isWatched) = state.withLock { state -> (PendingState?, Bool) in
+            guard record.revision > state.record.revision, !state.isEnded else { return (nil, false) }
+            let former = state.pending(environment.catalog, now: environment.clock.now())
+            state.countLive(-1, environment.catalog)
+            state.record = record
+            state.unwritten.forgetWritten(in: record, environment.catalog, now: former.now)
+            state.countLive(1, environment.catalog)
+            return (former, state.isWatched)
+        }
+        guard var pending = former else { return }
+        environment.countJourneys(of: pending.base, -1)
+        environment.countJourneys(of: record, 1)
+        guard isWatched else { return }
+        pending.take(record.services)
+        tellWatchers(pending.sessionChanges(environment), record)
+    }
+
+    /// Has the store say when another process changes the session, as long as it is watched.
+    func follow(_ id: SessionID) {
+        environment.store.follow(id) { [weak self] in
+            guard let self else { return }
+            Task { try? await self.catchUp() }
+        }
+    }
+}
+
+extension Sessions {
+    /// A session that is in memory, as it is in the store; nil when it has ended there.
+    nonisolated(nonsending) func caughtUp(_ session: Session) async throws(SessionError) -> Session? {
+        if try await session.catchUp() { return session }
+        // One of its id may be imported later.
+        registry.remove(session.id, session)
+        return nil
+    }
+
+    /// Other processes create and end sessions, too.
+    func countStored() {
+        if environment.isShared { registry.setTotal(environment.store.sessionCount) }
+    }
+}

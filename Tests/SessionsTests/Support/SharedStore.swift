@@ -1,0 +1,100 @@
+import Sessions
+import Synchronization
+
+/// A memory store that several processes share, each through a ``Door`` of its own.
+final class SharedStore: Sendable {
+    fileprivate let inner = MemoryStore()
+    private let followers = Mutex<[(door: Int, id: SessionID, changed: @Sendable () -> Void)]>([])
+    private let doors = Atomic<Int>(0)
+
+    func door() -> Door { Door(self, doors.wrappingAdd(1, ordering: .relaxed).newValue) }
+
+    fileprivate func tell(_ id: SessionID) {
+        let told = followers.withLock { $0.filter { $0.id == id } }
+        for follower in told { follower.changed() }
+    }
+
+    /// What one process sees of it.
+    final class Door: SessionStore {
+        private let hub: SharedStore
+        private let number: Int
+        /// How often a session was asked for as a whole, and where it stands.
+        let loads = Atomic<Int>(0)
+        let looks = Atomic<Int>(0)
+
+        fileprivate init(_ hub: SharedStore, _ number: Int) {
+            self.hub = hub
+            self.number = number
+        }
+
+        var isShared: Bool { true }
+        var sessionCount: Int { hub.inner.sessionCount }
+
+        func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {
+            hub.followers.withLock { $0.append((number, id, changed)) }
+        }
+
+        func unfollow(_ id: SessionID) {
+            hub.followers.withLock { $0.removeAll { $0.door == number && $0.id == id } }
+        }
+
+        func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
+            looks.wrappingAdd(1, ordering: .relaxed)
+            return try await hub.inner.standing(of: id)
+        }
+
+        func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+            loads.wrappingAdd(1, ordering: .relaxed)
+            return try await hub.inner.load(id)
+        }
+
+        func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+            hub.inner.create(session, then: done)
+        }
+
+        func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+            hub.inner.commit(commit) { [hub] failure in
+                done(failure)
+                hub.tell(commit.record.id)
+            }
+        }
+
+        func receive(_ arrival: SessionArrival) async throws(StoreError) {
+            try await hub.inner.receive(arrival)
+            hub.tell(arrival.session.record.id)
+        }
+
+        func touch(_ uses: [SessionUse]) async throws(StoreError) { try await hub.inner.touch(uses) }
+
+        func end(_ id: SessionID) async throws(StoreError) -> Bool {
+            defer { hub.tell(id) }
+            return try await hub.inner.end(id)
+        }
+
+        func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+            try await hub.inner.endExpired(query)
+        }
+
+        func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
+            try await hub.inner.claimTasks(claim)
+        }
+
+        func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+            try await hub.inner.updateTask(id, update)
+        }
+
+        func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+            try await hub.inner.overdueTasks(now: now, limit: limit)
+        }
+
+        func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] { try await hub.inner.tasks(query) }
+
+        func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+            try await hub.inner.sessions(ofUser: userID)
+        }
+
+        func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
+            try await hub.inner.page(after: id, limit: limit)
+        }
+    }
+}
