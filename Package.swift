@@ -53,6 +53,9 @@ let package = Package(
         .systemLibrary(
             name: "CDeflate", path: "Sources/SystemLibraries/libdeflate", pkgConfig: "libdeflate",
             providers: [.apt(["libdeflate-dev"])]),
+        // Without pkg-config, whose flags for it SwiftPM warns of.
+        .systemLibrary(
+            name: "CHiredis", path: "Sources/SystemLibraries/hiredis", providers: [.apt(["libhiredis-dev"])]),
         .systemLibrary(
             name: "CCurl", path: "Sources/SystemLibraries/libcurl", pkgConfig: "libcurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -84,7 +87,9 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(
             name: "Storage",
-            dependencies: ["Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate"],
+            dependencies: [
+                "Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate", "CCrypto", "CHiredis",
+            ],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(name: "ConciergeClient", swiftSettings: onCallersExecutor),
         .target(
@@ -103,6 +108,7 @@ let package = Package(
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
         .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
+        .target(name: "RedisTestServer", path: "Tests/RedisTestServer"),
         .target(
             name: "Support",
             dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],
@@ -118,6 +124,7 @@ let package = Package(
             name: "StorageTests",
             dependencies: [
                 "Storage", "Sessions", "Navigation", "HTTPTestClient", "CSQLite", "CPageChecksums", "Threads",
+                "RedisTestServer",
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness"]),
@@ -132,7 +139,8 @@ let package = Package(
         .testTarget(
             name: "EndToEnd",
             dependencies: [
-                "ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "CCrypto", "CTLSClient",
+                "ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "RedisTestServer", "CCrypto",
+                "CTLSClient",
             ]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
         .target(

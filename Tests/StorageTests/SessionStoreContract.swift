@@ -22,6 +22,13 @@ import Testing
             let services = try ServiceCatalog().services.map(\.name)
             return (try file.store(services: services, keys: try EncryptionTests.keys("k1")), file)
         },
+        Candidate(testDescription: "redis") {
+            (try RedisFixture().store(services: try ServiceCatalog().services.map(\.name)), nil)
+        },
+        Candidate(testDescription: "redis, encrypted") {
+            let services = try ServiceCatalog().services.map(\.name)
+            return (try RedisFixture().store(services: services, keys: try EncryptionTests.keys("k1")), nil)
+        },
     ]
 
     static func record(

@@ -78,15 +78,7 @@ struct SessionRow {
         state.add(flags)
         if details.revisionFloor > 0 { state.add(details.revisionFloor) }
         if !labels.isEmpty { state.add(labels) }
-        if !details.retiredTokens.isEmpty {
-            state.add(UInt64(details.retiredTokens.count))
-            for token in details.retiredTokens {
-                token.digest.withBytes { state.add(raw: $0) }
-                for time in [token.givenAt, token.retiredAt, token.graceEndsAt] {
-                    state.add(difference: time &- createdAt)
-                }
-            }
-        }
+        if !details.retiredTokens.isEmpty { Self.add(details.retiredTokens, to: &state, from: createdAt) }
         state.add(UInt64(services.count))
         for service in services { service.write(to: &state, from: createdAt, isMarked: isSealed) }
         let sum = state.bytes.withUnsafeBytes {
@@ -102,7 +94,15 @@ struct SessionRow {
         labels = details.labels.isEmpty ? [] : try seal.seal(Self.text(of: details.labels), named: "")
     }
 
-    private static func text(of labels: SessionLabels) -> [UInt8] {
+    static func add(_ tokens: [RetiredToken], to state: inout StateWriter, from start: Int64) {
+        state.add(UInt64(tokens.count))
+        for token in tokens {
+            token.digest.withBytes { state.add(raw: $0) }
+            for time in [token.givenAt, token.retiredAt, token.graceEndsAt] { state.add(difference: time &- start) }
+        }
+    }
+
+    static func text(of labels: SessionLabels) -> [UInt8] {
         JSONDocument(members: labels.items.lazy.map { (name: $0.name, value: JSONDocument($0.value)) }).serialized()
     }
 
@@ -188,7 +188,7 @@ struct SessionRow {
         return SessionLabels(labels)
     }
 
-    private static func retiredTokens(
+    static func retiredTokens(
         _ state: inout StateReader, from start: Int64
     ) throws(StateReader.Malformed) -> [RetiredToken] {
         var tokens: [RetiredToken] = []

@@ -1,0 +1,339 @@
+import CHiredis
+import Glibc
+import Synchronization
+import Threads
+
+/// A connection to Redis that is made again when it is lost, with a thread of its own. Whatever waits is written
+/// together; replies are handed out in order, on that thread.
+///
+/// While the first attempt to connect is under way, requests wait. Once it has failed they are refused until there is a
+/// connection again, so none of them waits in vain.
+final class RedisConnection: Sendable {
+    /// What has become of a request.
+    enum Outcome: Sendable {
+        /// One for each command.
+        case replies([RedisReply])
+        /// The connection was lost: it may have been executed.
+        case lost(String)
+        /// It was not sent, or there was no reply in time.
+        case failed(String)
+    }
+
+    struct Limits: Sendable {
+        /// How long a request may wait for its reply, and the most that connecting may take.
+        var deadline = Duration.seconds(5)
+        var requests = 100_000
+        var bytes = 64 << 20
+    }
+
+    private struct Job {
+        var request: RedisRequest
+        let deadline: ContinuousClock.Instant
+        let done: @Sendable (Outcome) -> Void
+    }
+
+    private struct State {
+        /// Not sent yet.
+        var queue: [Job] = []
+        /// Of requests without a reply.
+        var requests = 0
+        var bytes = 0
+        var wasUp = false
+        /// Set by a failed attempt, until there is a connection.
+        var isRefusing = false
+        var trouble: String?
+        /// Whether the thread waits, and has to be woken.
+        var isWaiting = false
+        var isClosing = false
+        var isEnded = false
+        var atEnd: [UnsafeContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+    private let address: RedisAddress
+    private let limits: Limits
+    private let signal: Int32
+    /// Prepares a new connection.
+    private let prepare: @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void
+    /// Called when there is a new connection, before anything else is sent.
+    private let connected: @Sendable () -> Void
+    /// Called with each message's channel.
+    private let told: @Sendable ([UInt8]) -> Void
+    private let writeCount = Atomic<Int>(0)
+
+    /// How often something was written to a socket.
+    var writes: Int { writeCount.load(ordering: .relaxed) }
+
+    /// - Parameter name: of the thread, at most 15 bytes.
+    /// - Throws: ``StoreOpeningError/noThread``.
+    init(
+        _ name: String, to address: RedisAddress, limits: Limits = Limits(),
+        prepare: @escaping @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void = { _, _ in },
+        connected: @escaping @Sendable () -> Void = {}, told: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+    ) throws(StoreOpeningError) {
+        self.address = address
+        self.limits = limits
+        self.prepare = prepare
+        self.connected = connected
+        self.told = told
+        state = Mutex(State(trouble: "There is no connection to \(address) yet."))
+        signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard signal >= 0, DetachedThread.start(name, { self.run() }) else { throw .noThread }
+    }
+
+    deinit { if signal >= 0 { Glibc.close(signal) } }
+
+    /// A sentence while there has been no connection yet, and from an attempt that failed until there is one. A
+    /// connection that is lost and made again at once is no trouble.
+    var trouble: String? { state.withLock { $0.isRefusing || !$0.wasUp ? $0.trouble : nil } }
+
+    /// The same, but for the first attempt.
+    var failure: String? { state.withLock { $0.isRefusing ? $0.trouble : nil } }
+
+    /// Adds a request to those that wait.
+    ///
+    /// - Parameters:
+    ///   - isBounded: false for what follows from other requests, and was counted with them.
+    ///   - done: called once, on the connection's thread. Not called when the request is refused.
+    /// - Returns: why the request is refused; `nil` when it was added.
+    func append(
+        _ request: RedisRequest, isBounded: Bool = true, then done: @escaping @Sendable (Outcome) -> Void
+    ) -> String? {
+        let job = Job(request: request, deadline: .now + limits.deadline, done: done)
+        let (refusal, wakes) = state.withLock { state -> (String?, Bool) in
+            if state.isEnded { return ("The store is closed.", false) }
+            if state.isRefusing { return (state.trouble, false) }
+            if isBounded, state.requests >= limits.requests || state.bytes + request.bytes.count > limits.bytes {
+                return ("Too many requests wait for Redis.", false)
+            }
+            state.requests += 1
+            state.bytes += request.bytes.count
+            state.queue.append(job)
+            defer { state.isWaiting = false }
+            return (nil, state.isWaiting)
+        }
+        if wakes { wake() }
+        return refusal
+    }
+
+    /// Ends the connection when everything that waits is done.
+    func close() {
+        state.withLock { $0.isClosing = true }
+        wake()
+    }
+
+    func waitForEnd() async {
+        await withUnsafeContinuation { waiting in
+            let isEnded = state.withLock { state in
+                if !state.isEnded { state.atEnd.append(waiting) }
+                return state.isEnded
+            }
+            if isEnded { waiting.resume() }
+        }
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        _ = write(signal, &one, MemoryLayout<UInt64>.size)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        var failures = 0
+        while !endIfDone() {
+            if failures > 0 {
+                let pause = min(500, 50 << min(failures - 1, 4))
+                let end = ContinuousClock.now + .milliseconds(Int.random(in: pause / 2...pause))
+                var places = [pollfd(fd: signal, events: Int16(POLLIN), revents: 0)]
+                RedisLink.wait(&places, until: end)
+                RedisLink.reset(signal)
+            }
+            var since: ContinuousClock.Instant?
+            do throws(RedisFailure) {
+                let link = try open()
+                since = .now
+                try serve(link)
+            } catch {
+                // A connection that is lost at once is as good as none.
+                failures = since.map { .now - $0 > .seconds(1) ? 0 : failures + 1 } ?? failures + 1
+                if since == nil { refuse(error.sentence) }
+            }
+        }
+    }
+
+    private func open() throws(RedisFailure) -> RedisLink {
+        let end = ContinuousClock.now + min(limits.deadline, .seconds(2))
+        let link = try RedisLink(to: address, until: end)
+        var greeting = RedisRequest()
+        if let password = address.password {
+            greeting.add(["AUTH"] + (address.user.map { [.text($0)] } ?? []) + [.text(password)])
+        }
+        if address.database != 0 { greeting.add("SELECT", .text(String(address.database))) }
+        greeting.add("PING")
+        _ = try link.exchange(greeting, until: end)
+        try prepare(link, end)
+        let waiting = state.withLock { state in
+            state.wasUp = true
+            state.isRefusing = false
+            defer { state.queue = [] }
+            return state.queue
+        }
+        connected()
+        state.withLock { $0.queue += waiting }
+        return link
+    }
+
+    /// Sends and receives until the connection is lost, or closed because everything is done.
+    private func serve(_ link: RedisLink) throws(RedisFailure) {
+        var flight = Flight()
+        var lastReply = ContinuousClock.now
+        do throws(RedisFailure) {
+            while true {
+                if link.outputCount < Self.mostOutput {
+                    letMoreCome()
+                    let now = ContinuousClock.now
+                    for job in state.withLock({ state in exchange(&state.queue, with: []) }) {
+                        guard job.deadline > now else {
+                            release([job])
+                            job.done(.failed("There was no connection to Redis in time."))
+                            continue
+                        }
+                        link.write(job.request.bytes)
+                        flight.append(job)
+                    }
+                }
+                if link.outputCount > 0 {
+                    writeCount.wrappingAdd(1, ordering: .relaxed)
+                    try link.flush()
+                }
+                if flight.isEmpty, endIfDone() { return }
+                let now = ContinuousClock.now
+                if let first = flight.first, first.deadline <= now {
+                    flight.isOverdue = true
+                    throw RedisLink.lost("Redis does not respond in time")
+                }
+                if flight.isEmpty, now - lastReply > Self.heartbeat {
+                    _ = append(RedisRequest("PING"), isBounded: false) { _ in }
+                }
+                let mayWait = state.withLock { state in
+                    state.isWaiting = state.queue.isEmpty || link.outputCount >= Self.mostOutput
+                    return state.isWaiting
+                }
+                let end = mayWait ? flight.first?.deadline ?? now + Self.heartbeat : now
+                guard link.wait(signal, until: end) else { continue }
+                try link.receive()
+                while let reply = try link.next() {
+                    lastReply = .now
+                    try take(reply, &flight)
+                }
+            }
+        } catch {
+            lose(flight, error.sentence)
+            throw error
+        }
+    }
+
+    /// Lets other threads run as long as they bring more requests, which are then written with the first ones.
+    private func letMoreCome() {
+        var (seen, count) = (0, state.withLock(\.queue.count))
+        while seen < count, count < Self.enough {
+            seen = count
+            sched_yield()
+            count = state.withLock(\.queue.count)
+        }
+    }
+
+    private func take(_ reply: RedisReply, _ flight: inout Flight) throws(RedisFailure) {
+        if reply.list.count == 3, ["smessage", "message"].contains(reply[0].text), let channel = reply[1].bytes {
+            return told(channel)
+        }
+        // The next connection loads the scripts again; until then it is not known what else is missing.
+        if reply.error?.hasPrefix("NOSCRIPT") == true { throw RedisLink.lost("Redis has forgotten the scripts") }
+        guard let (job, replies) = try flight.add(reply) else { return }
+        release([job])
+        job.done(.replies(replies))
+    }
+
+    private func release(_ jobs: [Job]) {
+        state.withLock { state in
+            state.requests -= jobs.count
+            for job in jobs { state.bytes -= job.request.bytes.count }
+        }
+    }
+
+    private func lose(_ flight: Flight, _ sentence: String) {
+        var again: [Job] = []
+        var lost: [Job] = []
+        for var job in flight.jobs {
+            if job.request.isRepeatable, !flight.isOverdue {
+                job.request.isRepeatable = false
+                again.append(job)
+            } else {
+                lost.append(job)
+            }
+        }
+        state.withLock { state in
+            state.queue = again + state.queue
+        }
+        release(lost)
+        for job in lost { job.done(flight.isOverdue ? .failed(sentence) : .lost(sentence)) }
+    }
+
+    private func refuse(_ sentence: String) {
+        let jobs = state.withLock { state in
+            state.isRefusing = true
+            state.trouble = sentence
+            return exchange(&state.queue, with: [])
+        }
+        release(jobs)
+        for job in jobs { job.done(.failed(sentence)) }
+    }
+
+    private func endIfDone() -> Bool {
+        let waiting = state.withLock { state -> [UnsafeContinuation<Void, Never>]? in
+            guard state.isClosing, state.queue.isEmpty else { return nil }
+            state.isEnded = true
+            state.isRefusing = true
+            state.trouble = "The store is closed."
+            return exchange(&state.atEnd, with: [])
+        }
+        for waiting in waiting ?? [] { waiting.resume() }
+        return waiting != nil
+    }
+
+    /// No more is taken from the queue while so many bytes wait for the socket.
+    private static let mostOutput = 1 << 20
+    /// So many requests are worth a system call.
+    private static let enough = 32
+    /// An idle connection is tried after that time.
+    private static let heartbeat = Duration.seconds(5)
+
+    /// Requests that were sent, in order.
+    private struct Flight {
+        private var all: [Job] = []
+        private var place = 0
+        /// Of the first.
+        private var replies: [RedisReply] = []
+        var isOverdue = false
+
+        var isEmpty: Bool { place == all.count }
+        var first: Job? { isEmpty ? nil : all[place] }
+        var jobs: ArraySlice<Job> { all[place...] }
+
+        mutating func append(_ job: Job) { all.append(job) }
+
+        /// Returns the first request when this was its last reply.
+        mutating func add(_ reply: RedisReply) throws(RedisFailure) -> (Job, [RedisReply])? {
+            guard let job = first else { throw RedisLink.lost("there is a reply to nothing") }
+            replies.append(reply)
+            guard replies.count == job.request.count else { return nil }
+            place += 1
+            if place * 2 > all.count {
+                all.removeFirst(place)
+                place = 0
+            }
+            return (job, exchange(&replies, with: []))
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Sessions
+
+/// The fields of a session's hash.
+///
+///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head
+///     s:<name of a service>  document · t:<id>  task
+///
+/// `r`, `u` are decimal; `h`, `s`, `t` are bytes that begin with a format and end with a CRC-32, which also covers the
+/// session and the name. In format 2 labels or document are sealed.
+struct RedisFields: Sendable {
+    let id: SessionID
+    let names: ServiceNames
+    let keys: DocumentKeys?
+
+    private static let (plain, sealed): (UInt8, UInt8) = (1, 2)
+
+    private enum Flag {
+        static let cookie: UInt8 = 1
+        static let floor: UInt8 = 2
+    }
+
+    // MARK: Writing
+
+    func head(_ record: SessionRecord) throws(SQLiteError) -> [UInt8] {
+        let details = record.details
+        var head = StateWriter(reservingCapacity: 96)
+        head.add(keys == nil ? Self.plain : Self.sealed)
+        record.token.withBytes { head.add(raw: $0) }
+        head.add(difference: record.createdAt)
+        head.add(difference: record.expiresAt &- record.createdAt)
+        head.add((details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0))
+        if details.revisionFloor > 0 { head.add(details.revisionFloor) }
+        var labels = details.labels.isEmpty ? [] : SessionRow.text(of: details.labels)
+        if let keys, !labels.isEmpty { labels = try SessionSeal(keys, of: id).seal(labels, named: "") }
+        head.add(labels)
+        SessionRow.add(details.retiredTokens, to: &head, from: record.createdAt)
+        return sealed(head, record.userID ?? "")
+    }
+
+    func service(_ document: ServiceDocument, named name: String) throws(SQLiteError) -> [UInt8] {
+        var service = StateWriter(reservingCapacity: document.bytes.count + 48)
+        service.add(keys == nil ? Self.plain : Self.sealed)
+        service.add(document.birth)
+        service.add(document.revision)
+        service.add(difference: document.createdAt)
+        service.add(difference: document.updatedAt &- document.createdAt)
+        if let keys {
+            service.add(try SessionSeal(keys, of: id).seal(document.bytes, named: name))
+        } else {
+            service.add(document.bytes)
+        }
+        return sealed(service, name)
+    }
+
+    static func task(_ task: StoredTask) -> [UInt8] {
+        var text = StateWriter(reservingCapacity: 64)
+        text.add(plain)
+        text.add(task.id.description)
+        text.add(task.name)
+        for number in [task.attempts, task.attempt, task.isClaimed ? 1 : 0] { text.add(UInt64(number)) }
+        for time in [task.createdAt, task.endsAt, task.due] { text.add(difference: time) }
+        return checked(text, "")
+    }
+
+    static func field(_ task: TaskID) -> String { "t:\(task)" }
+
+    private func sealed(_ bytes: StateWriter, _ name: String) -> [UInt8] { Self.checked(bytes, "\(id)\(name)") }
+
+    private static func checked(_ bytes: StateWriter, _ name: String) -> [UInt8] {
+        var bytes = bytes
+        let sum = bytes.bytes.withUnsafeBytes { checksum($0, name) }
+        withUnsafeBytes(of: sum.littleEndian) { bytes.add(raw: $0) }
+        return bytes.bytes
+    }
+
+    private static func checksum(_ bytes: UnsafeRawBufferPointer, _ name: String) -> UInt32 {
+        var sum = RowChecksum()
+        sum.add(bytes)
+        var name = name
+        name.withUTF8 { sum.add(UnsafeRawBufferPointer($0)) }
+        return sum.value
+    }
+
+    // MARK: Reading
+
+    /// A session, and what of it is damaged, in sentences.
+    struct Found {
+        var session: StoredSession?
+        var damage: [String] = []
+    }
+
+    /// - Parameter reply: of `HGETALL`.
+    func session(_ reply: RedisReply) -> Found {
+        var values: [String: RedisReply] = [:]
+        var services: [(name: String, value: RedisReply)] = []
+        let list = reply.list
+        for place in stride(from: 0, to: list.count - 1, by: 2) {
+            guard let name = list[place].text else { continue }
+            if name.hasPrefix("s:") {
+                services.append((String(name.dropFirst(2)), list[place + 1]))
+            } else {
+                values[name] = list[place + 1]
+            }
+        }
+        guard let revision = values["r"]?.text.flatMap(UInt64.init) else { return Found() }
+        var found = Found()
+        guard let usedAt = values["u"]?.number,
+            let head = values["h"]?.bytes.flatMap({ self.head($0, user: values["o"]?.text) })
+        else {
+            found.damage.append("The session \(id) is damaged; it cannot be read.")
+            return found
+        }
+        var details = head.details
+        if !head.hasLabels { found.damage.append("The labels of \(id) are damaged and left out.") }
+        var documents: [ServiceDocument] = []
+        for (name, value) in services {
+            guard let document = value.bytes.flatMap({ self.service($0, named: name) }) else {
+                found.damage.append("The service \(name) of \(id) is damaged and left out.")
+                continue
+            }
+            if names[name] == nil {
+                details.undeclared.append(UndeclaredService(name: name, document: document))
+            } else {
+                documents.append(document)
+            }
+        }
+        documents.sort { ($0.birth, $0.service) < ($1.birth, $1.service) }
+        details.undeclared.sort { $0.document.birth < $1.document.birth }
+        let record = SessionRecord(
+            id: id, token: head.token, createdAt: head.createdAt, expiresAt: head.expiresAt, revision: revision,
+            services: documents, details: details)
+        found.session = StoredSession(record: record, lastUsedAt: usedAt)
+        return found
+    }
+
+    struct Head {
+        let token: TokenDigest
+        let createdAt: Int64
+        let expiresAt: Int64
+        var details: SessionDetails
+        /// False when the labels cannot be opened.
+        let hasLabels: Bool
+    }
+
+    /// `nil` when it is damaged.
+    func head(_ bytes: [UInt8], user: String?) -> Head? {
+        bytes.withUnsafeBytes { bytes in
+            guard let content = Self.content(bytes, "\(id)\(user ?? "")") else { return nil }
+            var head = StateReader(content)
+            do {
+                let format = try head.byte()
+                guard format == Self.plain || format == Self.sealed,
+                    let token = TokenDigest(bytes: Array(try head.raw(32)))
+                else { return nil }
+                let createdAt = try head.difference()
+                let expiresAt = createdAt &+ (try head.difference())
+                let flags = try head.byte()
+                var details = SessionDetails(userID: user, mode: flags & Flag.cookie == 0 ? .bearer : .cookie)
+                if flags & Flag.floor != 0 { details.revisionFloor = try head.number() }
+                let text = try head.bytes()
+                let opened = text.isEmpty || format == Self.plain ? text : open(text, named: "")
+                let labels = text.isEmpty ? SessionLabels.none : opened.flatMap(SessionRow.labels)
+                details.labels = labels ?? .none
+                details.retiredTokens = try SessionRow.retiredTokens(&head, from: createdAt)
+                return Head(
+                    token: token, createdAt: createdAt, expiresAt: expiresAt, details: details,
+                    hasLabels: labels != nil)
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    private func service(_ bytes: [UInt8], named name: String) -> ServiceDocument? {
+        bytes.withUnsafeBytes { bytes in
+            guard let content = Self.content(bytes, "\(id)\(name)") else { return nil }
+            var service = StateReader(content)
+            do {
+                let format = try service.byte()
+                let (birth, revision) = (try service.number(), try service.number())
+                let createdAt = try service.difference()
+                let updatedAt = createdAt &+ (try service.difference())
+                let text = try service.bytes()
+                guard format == Self.plain || format == Self.sealed,
+                    let opened = format == Self.plain ? text : open(text, named: name)
+                else { return nil }
+                return ServiceDocument(
+                    service: names[name] ?? .max, birth: birth, revision: revision, createdAt: createdAt,
+                    updatedAt: updatedAt, bytes: opened)
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    private func open(_ bytes: [UInt8], named name: String) -> [UInt8]? {
+        keys.flatMap { SessionSeal($0, of: id).open(bytes, named: name) }
+    }
+
+    static func task(_ bytes: [UInt8]) -> StoredTask? {
+        bytes.withUnsafeBytes { bytes in
+            guard let content = content(bytes, "") else { return nil }
+            var task = StateReader(content)
+            do {
+                guard try task.byte() == plain, let id = TaskID(try task.text()) else { return nil }
+                let name = try task.text()
+                let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
+                let (createdAt, endsAt) = (try task.difference(), try task.difference())
+                return StoredTask(
+                    id: id, name: name, attempts: attempts, createdAt: createdAt, endsAt: endsAt, attempt: attempt,
+                    due: try task.difference(), isClaimed: claimed == 1)
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    private static func content(_ bytes: UnsafeRawBufferPointer, _ name: String) -> UnsafeRawBufferPointer? {
+        guard bytes.count > 4 else { return nil }
+        let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
+        let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: content.count, as: UInt32.self))
+        return sum == checksum(content, name) ? content : nil
+    }
+}

@@ -1,0 +1,98 @@
+import Sessions
+import Synchronization
+
+/// Counts the calls under way, so that a store closes after them.
+final class RedisGate: Sendable {
+    private let state = Mutex<(calls: Int, isClosed: Bool, waiting: [UnsafeContinuation<Void, Never>])>((0, false, []))
+
+    func enter() throws(StoreError) {
+        try state.withLock { (state) throws(StoreError) in
+            guard !state.isClosed else { throw .unavailable("The store is closed.") }
+            state.calls += 1
+        }
+    }
+
+    func leave() {
+        let waiting = state.withLock { state in
+            state.calls -= 1
+            return state.isClosed && state.calls == 0 ? exchange(&state.waiting, with: []) : []
+        }
+        for waiting in waiting { waiting.resume() }
+    }
+
+    /// Returns when all calls have left. Later ones are refused.
+    func close() async {
+        await withUnsafeContinuation { waiting in
+            let isDone = state.withLock { state in
+                state.isClosed = true
+                if state.calls > 0 { state.waiting.append(waiting) }
+                return state.calls == 0
+            }
+            if isDone { waiting.resume() }
+        }
+    }
+}
+
+/// Entries of indexes that no session confirms. A commit may be on its way, so each is removed when it has been in
+/// doubt for a minute.
+final class RedisDoubts: Sendable {
+    private let since = Mutex<[String: ContinuousClock.Instant]>([:])
+
+    /// Whether the entry has been in doubt for long enough; then it is forgotten here.
+    func isOver(_ entry: String, now: ContinuousClock.Instant = .now) -> Bool {
+        since.withLock { since in
+            if since.count > Self.most { since = [:] }
+            guard let first = since[entry] else {
+                since[entry] = now
+                return false
+            }
+            guard now - first > Self.patience else { return false }
+            since[entry] = nil
+            return true
+        }
+    }
+
+    static let patience = Duration.seconds(60)
+    private static let most = 10_000
+}
+
+/// The number of sessions, as Redis says now and then, and what this process has added since.
+final class RedisCounter: Sendable {
+    private let count = Atomic<Int>(0)
+    private let due = Mutex(ContinuousClock.now)
+    private let keys: RedisKeys
+    private let connection = Mutex<RedisConnection?>(nil)
+
+    init(_ keys: RedisKeys) { self.keys = keys }
+
+    func start(on connection: RedisConnection) {
+        self.connection.withLock { $0 = connection }
+        refresh()
+    }
+
+    func stop() { connection.withLock { $0 = nil } }
+
+    var value: Int {
+        let isDue = due.withLock { due in
+            guard due < .now else { return false }
+            due = .now + Self.interval
+            return true
+        }
+        if isDue { refresh() }
+        return max(0, count.load(ordering: .relaxed))
+    }
+
+    /// On the connection's thread, in the order of replies: a count that is asked for includes what was added before.
+    func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
+
+    func refresh() {
+        var request = RedisRequest()
+        for partition in 0..<SessionID.partitions { request.add("ZCARD", .text(keys.sessions(partition))) }
+        _ = connection.withLock(\.self)?.append(request, isBounded: false) { [weak self] outcome in
+            guard case .replies(let replies) = outcome, !replies.contains(where: { $0.error != nil }) else { return }
+            self?.count.store(Int(replies.reduce(0) { $0 + ($1.number ?? 0) }), ordering: .relaxed)
+        }
+    }
+
+    private static let interval = Duration.seconds(3)
+}

@@ -1,0 +1,174 @@
+import CHiredis
+import Glibc
+
+/// Why there is no connection to Redis, in a sentence.
+struct RedisFailure: Error, Sendable {
+    let sentence: String
+
+    init(_ sentence: String) { self.sentence = sentence }
+}
+
+/// One established connection. For the thread of its ``RedisConnection``.
+///
+/// The socket is ours, of hiredis it is the parser only: so TLS of OpenSSL can take the socket's place.
+final class RedisLink {
+    private let descriptor: Int32
+    private let reader: UnsafeMutablePointer<redisReader>
+    private var output: [UInt8] = []
+    private var sent = 0
+    private var input = [UInt8](repeating: 0, count: 1 << 16)
+
+    /// Bytes that wait for the socket.
+    var outputCount: Int { output.count - sent }
+
+    init(to address: RedisAddress, until deadline: ContinuousClock.Instant) throws(RedisFailure) {
+        descriptor = try Self.connected(to: address, until: deadline)
+        guard let reader = redisReaderCreate() else {
+            close(descriptor)
+            throw RedisFailure("There is no memory for a connection to Redis.")
+        }
+        self.reader = reader
+    }
+
+    deinit {
+        redisReaderFree(reader)
+        close(descriptor)
+    }
+
+    // MARK: Connecting
+
+    private static func connected(
+        to address: RedisAddress, until deadline: ContinuousClock.Instant
+    ) throws(RedisFailure) -> Int32 {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(address.host, String(address.port), &hints, &found)
+        guard code == 0 else { throw Self.unreachable(address, String(cString: gai_strerror(code))) }
+        defer { freeaddrinfo(found) }
+        var reason = "there is no address of that name"
+        var next = found
+        while let place = next?.pointee {
+            next = place.ai_next
+            let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            let descriptor = socket(place.ai_family, type, 0)
+            guard descriptor >= 0 else { throw Self.unreachable(address, text(errno)) }
+            let code = connect(descriptor, place, until: deadline)
+            if code == 0 {
+                var one: Int32 = 1
+                let size = socklen_t(MemoryLayout<Int32>.size)
+                setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, size)
+                setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &one, size)
+                return descriptor
+            }
+            reason = text(code)
+            close(descriptor)
+        }
+        throw Self.unreachable(address, reason)
+    }
+
+    /// 0, or the number of the error.
+    private static func connect(
+        _ descriptor: Int32, _ place: addrinfo, until deadline: ContinuousClock.Instant
+    ) -> Int32 {
+        if Glibc.connect(descriptor, place.ai_addr, place.ai_addrlen) == 0 { return 0 }
+        guard errno == EINPROGRESS else { return errno }
+        var places = [pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)]
+        guard wait(&places, until: deadline) else { return ETIMEDOUT }
+        var (code, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        return code
+    }
+
+    private static func unreachable(_ address: RedisAddress, _ reason: String) -> RedisFailure {
+        RedisFailure("\(address) cannot be reached: \(reason).")
+    }
+
+    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+    // MARK: Sending and receiving
+
+    func write(_ bytes: [UInt8]) { output += bytes }
+
+    /// Sends what the socket takes.
+    func flush() throws(RedisFailure) {
+        while outputCount > 0 {
+            let count = output.withUnsafeBytes { output in
+                let rest = UnsafeRawBufferPointer(rebasing: output[sent...])
+                return send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            guard count >= 0 else { throw Self.lost(Self.text(errno)) }
+            sent += count
+        }
+        output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
+        sent = 0
+    }
+
+    /// Takes what has arrived, at most 64 KiB.
+    func receive() throws(RedisFailure) {
+        let count = recv(descriptor, &input, input.count, 0)
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        guard count != 0 else { throw Self.lost("Redis has closed it") }
+        guard count > 0 else { throw Self.lost(Self.text(errno)) }
+        let isFed = input.withUnsafeBytes { input in
+            redisReaderFeed(reader, input.baseAddress?.assumingMemoryBound(to: CChar.self), count) == REDIS_OK
+        }
+        guard isFed else { throw Self.lost("there is no memory for a reply") }
+    }
+
+    /// The next whole reply that has arrived.
+    func next() throws(RedisFailure) -> RedisReply? {
+        var object: UnsafeMutableRawPointer?
+        guard redisReaderGetReply(reader, &object) == REDIS_OK else { throw Self.lost("a reply is malformed") }
+        guard let object else { return nil }
+        defer { freeReplyObject(object) }
+        return RedisReply(object.assumingMemoryBound(to: redisReply.self))
+    }
+
+    /// Waits until there is something to do.
+    ///
+    /// - Parameter signal: an eventfd, which is reset.
+    /// - Returns: whether there is something to receive.
+    func wait(_ signal: Int32?, until deadline: ContinuousClock.Instant) -> Bool {
+        let events = Int16(outputCount > 0 ? POLLIN | POLLOUT : POLLIN)
+        var places = [pollfd(fd: descriptor, events: events, revents: 0)]
+        if let signal { places.append(pollfd(fd: signal, events: Int16(POLLIN), revents: 0)) }
+        guard Self.wait(&places, until: deadline) else { return false }
+        if let signal, places[1].revents != 0 { Self.reset(signal) }
+        return places[0].revents & ~Int16(POLLOUT) != 0
+    }
+
+    /// Sends commands and waits for their replies, before anything else uses the connection.
+    func exchange(
+        _ request: RedisRequest, until deadline: ContinuousClock.Instant
+    ) throws(RedisFailure) -> [RedisReply] {
+        var replies: [RedisReply] = []
+        write(request.bytes)
+        while replies.count < request.count {
+            guard ContinuousClock.now < deadline else { throw Self.lost("Redis does not respond") }
+            try flush()
+            if wait(nil, until: deadline) { try receive() }
+            while let reply = try next() {
+                if let error = reply.error { throw RedisFailure("Redis refuses a connection: \(error).") }
+                replies.append(reply)
+            }
+        }
+        return replies
+    }
+
+    static func lost(_ reason: String) -> RedisFailure { RedisFailure("The connection to Redis was lost: \(reason).") }
+
+    static func reset(_ signal: Int32) {
+        var count: UInt64 = 0
+        _ = read(signal, &count, MemoryLayout<UInt64>.size)
+    }
+
+    /// False when nothing has happened until the deadline.
+    @discardableResult
+    static func wait(_ places: inout [pollfd], until deadline: ContinuousClock.Instant) -> Bool {
+        let rest = (deadline - .now) / .milliseconds(1)
+        return poll(&places, nfds_t(places.count), Int32(max(0, min(rest.rounded(.up), 60_000)))) > 0
+    }
+}

@@ -1,0 +1,119 @@
+import CCrypto
+import Sessions
+
+/// A Lua script that Redis executes as a whole. It touches the key of one session, or one other key.
+struct RedisScript: Sendable {
+    let text: String
+    /// SHA-1 of the text, in hexadecimal digits: its name in Redis.
+    let digest: String
+
+    private init(_ text: String) {
+        self.text = text
+        var sum = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
+        let bytes = Array(text.utf8)
+        SHA1(bytes, bytes.count, &sum)
+        digest = Hexadecimal.text(sum)
+    }
+
+    static let all = [commit, put, end, touch, swap, raise]
+
+    /// Replaces the state of a session.
+    ///
+    /// Arguments: the nonce that the session must have (or ""), the new nonce, the replaced revision, the new one, the
+    /// last use (or ""), the number of fields to remove, these fields, and the other fields with their values.
+    /// Result: 1, the former user, the removed tasks; 0 without a session; -1 and the nonce when that or the revision
+    /// is another one.
+    static let commit = RedisScript(
+        """
+        local key = KEYS[1]
+        local was = redis.call('HMGET', key, 'r', 'n', 'u', 'o')
+        if not was[1] then return {0} end
+        if was[1] ~= ARGV[3] or (ARGV[1] ~= '' and was[2] ~= ARGV[1]) then return {-1, was[2]} end
+        local result = {1, was[4]}
+        local first = 7 + tonumber(ARGV[6])
+        for i = 7, first - 1 do
+          if string.sub(ARGV[i], 1, 2) == 't:' then
+            local task = redis.call('HGET', key, ARGV[i])
+            if task then result[#result + 1] = task end
+          end
+          redis.call('HDEL', key, ARGV[i])
+        end
+        local used = was[3]
+        if ARGV[5] ~= '' and tonumber(ARGV[5]) > tonumber(used) then used = ARGV[5] end
+        local function some(i) return unpack(ARGV, i, math.min(i + 999, #ARGV)) end
+        redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', used, some(first))
+        for i = first + 1000, #ARGV, 1000 do redis.call('HSET', key, some(i)) end
+        redis.call('SPUBLISH', key, ARGV[4])
+        return result
+        """)
+
+    private static let tasks = """
+        local key = KEYS[1]
+        local function tasks(result)
+          for _, field in ipairs(redis.call('HKEYS', key)) do
+            if string.sub(field, 1, 2) == 't:' then result[#result + 1] = redis.call('HGET', key, field) end
+          end
+          return result
+        end
+
+        """
+
+    /// Adds a session, or puts it in the place of another one.
+    ///
+    /// Arguments: as for ``commit``, but no nonce is required, no revision is replaced when that is "", and in place of
+    /// the number is when Redis may end the session (Unix time in milliseconds, or "").
+    /// Result: as for ``commit``, with the tasks of the former session.
+    static let put = RedisScript(
+        tasks + """
+            local was = redis.call('HMGET', key, 'r', 'o')
+            if ARGV[3] == '' and was[1] then return {-1} end
+            if ARGV[3] ~= '' and not was[1] then return {0} end
+            if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1} end
+            local result = tasks({1, was[2]})
+            redis.call('DEL', key)
+            redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
+            for i = 7, #ARGV, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, #ARGV))) end
+            if ARGV[6] ~= '' then redis.call('PEXPIREAT', key, ARGV[6]) end
+            redis.call('SPUBLISH', key, ARGV[4])
+            return result
+            """)
+
+    /// Ends a session. Arguments: the revision that it must have, and its last use (or "").
+    /// Result: as for ``put``.
+    static let end = RedisScript(
+        tasks + """
+            local was = redis.call('HMGET', key, 'r', 'o', 'u')
+            if not was[1] then return {0} end
+            if was[1] ~= ARGV[1] or (ARGV[2] ~= '' and was[3] ~= ARGV[2]) then return {-1} end
+            local result = tasks({1, was[2]})
+            redis.call('DEL', key)
+            redis.call('SPUBLISH', key, '')
+            return result
+            """)
+
+    /// Notes the use of a session. Argument: its time.
+    static let touch = RedisScript(
+        """
+        local used = redis.call('HGET', KEYS[1], 'u')
+        if used and tonumber(used) < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'u', ARGV[1]) end
+        return 1
+        """)
+
+    /// Changes a task. Arguments: its field, its text, and the new text, which is "" to remove it.
+    /// Result: 1, or 0 when the text is another one.
+    static let swap = RedisScript(
+        """
+        if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+        if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
+        else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+        return 1
+        """)
+
+    /// Raises a number that has more digits than Lua's. Argument: the least that it has to be.
+    static let raise = RedisScript(
+        """
+        local was = redis.call('GET', KEYS[1]) or '0'
+        if #was < #ARGV[1] or (#was == #ARGV[1] and was < ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
+        return 1
+        """)
+}

@@ -1,0 +1,99 @@
+import Sessions
+
+extension RedisStore {
+    package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
+        try gate.enter()
+        defer { gate.leave() }
+        let reply = try await ask(RedisRequest("ZRANGE", .text(keys.user(userID)), "0", "-1", "WITHSCORES"))[0].list
+        var entries: [(id: SessionID, addedAt: Int64)] = []
+        for place in stride(from: 0, to: reply.count - 1, by: 2) {
+            guard let id = reply[place].text.flatMap({ SessionID($0) }) else { continue }
+            entries.append((id, reply[place + 1].number ?? 0))
+        }
+        entries.sort { $0.id < $1.id }
+        var found: [StoredSession] = []
+        let now = Self.now
+        for (entry, loaded) in zip(entries, try await hashes(entries.map(\.id))) {
+            let session = session(entry.id, loaded)
+            if let session, session.record.userID?.isExactly(userID) == true {
+                found.append(session)
+            } else if now - entry.addedAt > 60_000 {
+                unindex(entry.id, user: userID)
+            }
+        }
+        return found
+    }
+
+    /// The order is that of the second half's first byte, then that of ids.
+    package func page(after id: SessionID?, limit: Int) async throws(StoreError) -> SessionPage {
+        try gate.enter()
+        defer { gate.leave() }
+        // One more than requested shows whether there is another page.
+        let ids = try await ids(after: id, limit: limit + 1)
+        let page = Array(ids.prefix(limit))
+        var sessions: [StoredSession] = []
+        var skipped = 0
+        for (id, loaded) in zip(page, try await hashes(page)) {
+            if let session = session(id, loaded) {
+                sessions.append(session)
+            } else if loaded.list.isEmpty {
+                await doubt(id)
+            } else {
+                skipped += 1
+            }
+        }
+        return SessionPage(sessions: sessions, next: ids.count > limit ? page.last : nil, skipped: skipped)
+    }
+
+    private func hashes(_ ids: [SessionID]) async throws(StoreError) -> [RedisReply] {
+        var replies: [RedisReply] = []
+        // So many that no other request waits long.
+        for start in stride(from: 0, to: ids.count, by: 100) {
+            var request = RedisRequest()
+            for id in ids[start..<min(start + 100, ids.count)] { request.add("HGETALL", .text(keys.session(id))) }
+            replies += try await ask(request)
+        }
+        return replies
+    }
+
+    /// The next ids of the list of all sessions. Fewer than requested at its end.
+    func ids(after id: SessionID?, limit: Int) async throws(StoreError) -> [SessionID] {
+        guard limit > 0 else { return [] }
+        let first = id?.partition ?? 0
+        var counts = RedisRequest()
+        for partition in first..<SessionID.partitions { counts.add("ZCARD", .text(keys.sessions(partition))) }
+        let sizes = try await ask(counts).map { Int($0.number ?? 0) }
+        var ids: [SessionID] = []
+        var next = first
+        while ids.count < limit, next < SessionID.partitions {
+            var request = RedisRequest()
+            var expected = ids.count
+            while next < SessionID.partitions, expected < limit {
+                defer { next += 1 }
+                let size = sizes[next - first]
+                guard size > 0 || next == first else { continue }
+                let start = next == id?.partition ? id.map { "(\($0)" } ?? "-" : "-"
+                request.add(
+                    "ZRANGEBYLEX", .text(keys.sessions(next)), .text(start), "+", "LIMIT", "0",
+                    .text(String(limit - ids.count)))
+                // How many are left of the first one is not known.
+                if next != id?.partition { expected += size }
+            }
+            for reply in try await ask(request) {
+                ids += reply.list.lazy.compactMap(\.text).compactMap { SessionID($0) }.prefix(limit - ids.count)
+            }
+        }
+        return ids
+    }
+
+    /// A session that is in the list and does not exist. After a minute it is removed from the list, and added again if
+    /// it exists by then.
+    func doubt(_ id: SessionID) async {
+        guard doubts.isOver("\(id)") else { return }
+        let list = keys.sessions(with: id)
+        var request = RedisRequest("ZREM", .text(list), .text("\(id)"))
+        request.add("EXISTS", .text(keys.session(id)))
+        guard let replies = try? await ask(request), replies[1].number == 1 else { return }
+        send(RedisRequest("ZADD", .text(list), "0", .text("\(id)")))
+    }
+}

@@ -1,0 +1,187 @@
+import Sessions
+
+/// Tasks are fields of their session. The sets of all tasks tell where to look; times in them may be of a moment ago.
+extension RedisStore {
+    package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
+        try gate.enter()
+        defer { gate.leave() }
+        var claimed: [StoredTask] = []
+        let key = keys.ready(claim.name)
+        try await walk(key, upTo: claim.now, page: max(claim.limit, 32)) { (found) throws(StoreError) in
+            var ready = found.filter { $0.task.isReady(at: claim.now) && $0.task.name.isExactly(claim.name) }[...]
+            for late in found where late.task.readyAt > claim.now { try await reindex(late.task, late.text) }
+            // Another server may take some of them first.
+            while claimed.count < claim.limit, !ready.isEmpty {
+                let tried = ready.prefix(claim.limit - claimed.count).map { found in
+                    var task = found.task
+                    task.claim(until: claim.end)
+                    return (former: found.text, task: task)
+                }
+                ready = ready.dropFirst(tried.count)
+                claimed += try await swap(tried)
+            }
+            return claimed.count < claim.limit
+        }
+        let next = try await ask(
+            RedisRequest(
+                "ZRANGEBYSCORE", .text(key), .text("(\(claim.now)"), "+inf", "WITHSCORES", "LIMIT", "0", "1"))[0]
+        return TaskClaims(tasks: claimed, nextDue: next[1].number)
+    }
+
+    package func updateTask(_ id: TaskID, _ update: TaskUpdate) async throws(StoreError) -> StoredTask? {
+        try gate.enter()
+        defer { gate.leave() }
+        for _ in 0..<100 {
+            let field = RedisRequest("HGET", .text(keys.session(id.session)), .text(RedisFields.field(id)))
+            guard let text = try await ask(field)[0].bytes, let former = RedisFields.task(text)
+            else { return nil }
+            var task = former
+            task.apply(update)
+            if case .remove = update {
+                guard try await swap(id, text, [])[0].number == 1 else { continue }
+                var request = RedisRequest()
+                unindex(id, task.name, &request)
+                _ = try await ask(request)
+                return task
+            }
+            if task == former { return task }
+            if let done = try await swap([(text, task)]).first { return done }
+        }
+        throw .unavailable("Other servers keep changing \(id).")
+    }
+
+    package func overdueTasks(now: Int64, limit: Int) async throws(StoreError) -> [StoredTask] {
+        try gate.enter()
+        defer { gate.leave() }
+        var overdue: [StoredTask] = []
+        try await walk(keys.overdue, upTo: now, page: limit) { (found) throws(StoreError) in
+            for late in found where late.task.overAt > now { try await reindex(late.task, late.text) }
+            overdue += found.map(\.task).filter { $0.overAt <= now }
+            return overdue.count < limit
+        }
+        return Array(overdue.prefix(limit))
+    }
+
+    package func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] {
+        try gate.enter()
+        defer { gate.leave() }
+        var tasks: [StoredTask] = []
+        var start = query.after.map { "(\($0.member)" } ?? "-"
+        while tasks.count < query.limit {
+            let members = try await ask(
+                RedisRequest("ZRANGEBYLEX", .text(keys.tasks), .text(start), "+", "LIMIT", "0", "256"))[0].list
+                .compactMap(\.text)
+            tasks += try await look(members, in: keys.tasks).map(\.task).filter(query.fits)
+            guard members.count == 256, let last = members.last else { break }
+            start = "(\(last)"
+        }
+        return Array(tasks.prefix(query.limit))
+    }
+
+    // MARK: Looking
+
+    private typealias Found = (text: [UInt8], task: StoredTask)
+
+    /// Looks at all tasks of a set up to a time, page by page, as long as `body` wants more.
+    private func walk(
+        _ key: String, upTo time: Int64, page: Int, _ body: ([Found]) async throws(StoreError) -> Bool
+    ) async throws(StoreError) {
+        var seen: Set<String> = []
+        while true {
+            // What was seen may have left the set, or still be there.
+            let limit = String(seen.count + page)
+            let members = try await ask(
+                RedisRequest("ZRANGEBYSCORE", .text(key), "-inf", .text(String(time)), "LIMIT", "0", .text(limit)))[0]
+                .list.compactMap(\.text)
+            let new = members.filter { seen.insert($0).inserted }
+            guard !new.isEmpty, try await body(try await look(new, in: key)) else { return }
+        }
+    }
+
+    /// The tasks of members of a set. What does not exist is removed when it has been missing for a minute.
+    private func look(_ members: [String], in key: String) async throws(StoreError) -> [Found] {
+        let ids = members.map { TaskID(member: $0) }
+        var request = RedisRequest()
+        for id in ids.compactMap(\.self) {
+            request.add("HGET", .text(keys.session(id.session)), .text(RedisFields.field(id)))
+        }
+        var replies = try await ask(request)[...]
+        var found: [Found] = []
+        for (member, id) in zip(members, ids) {
+            let text = id == nil ? nil : replies.popFirst()?.bytes
+            if let text, let task = RedisFields.task(text) {
+                found.append((text, task))
+            } else if doubts.isOver("\(key) \(member)") {
+                send(RedisRequest("ZREM", .text(key), .text(member)))
+            }
+        }
+        return found
+    }
+
+    // MARK: Changing
+
+    private func swap(_ id: TaskID, _ former: [UInt8], _ text: [UInt8]) async throws(StoreError) -> [RedisReply] {
+        var request = RedisRequest()
+        request.isRepeatable = false
+        request.call(
+            .swap, keys.session(id.session), .text(RedisFields.field(id)), .bytes(former), .bytes(text))
+        return try await ask(request)
+    }
+
+    /// Puts tasks in the places of their former texts, and returns those that nobody else has changed since.
+    private func swap(_ tasks: [(former: [UInt8], task: StoredTask)]) async throws(StoreError) -> [StoredTask] {
+        var request = RedisRequest()
+        request.isRepeatable = false
+        for (former, task) in tasks {
+            request.call(
+                .swap, keys.session(task.id.session), .text(RedisFields.field(task.id)), .bytes(former),
+                .bytes(RedisFields.task(task)))
+        }
+        let replies = try await ask(request)
+        let done = zip(tasks, replies).filter { $1.number == 1 }.map(\.0.task)
+        var indexing = RedisRequest()
+        var places: [Int] = []
+        for task in done {
+            index(task, &indexing)
+            places.append(indexing.count)
+            indexing.add("HGET", .text(keys.session(task.id.session)), .text(RedisFields.field(task.id)))
+        }
+        let indexed = try await ask(indexing)
+        for (task, place) in zip(done, places) { try await check(task, RedisFields.task(task), indexed[place]) }
+        return done
+    }
+
+    private func reindex(_ task: StoredTask, _ text: [UInt8]) async throws(StoreError) {
+        var request = RedisRequest()
+        index(task, &request)
+        request.add("HGET", .text(keys.session(task.id.session)), .text(RedisFields.field(task.id)))
+        if let current = try await ask(request).last { try await check(task, text, current) }
+    }
+
+    /// Of two servers that write a task's times at once, the one that comes last may have the older times. So each
+    /// looks at the task afterwards.
+    private func check(_ task: StoredTask, _ text: [UInt8], _ current: RedisReply) async throws(StoreError) {
+        guard let found = current.bytes else {
+            var request = RedisRequest()
+            unindex(task.id, task.name, &request)
+            return send(request)
+        }
+        if found != text, let changed = RedisFields.task(found) { try await reindex(changed, found) }
+    }
+
+    func index(_ task: StoredTask, _ request: inout RedisRequest) {
+        let member = RedisRequest.Word.text(task.id.member)
+        request.add("ZADD", .text(keys.tasks), "0", member)
+        for (key, time) in [(keys.ready(task.name), task.readyAt), (keys.overdue, task.overAt)] {
+            if time < .max {
+                request.add("ZADD", .text(key), .text(String(time)), member)
+            } else {
+                request.add("ZREM", .text(key), member)
+            }
+        }
+    }
+
+    func unindex(_ id: TaskID, _ name: String, _ request: inout RedisRequest) {
+        for key in [keys.tasks, keys.overdue, keys.ready(name)] { request.add("ZREM", .text(key), .text(id.member)) }
+    }
+}

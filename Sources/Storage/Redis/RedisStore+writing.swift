@@ -1,0 +1,258 @@
+import Sessions
+
+extension RedisStore {
+    package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
+        put(session, replacing: nil, flows: [], tasks: [], then: done)
+    }
+
+    package func receive(_ arrival: SessionArrival) async throws(StoreError) {
+        var session = arrival.session
+        if arrival.replacedRevision == nil {
+            // The floor is read after the session is known not to exist: its end has raised it before.
+            let key = keys.session(session.record.id)
+            guard try await ask(RedisRequest("EXISTS", .text(key)))[0].number == 0 else { throw .conflict }
+            let floor = try await ask(RedisRequest("GET", .text(keys.floor)))[0].text.flatMap(UInt64.init) ?? 0
+            session = session.raisingRevisionFloor(to: floor)
+        }
+        let failure = await withUnsafeContinuation { waiting in
+            put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks) {
+                waiting.resume(returning: $0)
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func put(
+        _ session: StoredSession, replacing revision: UInt64?, flows: [UsedFlow], tasks: [StoredTask],
+        then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        let record = session.record
+        var values: [RedisRequest.Word] = []
+        do throws(SQLiteError) {
+            for document in record.services { values += try field(document, names[document.service], record.id) }
+            for service in record.details.undeclared {
+                values += try field(service.document, service.name, record.id)
+            }
+            values += try head(record)
+        } catch {
+            return done(.unavailable(error.description))
+        }
+        for task in tasks { values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))] }
+        let expiry = settings.expiryMargin.map { String(min(record.expiresAt, Self.never) + $0) } ?? ""
+        var adds = index(record, tasks)
+        if revision == nil { adds.add("ZADD", .text(keys.sessions(with: record.id)), "0", .text("\(record.id)")) }
+        let kept = Set(tasks.map(\.id))
+        write(
+            record, replacing: revision, .put, adds,
+            arguments: [.text(String(session.lastUsedAt)), .text(expiry)] + values,
+            executed: { [self] reply in
+                if revision == nil { counter.add(1) }
+                unindex(record.id, reply, user: record.userID, except: kept)
+                return note(flows)
+            }, then: done)
+    }
+
+    package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        let record = commit.record
+        var values: [RedisRequest.Word] = []
+        var removed: [RedisRequest.Word] = []
+        var begun: [StoredTask] = []
+        do throws(SQLiteError) {
+            for service in commit.changedServices {
+                if let document = record.document(of: service) {
+                    values += try field(document, names[service], record.id)
+                } else {
+                    removed.append(.text("s:\(names[service])"))
+                }
+            }
+            if !commit.changesServicesOnly {
+                values += try head(record)
+                if record.userID == nil { removed.append("o") }
+            }
+        } catch {
+            return done(.unavailable(error.description))
+        }
+        for change in commit.tasks {
+            switch change {
+            case .begun(let task):
+                begun.append(task)
+                values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))]
+            case .ended(let id): removed.append(.text(RedisFields.field(id)))
+            }
+        }
+        let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
+        write(
+            record, replacing: commit.replacedRevision, .commit,
+            commit.changesServicesOnly && begun.isEmpty ? RedisRequest() : index(record, begun),
+            arguments: [.text(usedAt), .text(String(removed.count))] + removed + values,
+            executed: { [self] reply in
+                unindex(record.id, reply, user: commit.changesServicesOnly ? reply?[1].text : record.userID)
+                return note(commit.newFlows)
+            }, then: done)
+    }
+
+    private func write(
+        _ record: SessionRecord, replacing revision: UInt64?, _ script: RedisScript, _ adds: RedisRequest,
+        arguments: [RedisRequest.Word], executed: @escaping @Sendable (RedisReply?) -> RedisRequest?,
+        then done: @escaping @Sendable (StoreError?) -> Void
+    ) {
+        do throws(StoreError) { try gate.enter() } catch { return done(error) }
+        let key = keys.session(record.id)
+        // All but the nonces is written before anything is locked.
+        var rest = RedisRequest()
+        rest.append(.text(revision.map(String.init) ?? ""))
+        rest.append(.text(String(record.revision)))
+        for argument in arguments { rest.append(argument) }
+        let (tail, count) = (rest.bytes, 4 + arguments.count)
+        commits.append(
+            RedisCommits.Commit(
+                id: record.id, replaced: revision, revision: record.revision,
+                request: { needed, nonce in
+                    var request = adds
+                    request.isRepeatable = false
+                    request.call(script, key, count: count)
+                    request.append(.text(needed))
+                    request.append(.text(nonce))
+                    request.append(raw: tail)
+                    return request
+                }, executed: executed,
+                done: { [self] failure in
+                    if failure != nil, let user = record.userID { unindex(record.id, user: user) }
+                    done(failure)
+                    gate.leave()
+                }))
+    }
+
+    /// The latest time to count with, in milliseconds: in the year 37648.
+    private static let never: Int64 = 1 << 50
+
+    private func head(_ record: SessionRecord) throws(SQLiteError) -> [RedisRequest.Word] {
+        let user: [RedisRequest.Word] = record.userID.map { ["o", .text($0)] } ?? []
+        return user + ["h", .bytes(try fields(record.id).head(record))]
+    }
+
+    private func field(
+        _ document: ServiceDocument, _ name: String, _ id: SessionID
+    ) throws(SQLiteError) -> [RedisRequest.Word] {
+        [.text("s:\(name)"), .bytes(try fields(id).service(document, named: name))]
+    }
+
+    // MARK: Indexes
+
+    /// What has to be in indexes before a session is written.
+    private func index(_ record: SessionRecord, _ tasks: [StoredTask]) -> RedisRequest {
+        var request = RedisRequest()
+        if let user = record.userID {
+            request.add("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(record.id)"))
+        }
+        for task in tasks { index(task, &request) }
+        return request
+    }
+
+    /// Removes what a script says was there from the indexes.
+    ///
+    /// - Parameter user: whom the session has now.
+    func unindex(_ id: SessionID, _ reply: RedisReply?, user: String?, except kept: Set<TaskID> = []) {
+        guard let reply else { return }
+        if let former = reply[1].text, user?.isExactly(former) != true { unindex(id, user: former) }
+        var request = RedisRequest()
+        for task in reply.list.dropFirst(2).compactMap(\.bytes).compactMap(RedisFields.task)
+        where !kept.contains(task.id) { unindex(task.id, task.name, &request) }
+        send(request)
+    }
+
+    /// Removes a session from those of a user, and adds it again if it has come back to the user meanwhile.
+    func unindex(_ id: SessionID, user: String) {
+        var request = RedisRequest("ZREM", .text(keys.user(user)), .text("\(id)"))
+        request.add("HGET", .text(keys.session(id)), "o")
+        _ = connection.append(request, isBounded: false) { [self] outcome in
+            guard case .replies(let replies) = outcome, replies[1].text?.isExactly(user) == true else { return }
+            send(RedisRequest("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(id)")))
+        }
+    }
+
+    // MARK: Ends
+
+    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+        try gate.enter()
+        defer { gate.leave() }
+        // Another server may commit between the two steps.
+        for _ in 0..<100 {
+            let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "h", "o"))[0]
+            guard let revision = reply[0].text else { return false }
+            switch try await end([Ending(id, revision, head: fields(id).head(reply), usedAt: "")])[0] {
+            case 1: return true
+            case 0: return false
+            default: continue
+            }
+        }
+        throw .unavailable("Other servers keep changing \(id).")
+    }
+
+    /// A session that is to end if it is as it was seen.
+    private struct Ending: Sendable {
+        let id: SessionID
+        let revision: String
+        let highest: UInt64
+        /// "" for any.
+        let usedAt: String
+
+        init(_ id: SessionID, _ revision: String, head: RedisFields.Head?, usedAt: String) {
+            self.id = id
+            self.revision = revision
+            self.usedAt = usedAt
+            highest = max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0)
+        }
+    }
+
+    /// Returns the results of the script.
+    private func end(_ endings: [Ending]) async throws(StoreError) -> [Int64] {
+        guard let highest = endings.map(\.highest).max() else { return [] }
+        var request = RedisRequest()
+        // If its outcome is lost, it is not known whether we have ended it.
+        request.isRepeatable = false
+        request.call(.raise, keys.floor, .text(String(highest)))
+        for ending in endings {
+            request.call(.end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt))
+        }
+        let replies = try await ask(request) { [self] replies in
+            for (ending, reply) in zip(endings, replies.dropFirst()) where reply[0].number == 1 {
+                counter.add(-1)
+                send(RedisRequest("ZREM", .text(keys.sessions(with: ending.id)), .text("\(ending.id)")))
+                unindex(ending.id, reply, user: nil)
+            }
+        }
+        return replies.dropFirst().map { $0[0].number ?? 0 }
+    }
+
+    package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
+        try gate.enter()
+        defer { gate.leave() }
+        let ids = try await ids(after: lastSearched.withLock(\.self), limit: query.limit)
+        lastSearched.withLock { $0 = ids.count < query.limit ? nil : ids.last }
+        var request = RedisRequest()
+        for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u") }
+        let replies = try await ask(request)
+        var overdue: [Ending] = []
+        for (id, reply) in zip(ids, replies) {
+            guard let revision = reply[0].text else {
+                await doubt(id)
+                continue
+            }
+            guard let used = reply[3].text, let usedAt = Int64(used), let head = fields(id).head(reply) else {
+                continue
+            }
+            // Another server may know of a later use.
+            let idleAt = min(usedAt, Self.never) + settings.touchInterval + query.idleTimeout
+            guard min(idleAt, head.expiresAt) + query.retention <= query.now, !query.isInUse(id) else { continue }
+            overdue.append(Ending(id, revision, head: head, usedAt: used))
+        }
+        let ended = try await end(overdue)
+        return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count)
+    }
+}
+
+extension RedisFields {
+    /// - Parameter reply: of `HMGET … r h o`.
+    fileprivate func head(_ reply: RedisReply) -> Head? { reply[1].bytes.flatMap { head($0, user: reply[2].text) } }
+}

@@ -1,0 +1,232 @@
+import Glibc
+import Sessions
+import Synchronization
+
+/// Sessions in a Redis server, which several servers share.
+///
+/// A commit is one round trip: what indexes need before it, and a script that changes the session if its revision is
+/// the one that it was made from. Indexes are hints: what is found in one is looked up in the session.
+package final class RedisStore: SessionStore {
+    package struct Settings: Sendable {
+        /// In front of every key.
+        package var prefix = "cg"
+        /// By how many milliseconds other servers may be behind with the uses of sessions; see `SessionSettings`.
+        package var touchInterval: Int64 = 0
+        /// How long after a session's absolute expiry Redis itself removes it, in milliseconds, should no server do so:
+        /// more than the retention. `nil` for never.
+        package var expiryMargin: Int64?
+        /// How long a request may take.
+        package var deadline = Duration.seconds(5)
+
+        package init() {}
+    }
+
+    let settings: Settings
+    let keys: RedisKeys
+    let names: ServiceNames
+    let documentKeys: DocumentKeys?
+    let damage: DamageCount
+    let connection: RedisConnection
+    let commits: RedisCommits
+    let followers: RedisFollowers
+    let gate = RedisGate()
+    let doubts = RedisDoubts()
+    let counter: RedisCounter
+    /// Where the search for expired sessions continues.
+    let lastSearched = Mutex<SessionID?>(nil)
+
+    /// Begins to connect, and does not wait for it: until there is a connection there is ``trouble``.
+    ///
+    /// - Parameters:
+    ///   - services: the names of all services, in the order of the catalogue.
+    ///   - documentKeys: encrypt documents and labels; without them both are stored as they are.
+    ///   - report: is called with a sentence for the log about damage and other trouble.
+    /// - Throws: ``StoreOpeningError``.
+    package convenience init(
+        _ address: RedisAddress, services: [String], settings: Settings = Settings(),
+        documentKeys: DocumentKeys? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(StoreOpeningError) {
+        try self.init(
+            address, services: services, settings: settings, documentKeys: documentKeys,
+            limits: RedisConnection.Limits(deadline: settings.deadline), report: report)
+    }
+
+    init(
+        _ address: RedisAddress, services: [String], settings: Settings, documentKeys: DocumentKeys?,
+        limits: RedisConnection.Limits, report: @escaping @Sendable (String) -> Void
+    ) throws(StoreOpeningError) {
+        let keys = RedisKeys(prefix: settings.prefix)
+        let counter = RedisCounter(keys)
+        self.settings = settings
+        self.keys = keys
+        self.counter = counter
+        self.documentKeys = documentKeys
+        names = ServiceNames(services)
+        damage = DamageCount(report: report)
+        connection = try RedisConnection(
+            "store redis", to: address, limits: limits,
+            prepare: { (link, end) throws(RedisFailure) in
+                try Self.prepare(link, keys, documentKeys, until: end)
+            }, connected: { counter.refresh() })
+        counter.start(on: connection)
+        commits = RedisCommits(connection, keys)
+        followers = RedisFollowers(keys) { (followers) throws(StoreOpeningError) in
+            try RedisConnection(
+                "store follower", to: address, limits: limits,
+                connected: { [weak followers] in followers?.connected() },
+                told: { [weak followers] in followers?.told($0) })
+        }
+    }
+
+    deinit {
+        connection.close()
+        counter.stop()
+    }
+
+    /// Loads the scripts, and checks that nothing is sealed with a key that is not here.
+    private static func prepare(
+        _ link: RedisLink, _ keys: RedisKeys, _ documentKeys: DocumentKeys?, until end: ContinuousClock.Instant
+    ) throws(RedisFailure) {
+        var request = RedisRequest("HGETALL", .text(keys.documentKeys))
+        for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
+        let used = try link.exchange(request, until: end)[0].list
+        for place in stride(from: 0, to: used.count - 1, by: 2) {
+            let id = used[place].text ?? ""
+            guard documentKeys?[id]?.fingerprint == used[place + 1].number else {
+                throw RedisFailure(
+                    "The sessions in Redis are encrypted with a key \"\(id)\", which is not in "
+                        + "encryption_keys_file, or is another one there: add it.")
+            }
+        }
+        guard let key = documentKeys?.first else { return }
+        let note = RedisRequest(
+            "HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
+        _ = try link.exchange(note, until: end)
+    }
+
+    package var isShared: Bool { true }
+    package var trouble: String? { connection.trouble ?? followers.trouble }
+    package var sessionCount: Int { counter.value }
+
+    package func close() async {
+        await gate.close()
+        connection.close()
+        await followers.close()
+        await connection.waitForEnd()
+        counter.stop()
+    }
+
+    // MARK: One session
+
+    package func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
+        try gate.enter()
+        defer { gate.leave() }
+        let reply = try await ask(RedisRequest("HGETALL", .text(keys.session(id))))[0]
+        commits.forget(id)
+        return session(id, reply)
+    }
+
+    package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
+        try gate.enter()
+        defer { gate.leave() }
+        let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "u"))[0]
+        guard let revision = reply[0].text.flatMap(UInt64.init), let usedAt = reply[1].number else { return nil }
+        return SessionStanding(revision: revision, lastUsedAt: usedAt)
+    }
+
+    package func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {
+        do throws(StoreOpeningError) {
+            try followers.follow(id, changed)
+        } catch {
+            damage.report("Changes of other servers are not told: \(error)")
+        }
+    }
+
+    package func unfollow(_ id: SessionID) { followers.unfollow(id) }
+
+    package func touch(_ uses: [SessionUse]) async throws(StoreError) {
+        try gate.enter()
+        defer { gate.leave() }
+        var request = RedisRequest()
+        for use in uses { request.call(.touch, keys.session(use.id), .text(String(use.usedAt))) }
+        _ = try await ask(request)
+    }
+
+    // MARK: Flows
+
+    package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
+        try gate.enter()
+        defer { gate.leave() }
+        return try await ask(RedisRequest("SMEMBERS", .text(keys.flows)))[0].list.compactMap { member in
+            guard let text = member.text else { return nil }
+            let parts = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3, let version = Int(parts[0]) else { return nil }
+            return UsedFlow(flow: String(parts[1]), version: version, states: String(parts[2]))
+        }
+    }
+
+    package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {
+        try gate.enter()
+        defer { gate.leave() }
+        var request = RedisRequest("MULTI")
+        request.add("DEL", .text(keys.flows))
+        if let note = note(flows) { request.add(note) }
+        request.add("EXEC")
+        _ = try await ask(request)
+    }
+
+    /// `nil` when there are none.
+    func note(_ flows: [UsedFlow]) -> RedisRequest? {
+        guard !flows.isEmpty else { return nil }
+        var request = RedisRequest()
+        request.add(
+            ["SADD", .text(keys.flows)]
+                + flows.map { .text("\($0.version)\n\($0.flow)\n\($0.states)") })
+        return request
+    }
+
+    // MARK: Requests
+
+    func fields(_ id: SessionID) -> RedisFields { RedisFields(id: id, names: names, keys: documentKeys) }
+
+    /// The session of a reply to `HGETALL`. Notes its damage.
+    func session(_ id: SessionID, _ reply: RedisReply) -> StoredSession? {
+        let found = fields(id).session(reply)
+        for sentence in found.damage { damage.note(sentence) }
+        return found.session
+    }
+
+    /// Sends commands and waits for their replies, one for each.
+    ///
+    /// - Parameter seen: is called with the replies before any later reply is.
+    func ask(
+        _ request: RedisRequest, seen: @escaping @Sendable ([RedisReply]) -> Void = { _ in }
+    ) async throws(StoreError) -> [RedisReply] {
+        guard request.count > 0 else { return [] }
+        let outcome = await withUnsafeContinuation { waiting in
+            let refusal = connection.append(request) { outcome in
+                if case .replies(let replies) = outcome { seen(replies) }
+                waiting.resume(returning: outcome)
+            }
+            if let refusal { waiting.resume(returning: .failed(refusal)) }
+        }
+        switch outcome {
+        case .replies(let replies):
+            if let error = replies.lazy.compactMap(\.error).first { throw StoreError(redis: error) }
+            return replies
+        case .lost(let sentence), .failed(let sentence): throw .unavailable(sentence)
+        }
+    }
+
+    /// Sends commands that nobody waits for. What they leave undone is found later.
+    func send(_ request: RedisRequest) {
+        if request.count > 0 { _ = connection.append(request, isBounded: false) { _ in } }
+    }
+
+    /// The wall time in milliseconds.
+    static var now: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}

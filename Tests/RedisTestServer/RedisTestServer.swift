@@ -1,0 +1,134 @@
+import Glibc
+import Synchronization
+
+/// A Redis server of its own, in a folder of its own, with every write on the disk before its reply. It ends with this
+/// object, or with the process.
+package final class RedisTestServer: Sendable {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private struct Process {
+        let shell: pid_t
+        let server: pid_t
+        /// The shell kills the server and removes its data when this is closed, however this process ends.
+        let life: Int32
+        let output: Int32
+    }
+
+    package let folder: String
+    package let port: UInt16
+    private let options: [String]
+    private let process = Mutex<Process?>(nil)
+
+    /// One for all tests that need nothing but a prefix of their own.
+    package static let shared = Result { try RedisTestServer() }
+
+    /// - Parameter options: of the command line, as `--requirepass`.
+    package init(_ options: [String] = []) throws {
+        var template = Array("/tmp/concierge-redis-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure(description: "no folder: errno \(errno)") }
+        folder = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        port = try Self.freePort()
+        self.options = options
+        try start()
+    }
+
+    deinit {
+        end(keepsData: false)
+    }
+
+    /// Starts it, on the data that it had, and waits until it accepts connections.
+    package func start() throws {
+        let script = """
+            redis-server "$@" </dev/null & echo "pid=$!"; read line; kill -9 $!; wait; test "$line" = keep || rm -r "$0"
+            """
+        let arguments =
+            [
+                "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder, "--appenddirname", "\(port)", "--save", "",
+                "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "yes",
+            ] + options
+        let (input, life) = try Self.pipe()
+        let (output, written) = try Self.pipe()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, written, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, written, STDERR_FILENO)
+        let words = (["sh", "-c", script, folder] + arguments).map { strdup($0) }
+        defer { for word in words { free(word) } }
+        // The shell needs the signal that a child has ended, which this thread may block.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var shell = pid_t()
+        let code = posix_spawn(&shell, "/bin/sh", &actions, &attributes, words + [nil], environ)
+        close(input)
+        close(written)
+        guard code == 0 else { throw Failure(description: "no shell: errno \(code)") }
+        var text = ""
+        while !text.contains("Ready to accept connections") {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            var look = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            let count = poll(&look, 1, 60_000) == 1 ? read(output, &buffer, buffer.count) : 0
+            guard count > 0, !text.contains("not found") else {
+                close(life)
+                close(output)
+                waitpid(shell, nil, 0)
+                throw Failure(description: "redis-server (package redis-server) does not start: \(text)")
+            }
+            text += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        let digits = text.drop { $0 != "=" }.dropFirst().prefix { $0.isNumber }
+        guard let server = pid_t(digits) else { throw Failure(description: "no pid: \(text)") }
+        process.withLock { $0 = Process(shell: shell, server: server, life: life, output: output) }
+    }
+
+    /// Ends it with SIGKILL. Its data stay for ``start()``.
+    package func kill() { end(keepsData: true) }
+
+    private func end(keepsData: Bool) {
+        process.withLock { process in
+            guard let ended = process else { return }
+            process = nil
+            if keepsData { _ = write(ended.life, "keep\n", 5) }
+            close(ended.life)
+            waitpid(ended.shell, nil, 0)
+            close(ended.output)
+        }
+    }
+
+    /// Sends it a signal, as SIGSTOP.
+    package func send(_ signal: Int32) {
+        process.withLock { if let process = $0 { _ = Glibc.kill(process.server, signal) } }
+    }
+
+    private static func pipe() throws -> (reader: Int32, writer: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard Glibc.pipe(&ends) == 0 else { throw Failure(description: "no pipe: errno \(errno)") }
+        // Otherwise other children would keep it open.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func freePort() throws -> UInt16 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
+            }
+        }
+        guard code == 0 else { throw Failure(description: "no free port: errno \(errno)") }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}

@@ -1,0 +1,51 @@
+import Storage
+import Testing
+
+@Suite("The address of a Redis server") struct RedisAddressTests {
+    @Test(
+        "host, port, user, password and database are read",
+        arguments: [
+            ("redis://localhost", "localhost", 6_379, nil, nil, 0),
+            ("REDIS://db:7000/", "db", 7_000, nil, nil, 0),
+            ("redis://:secret@10.0.0.1:1/15", "10.0.0.1", 1, nil, "secret", 15),
+            ("redis://ada:p%40%2F%3a@[::1]:6380/2", "::1", 6_380, "ada", "p@/:", 2),
+            ("redis://a@b:c@host", "host", 6_379, "a@b", "c", 0),
+        ] as [(String, String, UInt16, String?, String?, Int)])
+    func read(text: String, host: String, port: UInt16, user: String?, password: String?, database: Int) throws {
+        let address = try RedisAddress(text)
+        #expect(address.host == host && address.port == port && address.database == database)
+        #expect(address.user == user && address.password == password)
+    }
+
+    @Test("the password is not shown")
+    func hidden() throws {
+        let address = try RedisAddress("redis://ada:secret@[::1]:6380/2")
+        #expect("\(address)" == "redis://ada@[::1]:6380/2")
+        #expect(!"\(String(reflecting: address))".contains("secret"))
+        var text = ""
+        dump(address, to: &text)
+        #expect(!text.contains("secret"))
+    }
+
+    @Test(
+        "what is wrong with an address is said",
+        arguments: [
+            ("localhost:6379", "begins with redis://"), ("http://host", "begins with redis://"),
+            ("rediss://host", "not supported yet"), ("redis://", "no host"), ("redis://:6379", "no host"),
+            ("redis://host:0", "\"0\" is not a port"), ("redis://host:65536", "is not a port"),
+            ("redis://host:+1", "is not a port"), ("redis://host:", "is not a port"), ("redis://::1", "in brackets"),
+            ("redis://[::1", "not closed"), ("redis://[::1]x", "is not a port"),
+            ("redis://host/one", "\"one\" is not the number"), ("redis://host/-1", "is not the number"),
+            ("redis://host/1/2", "is not the number"), ("redis://:%4@host", "percent-encoded"),
+            ("redis://:%zz@host", "percent-encoded"),
+            ("redis://:%ff@host", "percent-encoded"), ("redis://host?db=1", "no \"?\""),
+        ])
+    func wrong(text: String, reason: String) {
+        do throws(RedisAddressError) {
+            _ = try RedisAddress(text)
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect("\(error)".contains(reason), "\(error)")
+        }
+    }
+}

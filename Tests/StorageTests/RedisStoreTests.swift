@@ -1,0 +1,306 @@
+import Glibc
+import RedisTestServer
+import Sessions
+import Synchronization
+import Testing
+
+@testable import Storage
+
+@Suite("Several servers on one Redis") struct RedisStoreTests {
+    let fixture: RedisFixture
+    let id = SessionID(random: SystemRandom())
+
+    init() throws { fixture = try RedisFixture() }
+
+    private func commit(
+        _ revision: UInt64, over former: UInt64, letter: Character = " ", details: SessionDetails? = nil
+    ) -> SessionCommit {
+        let record = Samples.record(
+            id, revision: revision, [Samples.document(revision: revision, letter: letter)],
+            details: details ?? SessionDetails())
+        return details == nil
+            ? Samples.commit(record, over: former)
+            : SessionCommit(record: record, replacedRevision: former, changedServices: [0])
+    }
+
+    private func letter(_ store: RedisStore) async throws -> UInt8? {
+        try await store.load(id)?.record.document(of: 0)?.bytes.first
+    }
+
+    @Test("of commits of several servers from one revision exactly one succeeds, and all see it")
+    func race() async throws {
+        let stores = try (0..<3).map { _ in try fixture.store() }
+        try await stores[0].create(Samples.session(id))
+        let winners = await withTaskGroup(of: Character?.self) { group in
+            for number in 0..<60 {
+                let letter = Character(Unicode.Scalar(UInt8(48 + number)))
+                let commit = commit(2, over: 1, letter: letter)
+                group.addTask { (try? await stores[number % 3].commit(commit)) == nil ? nil : letter }
+            }
+            return await group.reduce(into: [Character]()) { if let letter = $1 { $0.append(letter) } }
+        }
+        #expect(winners.count == 1)
+        for store in stores {
+            #expect(try await letter(store) == winners.first?.asciiValue)
+            #expect(try await store.standing(of: id) == SessionStanding(revision: 2, lastUsedAt: 11))
+        }
+        #expect(try await stores[0].standing(of: SessionID(high: 1, low: 1)) == nil)
+    }
+
+    @Test("a commit is refused with its predecessor, also when another server has committed that revision")
+    func predecessors() async throws {
+        let (one, other) = (try fixture.store(), try fixture.store())
+        try await one.create(Samples.session(id))
+        try await other.commit(commit(2, over: 1, letter: "o"))
+        // The second and the third would fit to what the other server has committed.
+        let results = CommitResults()
+        one.commit(commit(2, over: 1, letter: "a")) { [commit = commit(3, over: 2, letter: "c")] error in
+            results.add("a", error)
+            one.commit(commit) { results.add("c", $0) }
+        }
+        one.commit(commit(3, over: 2, letter: "b")) { results.add("b", $0) }
+        let found = await results.wait(for: 3)
+        #expect(found.map(\.name) == ["a", "b", "c"] && found.map(\.error) == ["conflict", "conflict", "conflict"])
+        #expect(try await letter(other) == Character("o").asciiValue)
+        // What was read since may be changed.
+        #expect(try await letter(one) == Character("o").asciiValue)
+        try await one.commit(commit(3, over: 2, letter: "d"))
+        #expect(try await letter(other) == Character("d").asciiValue)
+    }
+
+    @Test("commits that wait together are written together")
+    func pipelining() async throws {
+        let store = try fixture.store()
+        let ids = (0..<1_000).map { _ in SessionID(random: SystemRandom()) }
+        let results = CommitResults()
+        let busy = Mutex(0)
+        let isBusy = Atomic(false)
+        let before = busy.withLock { _ in
+            // Its thread has something else to do meanwhile.
+            _ = store.connection.append(RedisRequest("PING")) { _ in
+                isBusy.store(true, ordering: .releasing)
+                busy.withLock { $0 += 1 }
+            }
+            while !isBusy.load(ordering: .acquiring) { sched_yield() }
+            for id in ids { store.create(Samples.session(id)) { results.add("\(id)", $0) } }
+            return store.connection.writes
+        }
+        #expect(await results.wait(for: 1_000).allSatisfy { $0.error == nil })
+        let writes = store.connection.writes - before
+        #expect(writes <= 10, "\(writes) writes")
+        #expect(store.sessionCount == 1_000)
+    }
+
+    @Test("services that a server does not know stay as they are")
+    func undeclared() async throws {
+        let (old, new) = (try fixture.store(services: ["profile"]), try fixture.store(services: ["quote", "profile"]))
+        try await new.create(
+            Samples.session(id, [Samples.document(0, letter: "q"), Samples.document(1, letter: "p")]))
+        let seen = try #require(try await old.load(id)).record
+        #expect(seen.services.map(\.service) == [0] && seen.details.undeclared.map(\.name) == ["quote"])
+        let details = SessionDetails(labels: SessionLabels(["a": "b"]), undeclared: seen.details.undeclared)
+        try await old.commit(commit(2, over: 1, letter: "n", details: details))
+        let record = try #require(try await new.load(id)).record
+        #expect(record.document(of: 0)?.bytes.first == Character("q").asciiValue)
+        #expect(record.document(of: 1)?.bytes.first == Character("n").asciiValue)
+        #expect(record.details.labels == SessionLabels(["a": "b"]) && record.details.undeclared.isEmpty)
+    }
+
+    @Test("an end leaves nothing but what says which revisions were given")
+    func ends() async throws {
+        let store = try fixture.store()
+        try await store.create(Samples.session(id, details: SessionDetails(userID: "ada")))
+        let tasks = (2..<5).map { number in
+            StoredTask(
+                id: TaskID(session: id, journey: "main", number: number), name: "check", attempts: 2, createdAt: 1,
+                endsAt: 1_000, due: 1)
+        }
+        var begin = commit(2, over: 1, details: SessionDetails(userID: "bob"))
+        begin.tasks = tasks.map { .begun($0) }
+        begin.newFlows = [UsedFlow(flow: "a", version: 1, states: "x ")]
+        try await store.commit(begin)
+        var end = commit(3, over: 2)
+        end.tasks = [.ended(tasks[0].id)]
+        try await store.commit(end)
+        // On its connection, after what nobody waits for.
+        _ = try await store.standing(of: id)
+        let list = store.keys.sessions(with: id).dropFirst(fixture.prefix.count + 1)
+        let names = ["{flows}", "{q}", "{q}:check", "{q}=", "{\(id)}", "{u:bob}", String(list)]
+        #expect(try fixture.keyNames() == names.sorted())
+        #expect(try fixture.ask("ZCARD", .text(store.keys.tasks)).number == 2)
+        _ = try await store.claimTasks(TaskClaim(name: "check", limit: 1, now: 10, end: 20))
+        _ = try await store.updateTask(tasks[1].id, .remove)
+        #expect(try await store.end(id))
+        _ = try await store.standing(of: id)
+        #expect(try fixture.keyNames() == ["{flows}", "{f}"].sorted())
+        #expect(try fixture.ask("GET", .text(store.keys.floor)).text == "3")
+    }
+
+    @Test("entries of indexes that no session confirms are left out, and removed when they are older than a minute")
+    func entries() async throws {
+        let store = try fixture.store()
+        try await store.create(Samples.session(id, details: SessionDetails(userID: "ada")))
+        let (old, new) = (SessionID(high: 1, low: 1), SessionID(high: 2, low: 2))
+        let user = RedisRequest.Word.text(store.keys.user("ada"))
+        try fixture.ask("ZADD", user, .text("\(RedisStore.now - 61_000)"), .text("\(old)"))
+        try fixture.ask("ZADD", user, .text("\(RedisStore.now - 30_000)"), .text("\(new)"))
+        #expect(try await store.sessions(ofUser: "ada").map(\.record.id) == [id])
+        _ = try await store.standing(of: id)
+        #expect(Set(try fixture.ask("ZRANGE", user, "0", "-1").list.compactMap(\.text)) == ["\(id)", "\(new)"])
+        // The other indexes say nothing of time.
+        let doubts = RedisDoubts()
+        let now = ContinuousClock.now
+        #expect(!doubts.isOver("a", now: now) && !doubts.isOver("a", now: now + .seconds(60)))
+        #expect(doubts.isOver("a", now: now + .seconds(61)) && !doubts.isOver("a", now: now + .seconds(61)))
+        let list = RedisRequest.Word.text(store.keys.sessions(with: old))
+        try fixture.ask("ZADD", list, "0", .text("\(old)"))
+        #expect(try await store.page(after: nil, limit: 10).sessions.map(\.record.id) == [id])
+        #expect(!store.doubts.isOver("\(old)") && store.doubts.isOver("\(old)", now: now + .seconds(120)))
+        let left = try fixture.ask("ZRANGE", list, "0", "-1").list.compactMap(\.text)
+        #expect(left.contains("\(old)"), "\(left), \(id)")
+    }
+
+    @Test("expired sessions that another server may know to be in use stay")
+    func touches() async throws {
+        let store = try fixture.store(touchInterval: 500)
+        try await store.create(Samples.session(id, usedAt: 1_000))
+        func ended(_ now: Int64) async throws -> Int {
+            try await store.endExpired(
+                ExpiryQuery(now: now, idleTimeout: 1_000, retention: 100, limit: 10) { _ in false }
+            ).count
+        }
+        #expect(try await ended(2_599) == 0)
+        #expect(try await ended(2_600) == 1)
+    }
+
+    @Test("Redis ends what no server ends, if it is told to")
+    func net() async throws {
+        let now = SystemClock().now()
+        let store = try fixture.store(expiryMargin: 60_000)
+        func record(_ revision: UInt64) -> SessionRecord {
+            SessionRecord(
+                id: id, token: TokenDigest(words: (1, 2, 3, 4)), createdAt: now, expiresAt: now + 60_000,
+                revision: revision, services: [], details: .none)
+        }
+        try await store.create(StoredSession(record: record(1), lastUsedAt: now))
+        try await store.commit(Samples.commit(record(2), over: 1))
+        let left = try #require(try fixture.ask("PTTL", .text(store.keys.session(id))).number)
+        #expect((60_000...120_000).contains(left))
+    }
+
+    @Test("a follower is told of each server's commits, of the end, and once after its connection was lost")
+    func follow() async throws {
+        let server = try RedisTestServer()
+        let fixture = try RedisFixture(server)
+        let (one, other) = (try fixture.store(), try fixture.store())
+        try await one.create(Samples.session(id))
+        let (told, continuation) = AsyncStream.makeStream(of: Void.self)
+        one.follow(id) { continuation.yield() }
+        var calls = told.makeAsyncIterator()
+        // Since the subscription may have missed a change.
+        await calls.next()
+        try await other.commit(commit(2, over: 1))
+        await calls.next()
+        try await one.commit(commit(3, over: 2))
+        await calls.next()
+        try fixture.ask("CLIENT", "KILL", "TYPE", "pubsub")
+        await calls.next()
+        try await other.commit(commit(4, over: 3))
+        await calls.next()
+        #expect(try await other.end(id))
+        await calls.next()
+        one.unfollow(id)
+        try await other.create(Samples.session(id))
+        try await other.commit(commit(2, over: 1))
+        // The connection does what it is told in order: what was told before the end of the subscription has come.
+        let channels = try fixture.ask("PUBSUB", "SHARDCHANNELS").list
+        if !channels.isEmpty { try await Task.sleep(for: .milliseconds(100)) }
+        #expect(try fixture.ask("PUBSUB", "SHARDCHANNELS").list.isEmpty)
+        continuation.finish()
+        await one.close()
+    }
+
+    @Test("what was sealed needs its key, and a server without it says so")
+    func keys() async throws {
+        let sealing = try fixture.store(keys: try EncryptionTests.keys("k1"))
+        let details = SessionDetails(labels: SessionLabels(["name": "visible"]))
+        try await sealing.create(
+            Samples.session(id, [Samples.document(size: 40, letter: "Z")], details: details))
+        let hash = try fixture.ask("HGETALL", .text(sealing.keys.session(id))).list.compactMap(\.bytes)
+        #expect(!hash.contains { String(decoding: $0, as: UTF8.self).contains("ZZZZ") })
+        #expect(!hash.contains { String(decoding: $0, as: UTF8.self).contains("visible") })
+        #expect(try await letter(sealing) == Character("Z").asciiValue)
+        let both = try fixture.store(keys: try EncryptionTests.keys("k2", "k1"))
+        #expect(try await both.load(id)?.record.details.labels == SessionLabels(["name": "visible"]))
+        for keys in [nil, try EncryptionTests.keys("k2")] {
+            let other = try fixture.store(keys: keys)
+            await #expect(throws: StoreError.self) { try await other.load(id) }
+            #expect(other.trouble?.contains("encrypted with a key") == true, "\(other.trouble ?? "")")
+        }
+    }
+
+    @Test("damage is reported, and costs no more than what is damaged")
+    func damage() async throws {
+        let reports = Reports()
+        let store = try fixture.store(report: reports.add)
+        try await store.create(Samples.session(id, [Samples.document(0), Samples.document(1)]))
+        let key = RedisRequest.Word.text(store.keys.session(id))
+        var bytes = try #require(try fixture.ask("HGET", key, "s:profile").bytes)
+        bytes[8] ^= 1
+        try fixture.ask("HSET", key, "s:profile", .bytes(bytes))
+        #expect(try await store.load(id)?.record.services.map(\.service) == [1])
+        try fixture.ask("HSET", key, "h", "nothing")
+        #expect(try await store.load(id) == nil)
+        #expect(try await store.page(after: nil, limit: 10).skipped == 1)
+        #expect(reports.all.first == "The service profile of \(id) is damaged and left out.")
+        #expect(reports.all.last == "The session \(id) is damaged; it cannot be read.")
+    }
+
+    @Test("each task goes to one of several servers")
+    func tasks() async throws {
+        let stores = try (0..<2).map { _ in try fixture.store() }
+        try await stores[0].create(Samples.session(id))
+        var begin = commit(2, over: 1)
+        begin.tasks = (2..<202).map { number in
+            .begun(
+                StoredTask(
+                    id: TaskID(session: id, journey: "main", number: number), name: "check", attempts: 3, createdAt: 1,
+                    endsAt: 1_000, due: Int64(number)))
+        }
+        try await stores[1].commit(begin)
+        let claimed = await withTaskGroup(of: [TaskID].self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    var ids: [TaskID] = []
+                    while true {
+                        let claim = TaskClaim(name: "check", limit: 7, now: 500, end: 900)
+                        guard let claims = try? await stores[number % 2].claimTasks(claim), !claims.tasks.isEmpty else {
+                            return ids
+                        }
+                        ids += claims.tasks.map(\.id)
+                    }
+                }
+            }
+            return await group.reduce([], +)
+        }
+        #expect(claimed.count == 200 && Set(claimed).count == 200)
+    }
+
+    private static func address(_ text: String, _ password: String) throws -> RedisAddress {
+        var address = try RedisAddress(text)
+        address.password = password
+        return address
+    }
+
+    @Test("a password that is wrong is said, the right one opens")
+    func password() async throws {
+        let server = try RedisTestServer(["--requirepass", "open sesame"])
+        let address = "redis://127.0.0.1:\(server.port)/3"
+        let store = try RedisStore(try Self.address(address, "open sesame"), services: ["profile"])
+        try await store.create(Samples.session(id))
+        #expect(try await store.load(id) != nil)
+        let wrong = try RedisStore(try Self.address(address, "wrong"), services: ["profile"])
+        await #expect(throws: StoreError.self) { try await wrong.load(id) }
+        #expect(wrong.trouble?.contains("WRONGPASS") == true, "\(wrong.trouble ?? "")")
+    }
+}
