@@ -68,7 +68,8 @@ package actor Application {
             journeys: JourneySettings(configuration, flows: flows))
         quotas = Quotas(configuration.quotas, cookieName: SessionCookie(configuration.cookie).name)
         adminAccess = AdminAccess(configuration.admin, log: self.log)
-        idempotency = IdempotencyStore(limits: .init(configuration.idempotency), clock: clock)
+        idempotency = IdempotencyStore(
+            limits: .init(configuration.idempotency), clock: clock, notes: store as? any SharedNotes)
     }
 
     /// Binds both listeners and serves. Returns when both accept connections.

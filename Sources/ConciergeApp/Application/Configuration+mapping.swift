@@ -70,11 +70,23 @@ extension Configuration {
                 path: path, services: catalog.services.map(\.name),
                 touchInterval: touchInterval.milliseconds, durability: storeDurability, keys: encryptionKeys,
                 progress: { report($0, false) }, report: { report($0, true) })
+        case .redis(let address):
+            try RedisStore(
+                address, services: catalog.services.map(\.name), settings: redisSettings,
+                documentKeys: encryptionKeys, report: { report($0, true) })
         }
     }
 }
 
 extension Configuration {
+    private var redisSettings: RedisStore.Settings {
+        var settings = RedisStore.Settings()
+        settings.touchInterval = touchInterval.milliseconds
+        // Should no server run for long, Redis lets go of sessions by itself, a day after a server would have.
+        settings.expiryMargin = (expiredRetention + .seconds(24 * 3600)).milliseconds
+        return settings
+    }
+
     private var storeDurability: Storage.Durability {
         switch durability {
         case .commit: .commit

@@ -57,7 +57,8 @@ struct StoreDescription: Sendable {
 
     init(_ configuration: Configuration) {
         kind = configuration.store.kind
-        durability = configuration.store == .memory ? .none : configuration.durability
+        // In Redis its own configuration decides, which may be none.
+        durability = if case .sqlite = configuration.store { configuration.durability } else { .none }
         syncInterval = durability == .interval ? configuration.syncInterval : nil
     }
 }

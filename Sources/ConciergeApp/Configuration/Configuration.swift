@@ -13,6 +13,8 @@ package struct Configuration: Sendable, Equatable {
     package var workers = UsableCores.count()
     /// In the working directory, so that a server without configuration keeps its sessions.
     package var store = Store.sqlite("data/concierge.db")
+    /// A file with the password for Redis; the password itself becomes a part of ``store``.
+    package var redisPasswordFile: String?
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
     package var encryptionKeysFile: String?

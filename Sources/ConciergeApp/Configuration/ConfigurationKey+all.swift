@@ -12,17 +12,21 @@ extension ConfigurationKey {
             "Threads that serve the public listener; the admin listener has one more."),
         .init(
             "store", .store, \.store, flag: true,
-            "Where sessions live: in memory alone, or in an SQLite file, named relative to the working directory."),
+            "Where sessions live: in memory alone, in an SQLite file, named relative to the working directory, or in Redis, "
+                + "where several servers share them."),
+        .init(
+            "redis_password_file", .optional(.path), \.redisPasswordFile,
+            "File with the password for Redis on its only line."),
         .init(
             "durability", .choice(Configuration.Durability.self), \.durability,
             "When a write is on the disk: before its response, at most `sync_interval` later, or when the operating system "
-                + "writes it. No effect with `memory`."),
+                + "writes it. No effect with `memory`, nor with Redis, whose own `appendfsync` decides."),
         .init(
             "sync_interval", .duration(.milliseconds(1) ... .seconds(60)), \.syncInterval,
             "With `durability` `interval`: the most time of writes that a power cut may lose."),
         .init(
             "encryption_keys_file", .optional(.path), \.encryptionKeysFile,
-            "File with keys, each on a line `NAME:BASE64` of 32 bytes: in the SQLite file services and labels are encrypted with "
+            "File with keys, each on a line `NAME:BASE64` of 32 bytes: in the store services and labels are encrypted with "
                 + "the first one, and read with any of them. No effect with `memory`."),
         .init(
             "services", .optional(.path), \.services, flag: true,

@@ -25,6 +25,7 @@ package struct ConfigurationLoader: Sendable {
         apply(FlagLayer.read(flags), to: &loaded)
         readAdminKey(&loaded)
         checkTLS(&loaded)
+        readRedisPassword(&loaded)
         readEncryptionKeys(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)
@@ -88,10 +89,7 @@ package struct ConfigurationLoader: Sendable {
             }
         }
         do {
-            // Far more than a key has: a longer file is the wrong one.
-            let bytes = try files.read(path, limit: 4096)
-            var line = Substring(String(decoding: bytes, as: UTF8.self))
-            while let last = line.last, last.isNewline { line.removeLast() }
+            let line = try secretLine(of: path)
             let key = SecretSetting()
             guard let secret = key.read(.plain(String(line))) else {
                 loaded.problems.append(
@@ -105,6 +103,37 @@ package struct ConfigurationLoader: Sendable {
         } catch {
             loaded.problems.append(
                 ConfigurationProblem(at: origin, pointer: "/admin/key_file", code: error.code, "\(error)"))
+        }
+    }
+
+    /// The only line of a file with a secret.
+    private func secretLine(of path: String) throws(FileProblem) -> String {
+        // Far more than a secret has: a longer file is the wrong one.
+        var line = Substring(String(decoding: try files.read(path, limit: 4096), as: UTF8.self))
+        while let last = line.last, last.isNewline { line.removeLast() }
+        return String(line)
+    }
+
+    private func readRedisPassword(_ loaded: inout LoadedConfiguration) {
+        let path = loaded.configuration.redisPasswordFile
+        func report(_ key: String, _ code: String, _ message: String) {
+            loaded.problems.append(
+                ConfigurationProblem(at: loaded.origin(of: key), pointer: "/\(key)", code: code, message))
+        }
+        guard case .redis(var address) = loaded.configuration.store else { return }
+        guard let path else {
+            if let user = address.user {
+                report(
+                    "store", "missing_key",
+                    "user \"\(user)\" of Redis needs a password: name its file in redis_password_file")
+            }
+            return
+        }
+        do {
+            address.password = try secretLine(of: path)
+            loaded.configuration.store = .redis(address)
+        } catch {
+            report("redis_password_file", error.code, "\(error)")
         }
     }
 

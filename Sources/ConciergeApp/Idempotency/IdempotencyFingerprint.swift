@@ -35,6 +35,8 @@ package struct IdempotencyFingerprint: Sendable, Equatable {
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
+    var bytes: [UInt8] { digest.bytes }
+
     /// Of everything except the body, while that has not arrived.
     init(ofHead request: HTTPRequest) {
         digest = Self.head("concierge idempotency: what is being asked for", request).finish()

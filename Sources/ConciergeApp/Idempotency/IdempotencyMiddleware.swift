@@ -52,6 +52,15 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
         let decision = store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request))
+        guard case .proceed(let ticket) = decision, store.notes != nil else {
+            return try respond(to: request, decision, next)
+        }
+        return .task { try respond(to: request, try await store.claim(ticket), next) }
+    }
+
+    private func respond(
+        to request: HTTPRequest, _ decision: IdempotencyStore.Decision, _ next: @escaping HTTPHandler
+    ) throws -> HTTPOutcome {
         if case .proceed(let ticket) = decision {
             return try .transforming(request, next) { try finish(ticket, request, $0) }
         }

@@ -12,7 +12,8 @@ import Synchronization
 /// Responses are bounded in number and in bytes; the oldest are dropped first. Requests in progress are bounded by the
 /// server's limits: dropping one would let the request be executed twice.
 ///
-/// The store lives in this process: after a restart every key is new.
+/// It lives in this process: after a restart every key is new. Processes that share their sessions also share the
+/// responses (``SharedNotes``).
 package final class IdempotencyStore: Sendable {
     /// The limits of number, size and time.
     package struct Limits: Sendable {
@@ -50,6 +51,9 @@ package final class IdempotencyStore: Sendable {
         fileprivate let id: SHA256Digest
         fileprivate let encryptionKey: SHA256Digest
         fileprivate let number: UInt64
+        /// Whether the other processes know of the request.
+        fileprivate var isShared = false
+        fileprivate let fingerprint: IdempotencyFingerprint
     }
 
     /// About the memory of an entry in the table and in the order, without its response.
@@ -59,12 +63,18 @@ package final class IdempotencyStore: Sendable {
     private let retention: Int64
     private let clock: any SessionClock
     private let random: any RandomSource
+    /// Where the processes that share their sessions leave responses for each other; nil when there is one process.
+    let notes: (any SharedNotes)?
     /// One lock, because all entries have one order of age. Hashing and encryption happen outside. Under the lock are a
     /// look-up and an append, well under a microsecond, only for requests with a key.
     let memory = Mutex(IdempotencyMemory())
 
-    package init(limits: Limits = Limits(), clock: any SessionClock, random: any RandomSource = SystemRandom()) {
+    package init(
+        limits: Limits = Limits(), clock: any SessionClock, random: any RandomSource = SystemRandom(),
+        notes: (any SharedNotes)? = nil
+    ) {
         self.limits = limits
+        self.notes = notes
         retention = limits.retention.milliseconds
         self.clock = clock
         self.random = random
@@ -89,7 +99,9 @@ package final class IdempotencyStore: Sendable {
                 return memory.begin(id, fingerprint, now: now)
             }
             switch found {
-            case .mine(let number): return .proceed(Ticket(id: id, encryptionKey: encryptionKey, number: number))
+            case .mine(let number):
+                return .proceed(
+                    Ticket(id: id, encryptionKey: encryptionKey, number: number, fingerprint: fingerprint))
             case .mismatch: return .mismatch
             case .inProgress: return .inProgress
             case .answered(let sealed, let number):
@@ -108,6 +120,10 @@ package final class IdempotencyStore: Sendable {
             let sealed = SealedResponse(
                 response, atMost: limits.responseBytes, key: ticket.encryptionKey, for: ticket.id, random: random)
         else { return abandon(ticket) }
+        if ticket.isShared {
+            notes?.replace(
+                ticket.id, with: ticket.fingerprint.bytes + [SharedMark.answered] + sealed.sealed, for: retention)
+        }
         memory.withLock { memory in
             memory.finish(
                 ticket.id, ticket.number, sealed, expires: clock.now() + retention, fingerprint: fingerprint)
@@ -117,8 +133,48 @@ package final class IdempotencyStore: Sendable {
 
     /// The request was not executed: the next one with its key is the first.
     package func abandon(_ ticket: Ticket) {
+        if ticket.isShared { notes?.drop(ticket.id) }
         memory.withLock { $0.drop(ticket.id, ticket.number) }
     }
+
+    // MARK: Several processes
+
+    /// Asks the other processes about a request that this one may execute.
+    ///
+    /// - Returns: what to do with it. The ticket is used up unless that is to execute the request.
+    /// - Throws: `SessionError` when they cannot be asked.
+    func claim(_ ticket: Ticket) async throws -> Decision {
+        guard let notes else { return .proceed(ticket) }
+        // Random bytes tell it from the note of another process when it is sent twice.
+        var tag = [UInt8](repeating: 0, count: 16)
+        tag.withUnsafeMutableBytes { random.fill($0) }
+        let mine = ticket.fingerprint.bytes + [SharedMark.inProgress] + tag
+        let found: [UInt8]?
+        do {
+            found = try await notes.note(mine, of: ticket.id, for: Self.longestRequest)
+        } catch {
+            abandon(ticket)
+            throw error
+        }
+        guard let found, found != mine else {
+            var shared = ticket
+            shared.isShared = true
+            return .proceed(shared)
+        }
+        abandon(ticket)
+        let (digest, rest) = (found.prefix(SHA256Digest.byteCount), found.dropFirst(SHA256Digest.byteCount))
+        guard digest.elementsEqual(ticket.fingerprint.bytes) else { return .mismatch }
+        guard rest.first == SharedMark.answered else { return .inProgress }
+        let sealed = SealedResponse(sealed: Array(rest.dropFirst()))
+        return sealed.opened(with: ticket.encryptionKey, for: ticket.id).map { .replay($0) } ?? .mismatch
+    }
+
+    private enum SharedMark {
+        static let (inProgress, answered): (UInt8, UInt8) = (0, 1)
+    }
+
+    /// When a process has ended in the middle of a request, its key is free again after this time. In milliseconds.
+    private static let longestRequest: Int64 = 120_000
 
     /// Drops expired responses, as many as possible without making other callers wait long. Requests do so too; this is
     /// for times without requests.

@@ -14,7 +14,7 @@ struct SealedResponse: Sendable {
     /// For the limit of bytes.
     var size: Int { sealed.count + IdempotencyStore.entryOverhead }
 
-    /// For tests that damage it.
+    /// As it was kept.
     init(sealed: [UInt8]) { self.sealed = sealed }
 
     /// `nil` when the response is longer than `limit` or cannot be encrypted. Then it is not kept.

@@ -116,4 +116,15 @@ struct ConfigurationPrecedenceTests {
         let fromEnvironment = try await load(files, file: "c.json", environment: environment)
         #expect(fromEnvironment.configuration.admin.key?.revealed == "fedcba9876543210")
     }
+
+    @Test("the password for Redis comes from its file")
+    func redisPassword() async throws {
+        let redis = #"{"store": "redis://ada@host", "redis_password_file": "password"}"#
+        let loaded = try await load(["c.json": redis, "password": "open sesame\n"], file: "c.json")
+        #expect(loaded.problems == [])
+        guard case .redis(let address) = loaded.configuration.store else { throw UnexpectedStore() }
+        #expect(address.user == "ada" && address.password == "open sesame")
+    }
+
+    private struct UnexpectedStore: Error {}
 }

@@ -18,6 +18,7 @@ struct ConfigurationValueTests {
             ("cookie.secure", "false", "false"), ("log.format", #""text""#, #""text""#),
             ("log.level", #""debug""#, #""debug""#), ("store", #""memory""#, #""memory""#),
             ("store", #""sqlite:a.db""#, #""sqlite:a.db""#),
+            ("store", #""redis://[::1]/2""#, #""redis://[::1]:6379/2""#),
             ("quotas.requests", #""600/1m""#, #""600/60s""#), ("quotas.requests", #""none""#, #""none""#),
             ("quotas.requests", #""1/PT24H""#, #""1/24h""#),
             ("proxies.networks", #"["10.0.0.0/8", "2001:db8::1"]"#, #"["10.0.0.0/8", "2001:db8::1"]"#),
@@ -111,13 +112,25 @@ struct ConfigurationValueTests {
         #expect(loaded.problems.map(\.message).joined().hasSuffix(guess))
     }
 
-    @Test("Another store than this build has is refused with those it has")
-    func otherStore() async throws {
-        let loaded = try await load(environment: ["CONCIERGE_STORE": "redis://localhost:6379/0"])
+    @Test(
+        "Another store than this build has is refused with those it has, and no password is shown",
+        arguments: [
+            ("mysql://localhost", #"is "mysql://localhost""#),
+            (
+                "redis://:secret@localhost",
+                "has a password (not shown), which belongs into the file of redis_password_file"
+            ),
+            (
+                "rediss://:secret@localhost",
+                "is not what it should be (not shown): TLS to Redis (rediss://) is not supported yet: use redis://"
+            ),
+        ])
+    func otherStore(text: String, fault: String) async throws {
+        let loaded = try await load(environment: ["CONCIERGE_STORE": text])
         #expect(
             loaded.problems.map(\.description) == [
-                "environment CONCIERGE_STORE: error: /store bad_value: store is \"redis://localhost:6379/0\"; "
-                    + "allowed is memory, or sqlite: and the path of a file"
+                "environment CONCIERGE_STORE: error: /store bad_value: store \(fault); "
+                    + "allowed is memory, redis://[USER@]HOST[:PORT][/DATABASE], or sqlite: and the path of a file"
             ])
     }
 

@@ -1,10 +1,13 @@
 import JSONDocument
+import Storage
 
 /// The store of sessions: a scheme, for some stores followed by an address.
 package struct StoreSetting: SettingType {
     package var name: String { "store" }
-    package var allowed: String { "memory, or sqlite: and the path of a file" }
-    package var schema: JSONDocument { ["type": "string", "pattern": "^(memory|sqlite:.+)$"] }
+    package var allowed: String {
+        "memory, redis://[USER@]HOST[:PORT][/DATABASE], or sqlite: and the path of a file"
+    }
+    package var schema: JSONDocument { ["type": "string", "pattern": "^(memory|sqlite:.+|redis://.+)$"] }
 
     package func read(_ written: WrittenValue) -> Configuration.Store? {
         written.string.flatMap(Configuration.Store.init)
@@ -12,11 +15,23 @@ package struct StoreSetting: SettingType {
 
     package func show(_ value: Configuration.Store) -> String { JSONText.string(value.description) }
 
+    package func fault(_ written: WrittenValue) -> String? {
+        guard let text = written.string, text.lowercased().hasPrefix("redis") else { return nil }
+        do throws(RedisAddressError) {
+            _ = try RedisAddress(text)
+            return "has a password (not shown), which belongs into the file of redis_password_file"
+        } catch {
+            // It may have a password.
+            return "is not what it should be (not shown): \(error)"
+        }
+    }
+
     package func guess(_ written: WrittenValue) -> String? {
         guard let text = written.string else { return nil }
         let scheme = text.prefix { $0 != ":" }
         if scheme == "sqlite" { return Configuration.Store.guess(ofFile: text.dropFirst(scheme.count + 1)) }
         guard let nearest = NearestName.of(String(scheme), among: Configuration.Store.schemes) else { return nil }
+        guard nearest != "redis" else { return nil }
         let address = nearest == "sqlite" ? ":" + text.dropFirst(scheme.count + 1) : ""
         return "\"\(nearest)\(address)\""
     }
@@ -28,6 +43,8 @@ extension Configuration {
         case memory
         /// In an SQLite database, in the file of that path, relative to the working directory.
         case sqlite(String)
+        /// In a Redis server, which other servers may use as well.
+        case redis(RedisAddress)
     }
 }
 
@@ -36,15 +53,17 @@ extension SettingType where Self == StoreSetting {
 }
 
 extension Configuration.Store: CustomStringConvertible {
-    static let schemes = ["memory", "sqlite"]
+    static let schemes = ["memory", "sqlite", "redis"]
 
-    /// Reads `memory` or `sqlite:FILE`.
+    /// Reads `memory`, `sqlite:FILE` or `redis://HOST`.
     init?(_ text: String) {
         let prefix = "sqlite:"
         if text == "memory" {
             self = .memory
         } else if text.hasPrefix(prefix), Self.isPath(text.dropFirst(prefix.count)) {
             self = .sqlite(String(text.dropFirst(prefix.count)))
+        } else if let address = try? RedisAddress(text), address.password == nil {
+            self = .redis(address)
         } else {
             return nil
         }
@@ -71,6 +90,7 @@ extension Configuration.Store: CustomStringConvertible {
         switch self {
         case .memory: "memory"
         case .sqlite(let path): "sqlite:\(path)"
+        case .redis(let address): address.description
         }
     }
 
@@ -79,6 +99,7 @@ extension Configuration.Store: CustomStringConvertible {
         switch self {
         case .memory: "memory"
         case .sqlite: "sqlite"
+        case .redis: "redis"
         }
     }
 }
