@@ -20,6 +20,8 @@ struct SharedStoreTests {
                 [
                     "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
                     "redis://127.0.0.1:\(redis.port)", "--set", "main_flow=wizard", "--flows", "config/flows",
+                    // Nobody reads so many lines before it ends.
+                    "--set", "log.requests=false",
                     "--services", "config/services",
                 ] + settings)
             let ports = try await process.ports()

@@ -135,6 +135,8 @@ import Testing
         told.begin(4, put(4), on: "counter", if: .ifMatch(.unwritten), in: session)
         store.release()
         await store.wait(for: 3)
+        // The unit behind them, which is refused, has run as well.
+        while session.state.withLock(\.isWriting) { await Task.yield() }
         // Those behind are behind.
         told.begin(5, put(5), on: "counter", in: session)
         #expect(told.numbers == [0] && store.heldCount == 4)
