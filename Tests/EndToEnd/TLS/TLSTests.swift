@@ -168,7 +168,8 @@ struct TLSTests {
             #expect(result.status == (isGood ? 0 : 2))
             let said = result.output + result.complaints
             #expect(expected.isEmpty ? !said.contains("/tls") : said.contains(expected), "\(said)")
-            #expect(!said.contains("BEGIN") && !said.contains("MI"))
+            // PEM data begins with "MI". So may a part of the folder's random name.
+            #expect(!said.contains("BEGIN") && !said.replacing(folder, with: "").contains("MI"))
         }
     }
 
