@@ -32,9 +32,9 @@ import Testing
         arguments: [
             ("localhost:6379", "begins with redis://"), ("http://host", "begins with redis://"),
             ("rediss://host", "not supported yet"), ("redis://", "no host"), ("redis://:6379", "no host"),
-            ("redis://host:0", "\"0\" is not a port"), ("redis://host:65536", "is not a port"),
-            ("redis://host:+1", "is not a port"), ("redis://host:", "is not a port"), ("redis://::1", "in brackets"),
-            ("redis://[::1", "not closed"), ("redis://[::1]x", "is not a port"),
+            ("redis://host:0", "not a port"), ("redis://host:65536", "not a port"),
+            ("redis://host:+1", "not a port"), ("redis://host:", "not a port"), ("redis://::1", "in brackets"),
+            ("redis://[::1", "not closed"), ("redis://[::1]x", "not a port"),
             ("redis://host/one", "\"one\" is not the number"), ("redis://host/-1", "is not the number"),
             ("redis://host/1/2", "is not the number"), ("redis://:%4@host", "percent-encoded"),
             ("redis://:%zz@host", "percent-encoded"),

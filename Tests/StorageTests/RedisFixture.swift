@@ -17,13 +17,13 @@ struct RedisFixture: Sendable {
     }
 
     func store(
-        services: [String] = ["profile", "quote"], touchInterval: Int64 = 0, expiryMargin: Int64? = nil,
+        services: [String] = ["profile", "quote"], useLag: Int64 = 0, expiryMargin: Int64? = nil,
         keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> RedisStore {
         var settings = RedisStore.Settings()
         settings.prefix = prefix
-        settings.touchInterval = touchInterval
+        settings.useLag = useLag
         settings.expiryMargin = expiryMargin
         return try RedisStore(
             try RedisAddress("redis://127.0.0.1:\(server.port)"), services: services, settings: settings,

@@ -162,7 +162,7 @@ import Testing
 
     @Test("expired sessions that another server may know to be in use stay")
     func touches() async throws {
-        let store = try fixture.store(touchInterval: 500)
+        let store = try fixture.store(useLag: 500)
         try await store.create(Samples.session(id, usedAt: 1_000))
         func ended(_ now: Int64) async throws -> Int {
             try await store.endExpired(

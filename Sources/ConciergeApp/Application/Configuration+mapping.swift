@@ -81,7 +81,8 @@ extension Configuration {
 extension Configuration {
     private var redisSettings: RedisStore.Settings {
         var settings = RedisStore.Settings()
-        settings.touchInterval = touchInterval.milliseconds
+        // A use that another server has not saved, the time that saving takes, and what it allows for others' uses.
+        settings.useLag = 2 * (touchInterval.milliseconds + 2_000)
         // Should no server run for long, Redis lets go of sessions by itself, a day after a server would have.
         settings.expiryMargin = (expiredRetention + .seconds(24 * 3600)).milliseconds
         return settings

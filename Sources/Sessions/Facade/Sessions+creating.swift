@@ -68,6 +68,8 @@ extension Sessions {
         Task {
             do {
                 defer { registry.returnIfUnused(unused) }
+                // Another process may have been shown its token.
+                if environment.isShared { _ = try await unused.catchUp() }
                 if try await end(unused, .expired, onlyIfUnused: true) { shedCount.wrappingAdd(1, ordering: .relaxed) }
                 try create(labels, mode, attempt: attempt + 1, then: done)
             } catch {

@@ -5,11 +5,16 @@ extension Sessions {
         while true {
             switch registry.claimLoad(id) {
             case .resident(let session):
-                return environment.isShared ? try await caughtUp(session) : session
+                guard environment.isShared else { return session }
+                if let session = try await caughtUp(session) { return session }
+                // Another one of its id may have been imported.
+                continue
             case .mine(let lastUse): return try await loadForAll(id, lastUse: lastUse)
             case .others: break
             }
             switch await withCheckedContinuation({ registry.waitForLoad(id, $0) }) {
+            // Another process may have changed it since that load began.
+            case .loaded where environment.isShared: continue
             case .loaded(let session): return session
             case .failed(let error): throw error
             case .missed: continue

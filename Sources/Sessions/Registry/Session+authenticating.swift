@@ -26,9 +26,11 @@ extension Session {
                 }
                 guard now < retired.graceEndsAt else { return (.stolen, nil) }
             }
+            let isFirst = !state.isUsed
             state.isUsed = true
             guard isUse else { return (.accepted(saveUse: false), nil) }
-            let saveUse = state.use(now: now, settings) && environment.savesUses
+            // Another process must not take it for one that nobody uses.
+            let saveUse = (state.use(now: now, settings) && environment.savesUses) || (isFirst && environment.isShared)
             return (.accepted(saveUse: saveUse), state.isWatched ? state.deadline(settings) : nil)
         }
         if let extendedTo { tellWatchersOfUse(at: now, idleExpiresAt: extendedTo) }

@@ -41,7 +41,9 @@ extension RegistryShard {
 
 extension Session.State {
     /// Whether nobody has ever shown the session's token, and nothing was written to it.
-    var isUnused: Bool { stage == .open && !isUsed && record.revision == 1 }
+    var isUnused: Bool {
+        stage == .open && !isUsed && record.revision == 1 && lastUsedAt == record.createdAt
+    }
 }
 
 /// Ids in the order in which sessions were created: a queue in an array.

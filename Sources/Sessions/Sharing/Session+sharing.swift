@@ -5,26 +5,26 @@ extension Session {
     ///
     /// - Returns: false when the session has ended.
     nonisolated(nonsending) func catchUp() async throws(SessionError) -> Bool {
+        let (known, isOver) = state.withLock { ($0.record.revision, $0.isEnded) }
+        if isOver { return false }
         let standing: SessionStanding?
         do {
             standing = try await environment.store.standing(of: id)
         } catch {
             throw SessionError(error)
         }
-        guard let standing else {
-            endElsewhere()
-            return false
-        }
-        let isBehind = state.withLock { state in
+        let isCurrent = state.withLock { state in
+            guard let standing else { return false }
             state.lastUsedAt = max(state.lastUsedAt, min(standing.lastUsedAt, environment.clock.now()))
-            return state.record.revision < standing.revision
+            // What this process has committed meanwhile is newer.
+            return standing.revision == known || standing.revision == state.record.revision
         }
-        guard isBehind else { return true }
+        if isCurrent { return true }
         do {
+            // This process may be about to end it.
             try await takeTurn()
             defer { endTurn() }
-            // It may have been this process that committed.
-            if state.withLock({ $0.record.revision < standing.revision }) { try await reload() }
+            try await reload()
         } catch .ended {
             return false
         }
@@ -53,7 +53,7 @@ extension Session {
         }
         let record = stored.record
         let (former, isWatched) = state.withLock { state -> (PendingState?, Bool) in
-            guard record.revision > state.record.revision, !state.isEnded else { return (nil, false) }
+            guard record.revision != state.record.revision, !state.isEnded else { return (nil, false) }
             let former = state.pending(environment.catalog, now: environment.clock.now())
             state.countLive(-1, environment.catalog)
             state.record = record
@@ -65,16 +65,16 @@ extension Session {
         environment.countJourneys(of: pending.base, -1)
         environment.countJourneys(of: record, 1)
         guard isWatched else { return }
+        // Another session has come in its place, or the store has lost commits.
+        guard record.revision > pending.base.revision else { return breakWatch() }
         pending.take(record.services)
         tellWatchers(pending.sessionChanges(environment), record)
     }
 
     /// Has the store say when another process changes the session, as long as it is watched.
     func follow(_ id: SessionID) {
-        environment.store.follow(id) { [weak self] in
-            guard let self else { return }
-            Task { try? await self.catchUp() }
-        }
+        let follower = SessionFollower(self)
+        environment.store.follow(id) { follower.look() }
     }
 }
 

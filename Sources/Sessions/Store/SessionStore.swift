@@ -41,9 +41,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// older than any commit that completed, in whatever process, before this was called.
     func standing(of id: SessionID) async throws(StoreError) -> SessionStanding?
 
-    /// Calls `changed` after each commit and the end of a session, whoever makes it, until ``unfollow(_:)``. It may be
-    /// called without a change, for example when the connection to the store was lost meanwhile. It is called on a
-    /// thread of the store, where it must take no time. A store that is not shared never calls it.
+    /// Calls `changed` when a process, this one or another, has committed to a session or ended it, until
+    /// ``unfollow(_:)``. Nothing need have changed, for example when the connection to the store was lost meanwhile.
+    /// The call comes on a thread of the store, where it must take no time. A store that is not shared never calls.
     func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void)
 
     /// See ``follow(_:_:)``.

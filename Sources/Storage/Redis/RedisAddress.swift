@@ -68,7 +68,8 @@ package struct RedisAddress: Sendable, Equatable {
         guard !host.isEmpty else { throw RedisAddressError("the address has no host") }
         if rest.isEmpty { return (String(host), 6_379) }
         guard rest.first == ":", let port = number(rest.dropFirst()).flatMap(UInt16.init(exactly:)), port > 0 else {
-            throw RedisAddressError("\"\(rest.drop { $0 == ":" })\" is not a port: it is a number from 1 to 65535")
+            // What stands there may be a password.
+            throw RedisAddressError("what follows the host is not a port: that is a number from 1 to 65535")
         }
         return (String(host), port)
     }

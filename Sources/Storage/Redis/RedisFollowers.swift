@@ -38,7 +38,9 @@ final class RedisFollowers: Sendable {
     func unfollow(_ id: SessionID) {
         state.withLock { state in
             guard state.followers.removeValue(forKey: id) != nil else { return }
-            let request = RedisRequest("SUNSUBSCRIBE", .text(keys.session(id)))
+            var request = RedisRequest("SUNSUBSCRIBE", .text(keys.session(id)))
+            // The next connection subscribes to those that are followed then.
+            request.isRepeatable = false
             _ = state.connection?.append(request, isBounded: false) { _ in }
         }
     }

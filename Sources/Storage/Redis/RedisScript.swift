@@ -7,7 +7,10 @@ struct RedisScript: Sendable {
     /// SHA-1 of the text, in hexadecimal digits: its name in Redis.
     let digest: String
 
-    private init(_ text: String) {
+    /// - Parameter needsRoom: whether it is refused when Redis has no memory left. Scripts that free memory or need
+    ///   little are not.
+    private init(_ text: String, needsRoom: Bool = true) {
+        let text = needsRoom ? text : "#!lua flags=allow-oom\n" + text
         self.text = text
         var sum = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
         let bytes = Array(text.utf8)
@@ -89,7 +92,7 @@ struct RedisScript: Sendable {
             redis.call('DEL', key)
             redis.call('SPUBLISH', key, '')
             return result
-            """)
+            """, needsRoom: false)
 
     /// Notes the use of a session. Argument: its time.
     static let touch = RedisScript(
@@ -97,7 +100,7 @@ struct RedisScript: Sendable {
         local used = redis.call('HGET', KEYS[1], 'u')
         if used and tonumber(used) < tonumber(ARGV[1]) then redis.call('HSET', KEYS[1], 'u', ARGV[1]) end
         return 1
-        """)
+        """, needsRoom: false)
 
     /// Changes a task. Arguments: its field, its text, and the new text, which is "" to remove it.
     /// Result: 1, or 0 when the text is another one.
@@ -107,7 +110,7 @@ struct RedisScript: Sendable {
         if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
         else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
         return 1
-        """)
+        """, needsRoom: false)
 
     /// Raises a number that has more digits than Lua's. Argument: the least that it has to be.
     static let raise = RedisScript(
@@ -115,5 +118,5 @@ struct RedisScript: Sendable {
         local was = redis.call('GET', KEYS[1]) or '0'
         if #was < #ARGV[1] or (#was == #ARGV[1] and was < ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
         return 1
-        """)
+        """, needsRoom: false)
 }

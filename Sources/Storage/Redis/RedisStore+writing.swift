@@ -242,8 +242,7 @@ extension RedisStore {
             guard let used = reply[3].text, let usedAt = Int64(used), let head = fields(id).head(reply) else {
                 continue
             }
-            // Another server may know of a later use.
-            let idleAt = min(usedAt, Self.never) + settings.touchInterval + query.idleTimeout
+            let idleAt = min(usedAt, Self.never) + settings.useLag + query.idleTimeout
             guard min(idleAt, head.expiresAt) + query.retention <= query.now, !query.isInUse(id) else { continue }
             overdue.append(Ending(id, revision, head: head, usedAt: used))
         }

@@ -10,8 +10,8 @@ package final class RedisStore: SessionStore {
     package struct Settings: Sendable {
         /// In front of every key.
         package var prefix = "cg"
-        /// By how many milliseconds other servers may be behind with the uses of sessions; see `SessionSettings`.
-        package var touchInterval: Int64 = 0
+        /// By how many milliseconds other servers may accept a session longer than its stored use says.
+        package var useLag: Int64 = 0
         /// How long after a session's absolute expiry Redis itself removes it, in milliseconds, should no server do so:
         /// more than the retention. `nil` for never.
         package var expiryMargin: Int64?
@@ -32,6 +32,8 @@ package final class RedisStore: SessionStore {
     let gate = RedisGate()
     let doubts = RedisDoubts()
     let counter: RedisCounter
+    /// The used flows when they were last asked for.
+    private let seenFlows = Mutex<[String]>([])
     /// Where the search for expired sessions continues.
     let lastSearched = Mutex<SessionID?>(nil)
 
@@ -157,19 +159,22 @@ package final class RedisStore: SessionStore {
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? {
         try gate.enter()
         defer { gate.leave() }
-        return try await ask(RedisRequest("SMEMBERS", .text(keys.flows)))[0].list.compactMap { member in
-            guard let text = member.text else { return nil }
+        let members = try await ask(RedisRequest("SMEMBERS", .text(keys.flows)))[0].list.compactMap(\.text)
+        seenFlows.withLock { $0 = members }
+        return members.compactMap { text in
             let parts = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3, let version = Int(parts[0]) else { return nil }
             return UsedFlow(flow: String(parts[1]), version: version, states: String(parts[2]))
         }
     }
 
+    /// What other servers have added since ``usedFlows()`` stays.
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {
         try gate.enter()
         defer { gate.leave() }
+        let seen = seenFlows.withLock(\.self)
         var request = RedisRequest("MULTI")
-        request.add("DEL", .text(keys.flows))
+        if !seen.isEmpty { request.add(["SREM", .text(keys.flows)] + seen.map { .text($0) }) }
         if let note = note(flows) { request.add(note) }
         request.add("EXEC")
         _ = try await ask(request)
