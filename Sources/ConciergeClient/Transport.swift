@@ -95,15 +95,19 @@ struct Transport: Sendable {
                 }
                 running.withLock { $0 = task }
                 task.resume()
-                if Task.isCancelled { Self.cancel(task) }
+                if Task.isCancelled { Self.cancel(task, of: http) }
             }
         } onCancel: {
-            if let task = running.withLock(\.self) { Self.cancel(task) }
+            if let task = running.withLock(\.self) { Self.cancel(task, of: http) }
         }
     }
 
-    /// Not in the caller's thread, which may hold the lock of a task.
-    private static func cancel(_ task: URLSessionTask) { Task.detached { task.cancel() } }
+    /// Not in the caller's thread, which may hold the lock of a task, but in the queue of the session's callbacks. On
+    /// Linux a task that finishes while it is being cancelled stops the program; a callback that has to wait for the
+    /// cancellation cannot finish it meanwhile.
+    private static func cancel(_ task: URLSessionTask, of session: URLSession) {
+        session.delegateQueue.addOperation { task.cancel() }
+    }
 
     private static func problem(_ status: Int, _ body: Data) -> Problem {
         (try? JSON.decoder.decode(Problem.self, from: body))
@@ -120,7 +124,9 @@ struct Transport: Sendable {
             let delegate = PieceReader(continuation: continuation)
             let session = URLSession(configuration: http.configuration, delegate: delegate, delegateQueue: nil)
             let task = session.dataTask(with: request)
-            continuation.onTermination = { _ in Self.cancel(task) }
+            continuation.onTermination = { reason in
+                if case .cancelled = reason { Self.cancel(task, of: session) }
+            }
             task.resume()
             session.finishTasksAndInvalidate()
         }

@@ -407,7 +407,11 @@ private final class Wire: URLProtocol {
 
     override func startLoading() {
         guard let url = request.url, let port = url.port else { return }
-        switch Self.plans.withLock({ $0[port]?.replies.removeFirst() }) {
+        // Two requests may have been promised the last reply: one of them fails as if the connection were lost.
+        let reply = Self.plans.withLock { plans in
+            plans[port]?.replies.isEmpty == false ? plans[port]?.replies.removeFirst() : nil
+        }
+        switch reply {
         case .status(let status, let code)?:
             answer(status, url)
             client?.urlProtocol(self, didLoad: Data("{\"status\":\(status),\"code\":\"\(code)\"}".utf8))
@@ -422,7 +426,7 @@ private final class Wire: URLProtocol {
                 wire.answer(304, url)
                 wire.client?.urlProtocolDidFinishLoading(wire)
             }
-        case nil: break
+        case nil: client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost))
         }
     }
 
