@@ -160,11 +160,15 @@ package actor Application {
         self.running = nil
         readiness.beginDraining()
         running.sender?.tasks.beginStopping()
-        sessions.stopWaitingForTasks()
-        sessions.stopWatching()
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
-        await running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
+        async let stopped: Void = running.publicServer.stop(delay: configuration.drainDelay, timeout: timeout)
+        // Until the delay is over load balancers send streams and requests that wait here as well, and those that had
+        // to end now would come back to this server.
+        try? await Task.sleep(for: min(configuration.drainDelay, timeout))
+        sessions.stopWaitingForTasks()
+        sessions.stopWatching()
+        await stopped
         // An export may be in progress there.
         await running.adminServer.stop(timeout: max(min(.seconds(1), timeout), timeout - (.now - begin)))
         drained()

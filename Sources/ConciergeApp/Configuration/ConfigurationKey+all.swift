@@ -48,7 +48,7 @@ extension ConfigurationKey {
             "demo", .boolean, \.demo, "Whether the public listener serves the demo, a page for browsers, at `/demo`."),
         .init(
             "drain_timeout", .duration(.zero ... .hours(1)), \.drainTimeout,
-            "How long a stopping server waits for requests in progress."),
+            "How long a stopping server waits for requests in progress, `drain_delay` included."),
         .init(
             "drain_delay", .duration(.zero ... .hours(1)), \.drainDelay,
             "How long a stopping server accepts requests while it already reports that it is not ready."),

@@ -8,7 +8,7 @@ enum ConfigurationRules {
 
     private static let rules: [@Sendable (LoadedConfiguration) -> ConfigurationProblem?] = [
         adminKeyIsThere, listenersDiffer, touchesBeforeIdle, idleWithinLifetime, headersFitMemory, targetFitsHeader,
-        intervalIsUsed, cookiesAreSecure,
+        intervalIsUsed, cookiesAreSecure, delayWithinDrain,
     ]
 
     @Sendable private static func adminKeyIsThere(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
@@ -92,6 +92,16 @@ enum ConfigurationRules {
         return ConfigurationProblem(
             at: later(loaded, "cookie.secure", "tls.certificate"), pointer: "/cookie/secure", code: "conflict",
             "cookie.secure is false, and tls.certificate is given; allowed is true with HTTPS")
+    }
+
+    /// Otherwise requests of the delay's last moment would get 503.
+    @Sendable private static func delayWithinDrain(_ loaded: LoadedConfiguration) -> ConfigurationProblem? {
+        let (delay, timeout) = (loaded.configuration.drainDelay, loaded.configuration.drainTimeout)
+        guard delay > .zero, delay >= timeout else { return nil }
+        return ConfigurationProblem(
+            at: later(loaded, "drain_delay", "drain_timeout"), pointer: "/drain_delay", code: "conflict",
+            "drain_delay is \(DurationText.format(delay)); it must be shorter than drain_timeout "
+                + "(\(DurationText.format(timeout))), which includes it")
     }
 
     private static func isWildcard(_ host: String) -> Bool { host == "0.0.0.0" || host == "::" }

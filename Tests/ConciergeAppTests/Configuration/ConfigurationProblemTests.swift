@@ -103,6 +103,7 @@ struct ConfigurationProblemTests {
             (["admin.host": "::"], "/admin/key missing_key", "error"),
             (["port": "9000", "admin.port": "9000"], "/admin/port conflict", "error"),
             (["touch_interval": "2s", "session_idle_timeout": "2s"], "/touch_interval conflict", "error"),
+            (["drain_delay": "10s"], "/drain_delay conflict", "error"),
             (["session_idle_timeout": "13h"], "/session_idle_timeout without_effect", "warning"),
             (["sync_interval": "1s"], "/sync_interval without_effect", "warning"),
             (["sync_interval": "1s", "durability": "none"], "/sync_interval without_effect", "warning"),

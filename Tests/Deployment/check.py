@@ -1,0 +1,142 @@
+"""Checks compose.yaml and the manifests in deploy/kubernetes, against schemas and against each other.
+
+check.py COMPOSE FOLDER: COMPOSE is what `docker-compose config` has made of compose.yaml. Prints one JSON object: `problems`, and
+what a test compares with the program: the `environments` of servers, the `metrics` and the `paths` that are asked for.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+import kubernetes_validate
+import yaml
+
+# The oldest that knows all that is used, and the newest there is.
+VERSIONS = ("1.27", "1.37")
+# The part of the stop that the server itself limits, beyond drain_timeout.
+OVERDUE = 5
+
+problems = []
+
+
+def expect(condition, sentence):
+    if not condition:
+        problems.append(sentence)
+
+
+def seconds(text):
+    number, unit = re.fullmatch(r"(\d+)(ms|s|m|h)", text).groups()
+    return int(number) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[unit]
+
+
+def matches(selector, labels):
+    return bool(selector) and selector.items() <= labels.items()
+
+
+def check_drain(name, environment, grace, noticed):
+    """`noticed`: seconds after which nobody sends requests any more."""
+    delay, timeout = (seconds(environment[f"CONCIERGE_DRAIN_{key}"]) for key in ("DELAY", "TIMEOUT"))
+    expect(noticed < delay < timeout, f"{name}: it is noticed after {noticed} s, drain_delay {delay}, drain_timeout {timeout}")
+    expect(grace > timeout + OVERDUE, f"{name}: it is killed after {grace} s, drain_timeout is {timeout}")
+
+
+def check_compose(path):
+    services = yaml.safe_load(path.read_text())["services"]
+    cluster = {name: service for name, service in services.items() if "cluster" in service.get("profiles", [])}
+    expect(set(cluster) == {"concierge-1", "concierge-2", "balancer", "redis"}, f"profile cluster: {sorted(cluster)}")
+    for name, service in cluster.items():
+        expect(name == "balancer" or not service.get("ports"), f"{name} is published")
+        expect(service.get("read_only") and service.get("cap_drop") == ["ALL"], f"{name} may write, or has capabilities")
+        expect("no-new-privileges:true" in service.get("security_opt", []), f"{name} may gain privileges")
+    expect("front" not in cluster["redis"]["networks"], "redis is in the network of the balancer")
+    haproxy = pathlib.Path("deploy/compose/haproxy.cfg").read_text()
+    inter, fall = re.search(r"inter (\d+)ms fall (\d+)", haproxy).groups()
+    noticed = (int(inter) * (int(fall) + 1)) / 1000
+    for name in ("concierge-1", "concierge-2"):
+        expect(re.search(rf"server {name} .*-{name}:8080", haproxy), f"haproxy.cfg does not know {name}")
+        check_drain(name, cluster[name]["environment"], seconds(cluster[name]["stop_grace_period"]), noticed)
+    for line in ("appendonly yes", "appendfsync always", "maxmemory-policy noeviction"):
+        expect(line in pathlib.Path("deploy/compose/redis.conf").read_text().splitlines(), f"redis.conf lacks {line}")
+    return [cluster[name]["environment"] for name in ("concierge-1", "concierge-2")]
+
+
+def check_kubernetes(folder):
+    documents = {path.name: list(yaml.safe_load_all(path.read_text())) for path in sorted(folder.glob("*.yaml"))}
+    listed = documents.pop("kustomization.yaml")[0]["resources"]
+    adapter = documents.pop("prometheus-adapter.yaml")[0]["rules"]["custom"]
+    monitor = documents.pop("monitoring.yaml")[0]
+    expect(sorted(listed) == sorted(documents), f"kustomization.yaml has {listed}, the folder {sorted(documents)}")
+    found = {}
+    for name, objects in documents.items():
+        for item in objects:
+            found.setdefault(item["kind"], []).append(item)
+            for version in VERSIONS:
+                try:
+                    kubernetes_validate.validate(item, version, strict=True)
+                except kubernetes_validate.ValidationError as error:
+                    problems.append(f"{name}, {version}: {error.message}")
+    if problems:
+        return {}, {}, [], []
+    deployment, = found["Deployment"]
+    template = deployment["spec"]["template"]
+    pod, labels = template["spec"], template["metadata"]["labels"]
+    container, = pod["containers"]
+    ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+    settings, secret = found["ConfigMap"][0], found["Secret"][0]
+    environment = settings["data"]
+
+    # What is named is there.
+    expect(container["envFrom"] == [{"configMapRef": {"name": settings["metadata"]["name"]}}], "envFrom names another")
+    volume, = pod["volumes"]
+    mount, = container["volumeMounts"]
+    expect(volume["secret"]["secretName"] == secret["metadata"]["name"], "the volume names another secret")
+    expect(volume["name"] == mount["name"], "the mount names another volume")
+    files = {f"{mount['mountPath']}/{key}" for key in secret["stringData"]}
+    used = {value for name, value in environment.items() if name.endswith("_FILE")}
+    expect(files == used, f"secrets {files}, used {used}")
+    selectors = [deployment["spec"]["selector"]["matchLabels"], monitor["spec"]["selector"]["matchLabels"]]
+    selectors += [item["spec"]["selector"] for item in found["Service"]]
+    selectors += [item["spec"]["selector"]["matchLabels"] for item in found["PodDisruptionBudget"]]
+    selectors += [item["spec"]["podSelector"]["matchLabels"] for item in found["NetworkPolicy"]]
+    selectors += [item["labelSelector"]["matchLabels"] for item in pod["topologySpreadConstraints"]]
+    for selector in selectors:
+        expect(matches(selector, labels), f"{selector} selects no pod")
+    probes = [container[f"{kind}Probe"]["httpGet"] for kind in ("startup", "readiness", "liveness")]
+    named = [probe["port"] for probe in probes] + [end["port"] for end in monitor["spec"]["podMetricsEndpoints"]]
+    named += [port["targetPort"] for item in found["Service"] for port in item["spec"]["ports"]]
+    policy, = found["NetworkPolicy"]
+    named += [port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]]
+    for port in named:
+        expect(port in ports, f"there is no port {port}")
+    for rule in policy["spec"]["ingress"]:
+        expect(rule["ports"] == [{"port": "http"}] or rule.get("from"), "the admin listener is open to everybody")
+    scaler, = found["HorizontalPodAutoscaler"]
+    target = {key: scaler["spec"]["scaleTargetRef"][key] for key in ("apiVersion", "kind", "name")}
+    expect(target == {"apiVersion": deployment["apiVersion"], "kind": "Deployment",
+                      "name": deployment["metadata"]["name"]}, "the autoscaler scales something else")
+    wanted = {metric["pods"]["metric"]["name"] for metric in scaler["spec"]["metrics"] if metric["type"] == "Pods"}
+    expect(wanted == {rule["name"]["as"] for rule in adapter}, "prometheus-adapter.yaml has other metrics")
+
+    # It may do nothing that it need not.
+    expect(pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 65532, "it is another user")
+    context = container["securityContext"]
+    expect(context["readOnlyRootFilesystem"] and not context["allowPrivilegeEscalation"]
+           and context["capabilities"] == {"drop": ["ALL"]}, "it has privileges")
+    expect(pod["enableServiceLinks"] is False and pod["automountServiceAccountToken"] is False, "the pod is told too much")
+
+    readiness = container["readinessProbe"]
+    check_drain("pod", environment, pod["terminationGracePeriodSeconds"],
+                readiness["periodSeconds"] * readiness["failureThreshold"] + readiness["timeoutSeconds"])
+    rollout = deployment["spec"]["strategy"]["rollingUpdate"]
+    expect(rollout["maxUnavailable"] == 0 and rollout["maxSurge"] > 0, "an upgrade leaves fewer pods")
+    expect(int(environment["CONCIERGE_WORKERS"]) == int(container["resources"]["requests"]["cpu"]), "workers and cores differ")
+    metrics = sorted({name for rule in adapter for name in re.findall(r"^concierge_\w+", rule["seriesQuery"])})
+    return environment, ports, metrics, [probe["path"] for probe in probes]
+
+
+if __name__ == "__main__":
+    environments = check_compose(pathlib.Path(sys.argv[1]))
+    environment, ports, metrics, paths = check_kubernetes(pathlib.Path(sys.argv[2]))
+    print(json.dumps({"problems": problems, "environments": environments + [environment], "ports": ports,
+                      "metrics": metrics, "paths": paths}))

@@ -1,0 +1,117 @@
+import Foundation
+import JSONDocument
+import Support
+import Testing
+
+/// `Tests/Deployment/check.py` compares the files with schemas and with each other; what they name of the program is
+/// compared with the program here.
+@Suite("compose.yaml and deploy/kubernetes")
+struct DeploymentFileTests {
+    /// What the script says about a copy of the files.
+    private static func check(_ change: (_ file: inout String, _ text: inout String) -> Void) async throws
+        -> JSONDocument
+    {
+        let root = URL(filePath: ShippedFiles.directory, directoryHint: .isDirectory)
+        var files: [String: String] = [:]
+        for folder in ["deploy/kubernetes", "deploy/compose"] {
+            for name in try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path) {
+                files["\(folder)/\(name)"] = try ShippedFiles.text("\(folder)/\(name)")
+            }
+        }
+        files["compose.yaml"] = try ShippedFiles.text("compose.yaml")
+        var changed: [String: String] = [:]
+        for (name, text) in files {
+            var (name, text) = (name, text)
+            change(&name, &text)
+            changed[name] = text
+        }
+        return try await withFolder(changed) { _, folder in
+            let commands = ShellCommand.all(
+                in: """
+                    $ docker-compose --profile cluster config >read.yaml
+                    $ export PYTHONPATH="${XDG_CACHE_HOME:-$HOME/.cache}/concierge/kubernetes-validate"
+                    $ export PYTHONDONTWRITEBYTECODE=1
+                    $ /usr/bin/python3 '\(ShippedFiles.directory)/Tests/Deployment/check.py' read.yaml deploy/kubernetes
+                    """)
+            let outputs = try await ShellCommand.outputs(of: commands, in: folder, addresses: [:])
+            return try JSONDocument(parsing: try #require(outputs.last))
+        }
+    }
+
+    @Test("agree with each other, with the schemas, and with what the program knows")
+    func shipped() async throws {
+        let found = try await Self.check { _, _ in }
+        #expect(found[member: "problems"] == [])
+        let environments = try #require(found[member: "environments"]?.elements)
+        #expect(environments.count == 3)
+        for environment in environments { try await Self.checkByProgram(environment) }
+        try await withApplication { app in
+            for path in found[member: "paths"]?.elements ?? [] {
+                #expect(try await app.client().get(path.string ?? "").status == 200)
+            }
+            let metrics = try await app.admin().get("/metrics").text
+            let named = try #require(found[member: "metrics"]?.elements)
+            #expect(named.count == 2)
+            for name in named {
+                #expect(metrics.contains("\n\(name.string ?? "?"){listener=\"public\""), "\(name)")
+            }
+        }
+        // The program's own ports, since no variable says others.
+        #expect(found[member: "ports"] == ["http": 8080, "admin": 8081])
+    }
+
+    /// `concierge check` accepts the settings, with the secrets where the test can write them.
+    private static func checkByProgram(_ environment: JSONDocument) async throws {
+        try await withFolder(["key": "0123456789abcdef0123456789abcdef\n"]) { _, folder in
+            var variables: [String: String] = [:]
+            for (name, value) in environment.members ?? [] {
+                variables[name] = name.hasSuffix("_FILE") ? "\(folder)/key" : value.string
+            }
+            let result = try await ProgramProcess.run(
+                ["check", "--config", "\(ShippedFiles.directory)/config/concierge.json"], environment: variables)
+            #expect(result.status == 0 && !result.complaints.contains("warning"), "\(result.complaints)")
+        }
+    }
+
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let file: String
+        let text: String
+        let wrong: String
+        let says: String
+        var testDescription: String { wrong }
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(
+            file: "deployment.yaml", text: "readOnlyRootFilesystem", wrong: "readonlyRootFilesystem",
+            says: "readonlyRootFilesystem"),
+        Mistake(
+            file: "deployment.yaml", text: "terminationGracePeriodSeconds: 50",
+            wrong: "terminationGracePeriodSeconds: 30", says: "killed after 30 s"),
+        Mistake(file: "service.yaml", text: "targetPort: http", wrong: "targetPort: web", says: "no port web"),
+        Mistake(file: "network.yaml", text: "- port: admin", wrong: "- port: 9090", says: "no port 9090"),
+        Mistake(
+            file: "disruption.yaml", text: "name: concierge\n", wrong: "name: cocierge\n", says: "selects no pod"),
+        Mistake(
+            file: "autoscaling.yaml", text: "name: concierge_public", wrong: "name: concierge_all",
+            says: "other metrics"),
+        Mistake(
+            file: "secret.yaml", text: "redis-password:", wrong: "redis_password:", says: "secrets"),
+        Mistake(
+            file: "configmap.yaml", text: "DRAIN_DELAY: 10s", wrong: "DRAIN_DELAY: 40s", says: "drain_delay 40"),
+        Mistake(file: "compose.yaml", text: "stop_grace_period: 25s", wrong: "stop_grace_period: 15s", says: "15"),
+        Mistake(file: "haproxy.cfg", text: "inter 500ms", wrong: "inter 5000ms", says: "noticed after 15"),
+        Mistake(file: "redis.conf", text: "appendfsync always", wrong: "appendfsync everysec", says: "lacks"),
+    ]
+
+    @Test("a mistake in them is found", arguments: mistakes)
+    func isFound(_ mistake: Mistake) async throws {
+        let found = try await Self.check { file, text in
+            guard file.hasSuffix(mistake.file) else { return }
+            #expect(text.contains(mistake.text))
+            text = text.replacing(mistake.text, with: mistake.wrong)
+        }
+        let problems = found[member: "problems"]?.elements?.compactMap(\.string) ?? []
+        #expect(problems.contains { $0.contains(mistake.says) }, "\(problems)")
+    }
+}
