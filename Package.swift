@@ -43,7 +43,6 @@ let package = Package(
         .systemLibrary(
             name: "CCrypto", path: "Sources/SystemLibraries/libcrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
-        // For tests alone.
         .systemLibrary(
             name: "CTLSClient", path: "Sources/SystemLibraries/libssl", pkgConfig: "libssl",
             providers: [.apt(["libssl-dev"])]),
@@ -89,6 +88,7 @@ let package = Package(
             name: "Storage",
             dependencies: [
                 "Sessions", "JSONDocument", "Threads", "CPageChecksums", "CSQLite", "CDeflate", "CCrypto", "CHiredis",
+                "CTLSClient",
             ],
             exclude: ["README.md"], swiftSettings: onCallersExecutor + plantedBugs),
         .target(name: "ConciergeClient", swiftSettings: onCallersExecutor),
@@ -139,8 +139,8 @@ let package = Package(
         .testTarget(
             name: "EndToEnd",
             dependencies: [
-                "ConciergeApp", "Storage", "Support", "HTTPServer", "HTTPTestClient", "RedisTestServer", "CCrypto",
-                "CTLSClient",
+                "ConciergeApp", "Sessions", "Storage", "Support", "HTTPServer", "HTTPTestClient", "RedisTestServer",
+                "CCrypto", "CTLSClient",
             ]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
         .target(

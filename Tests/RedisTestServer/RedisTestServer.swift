@@ -116,7 +116,7 @@ package final class RedisTestServer: Sendable {
         return (ends[0], ends[1])
     }
 
-    private static func freePort() throws -> UInt16 {
+    package static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

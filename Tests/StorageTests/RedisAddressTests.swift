@@ -17,6 +17,14 @@ import Testing
         #expect(address.user == user && address.password == password)
     }
 
+    @Test("rediss:// is TLS, on the same port")
+    func encrypted() throws {
+        let address = try RedisAddress("rediss://ada@host/3")
+        #expect(address.tls == RedisTLS() && address.port == 6_379)
+        #expect("\(address)" == "rediss://ada@host:6379/3")
+        #expect(try RedisAddress("redis://host").tls == nil)
+    }
+
     @Test("the password is not shown")
     func hidden() throws {
         let address = try RedisAddress("redis://ada:secret@[::1]:6380/2")
@@ -31,7 +39,7 @@ import Testing
         "what is wrong with an address is said",
         arguments: [
             ("localhost:6379", "begins with redis://"), ("http://host", "begins with redis://"),
-            ("rediss://host", "not supported yet"), ("redis://", "no host"), ("redis://:6379", "no host"),
+            ("redis://", "no host"), ("redis://:6379", "no host"),
             ("redis://host:0", "not a port"), ("redis://host:65536", "not a port"),
             ("redis://host:+1", "not a port"), ("redis://host:", "not a port"), ("redis://::1", "in brackets"),
             ("redis://[::1", "not closed"), ("redis://[::1]x", "not a port"),

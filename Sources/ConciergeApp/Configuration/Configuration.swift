@@ -15,6 +15,8 @@ package struct Configuration: Sendable, Equatable {
     package var store = Store.sqlite("data/concierge.db")
     /// A file with the password for Redis; the password itself becomes a part of ``store``.
     package var redisPasswordFile: String?
+    /// The files for TLS to Redis; they become a part of ``store`` as well.
+    package var redisTLS = RedisTLS()
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
     package var encryptionKeysFile: String?

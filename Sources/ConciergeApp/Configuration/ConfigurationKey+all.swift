@@ -119,6 +119,17 @@ extension ConfigurationKey {
                 + "effect on the public listener."),
 
         .init(
+            "redis_tls.ca", .optional(.path), \.redisTLS.authorities, defaultText: "the system's",
+            "PEM file with the authorities of Redis' certificate, for a store at `rediss://`. Files of `redis_tls` are read "
+                + "again for each connection."),
+        .init(
+            "redis_tls.certificate", .optional(.path), \.redisTLS.certificate,
+            "PEM file with the certificate that the server shows to Redis, followed by those that signed it."),
+        .init(
+            "redis_tls.key", .optional(.path), \.redisTLS.key,
+            "PEM file with the private key of that certificate, without a password."),
+
+        .init(
             "cookie.secure", .boolean, \.cookie.secure,
             "Whether the session cookie is only sent over HTTPS; false is for development alone."),
         .init(

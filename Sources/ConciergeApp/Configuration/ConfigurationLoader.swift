@@ -10,7 +10,7 @@ package struct ConfigurationLoader: Sendable {
     package static let defaultFile = "config/concierge.json"
 
     private let environment: [String: String]
-    private let files: FileReader
+    let files: FileReader
 
     package init(environment: [String: String], files: FileReader = FileReader()) {
         self.environment = environment
@@ -26,6 +26,7 @@ package struct ConfigurationLoader: Sendable {
         readAdminKey(&loaded)
         checkTLS(&loaded)
         readRedisPassword(&loaded)
+        readRedisTLS(&loaded)
         readEncryptionKeys(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
         loaded.problems += ConfigurationRules.problems(of: loaded)

@@ -1,6 +1,6 @@
 import Sessions
 
-/// Where a Redis server is, written `redis://[user[:password]@]host[:port][/database]`.
+/// Where a Redis server is, written `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS.
 ///
 /// User and password may be percent-encoded. An IPv6 address is in brackets.
 package struct RedisAddress: Sendable, Equatable {
@@ -10,6 +10,8 @@ package struct RedisAddress: Sendable, Equatable {
     package let user: String?
     package var password: String?
     package let database: Int
+    /// `nil` for a connection that is not encrypted.
+    package var tls: RedisTLS?
 
     /// - Throws: ``RedisAddressError``.
     package init(_ text: String) throws(RedisAddressError) {
@@ -18,7 +20,7 @@ package struct RedisAddress: Sendable, Equatable {
         }
         switch text[..<colon.lowerBound].lowercased() {
         case "redis": break
-        case "rediss": throw RedisAddressError("TLS to Redis (rediss://) is not supported yet: use redis://")
+        case "rediss": tls = RedisTLS()
         default: throw RedisAddressError("an address of Redis begins with redis://, as redis://127.0.0.1:6379")
         }
         var rest = text[colon.upperBound...]
@@ -99,7 +101,7 @@ package struct RedisAddress: Sendable, Equatable {
 extension RedisAddress: CustomStringConvertible, CustomReflectable {
     /// Without the password.
     package var description: String {
-        "redis://\(user.map { "\($0)@" } ?? "")\(host.contains(":") ? "[\(host)]" : host):\(port)\(database == 0 ? "" : "/\(database)")"
+        "redis\(tls == nil ? "" : "s")://\(user.map { "\($0)@" } ?? "")\(host.contains(":") ? "[\(host)]" : host):\(port)\(database == 0 ? "" : "/\(database)")"
     }
     package var customMirror: Mirror { Mirror(self, children: []) }
 }

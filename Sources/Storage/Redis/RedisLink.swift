@@ -10,9 +10,10 @@ struct RedisFailure: Error, Sendable {
 
 /// One established connection. For the thread of its ``RedisConnection``.
 ///
-/// The socket is ours, of hiredis it is the parser only: so TLS of OpenSSL can take the socket's place.
+/// The socket is ours, of hiredis it is the parser only. With TLS, OpenSSL reads and writes it.
 final class RedisLink {
     private let descriptor: Int32
+    private let tls: RedisTLSLayer?
     private let reader: UnsafeMutablePointer<redisReader>
     private var output: [UInt8] = []
     private var sent = 0
@@ -22,12 +23,20 @@ final class RedisLink {
     var outputCount: Int { output.count - sent }
 
     init(to address: RedisAddress, until deadline: ContinuousClock.Instant) throws(RedisFailure) {
-        descriptor = try Self.connected(to: address, until: deadline)
-        guard let reader = redisReaderCreate() else {
+        let descriptor = try Self.connected(to: address, until: deadline)
+        do throws(RedisFailure) {
+            tls = try address.tls.map { (tls) throws(RedisFailure) in
+                try RedisTLSLayer(on: descriptor, to: address, tls, until: deadline)
+            }
+            guard let reader = redisReaderCreate() else {
+                throw RedisFailure("There is no memory for a connection to Redis.")
+            }
+            self.reader = reader
+        } catch {
             close(descriptor)
-            throw RedisFailure("There is no memory for a connection to Redis.")
+            throw error
         }
-        self.reader = reader
+        self.descriptor = descriptor
     }
 
     deinit {
@@ -84,7 +93,7 @@ final class RedisLink {
         RedisFailure("\(address) cannot be reached: \(reason).")
     }
 
-    private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+    static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 
     // MARK: Sending and receiving
 
@@ -93,25 +102,39 @@ final class RedisLink {
     /// Sends what the socket takes.
     func flush() throws(RedisFailure) {
         while outputCount > 0 {
-            let count = output.withUnsafeBytes { output in
-                let rest = UnsafeRawBufferPointer(rebasing: output[sent...])
-                return send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            let count = try output.withUnsafeBufferPointer { (output) throws(RedisFailure) in
+                try send(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: output[sent...])))
             }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return }
-            guard count >= 0 else { throw Self.lost(Self.text(errno)) }
+            guard let count else { return }
             sent += count
         }
         output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
         sent = 0
     }
 
+    /// How much the socket has taken; nil when it takes nothing now.
+    private func send(_ bytes: UnsafeRawBufferPointer) throws(RedisFailure) -> Int? {
+        if let tls { return try tls.send(bytes) }
+        while true {
+            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            if count >= 0 { return count }
+            if errno == EAGAIN { return nil }
+            guard errno == EINTR else { throw Self.lost(Self.text(errno)) }
+        }
+    }
+
     /// Takes what has arrived, at most 64 KiB.
     func receive() throws(RedisFailure) {
-        let count = recv(descriptor, &input, input.count, 0)
-        if count < 0, errno == EAGAIN || errno == EINTR { return }
-        guard count != 0 else { throw Self.lost("Redis has closed it") }
-        guard count > 0 else { throw Self.lost(Self.text(errno)) }
+        let count: Int
+        if let tls {
+            guard let received = try tls.receive(&input) else { return }
+            count = received
+        } else {
+            count = recv(descriptor, &input, input.count, 0)
+            if count < 0, errno == EAGAIN || errno == EINTR { return }
+            guard count >= 0 else { throw Self.lost(Self.text(errno)) }
+        }
+        guard count > 0 else { throw Self.lost("Redis has closed it") }
         let isFed = input.withUnsafeBytes { input in
             redisReaderFeed(reader, input.baseAddress?.assumingMemoryBound(to: CChar.self), count) == REDIS_OK
         }
@@ -132,6 +155,7 @@ final class RedisLink {
     /// - Parameter signal: an eventfd, which is reset.
     /// - Returns: whether there is something to receive.
     func wait(_ signal: Int32?, until deadline: ContinuousClock.Instant) -> Bool {
+        if tls?.hasMore == true { return true }
         let events = Int16(outputCount > 0 ? POLLIN | POLLOUT : POLLIN)
         var places = [pollfd(fd: descriptor, events: events, revents: 0)]
         if let signal { places.append(pollfd(fd: signal, events: Int16(POLLIN), revents: 0)) }

@@ -19,6 +19,7 @@ struct ConfigurationValueTests {
             ("log.level", #""debug""#, #""debug""#), ("store", #""memory""#, #""memory""#),
             ("store", #""sqlite:a.db""#, #""sqlite:a.db""#),
             ("store", #""redis://[::1]/2""#, #""redis://[::1]:6379/2""#),
+            ("store", #""rediss://ada.example""#, #""rediss://ada.example:6379""#),
             ("quotas.requests", #""600/1m""#, #""600/60s""#), ("quotas.requests", #""none""#, #""none""#),
             ("quotas.requests", #""1/PT24H""#, #""1/24h""#),
             ("proxies.networks", #"["10.0.0.0/8", "2001:db8::1"]"#, #"["10.0.0.0/8", "2001:db8::1"]"#),
@@ -122,7 +123,7 @@ struct ConfigurationValueTests {
             ),
             (
                 "rediss://:secret@localhost",
-                "is not what it should be (not shown): TLS to Redis (rediss://) is not supported yet: use redis://"
+                "has a password (not shown), which belongs into the file of redis_password_file"
             ),
         ])
     func otherStore(text: String, fault: String) async throws {
@@ -130,7 +131,7 @@ struct ConfigurationValueTests {
         #expect(
             loaded.problems.map(\.description) == [
                 "environment CONCIERGE_STORE: error: /store bad_value: store \(fault); "
-                    + "allowed is memory, redis://[USER@]HOST[:PORT][/DATABASE], or sqlite: and the path of a file"
+                    + "allowed is memory, redis://[USER@]HOST[:PORT][/DATABASE] (rediss:// with TLS), or sqlite: and the path of a file"
             ])
     }
 

@@ -6,7 +6,8 @@ import Testing
 ///
 /// - `root.pem` has signed `inner.pem`, which has signed `a.pem` and `b.pem`, those of the server with their chain in
 ///   one file;
-/// - `clients.pem` has signed `ada.pem`; `stranger.pem` has signed itself; `old.pem` has expired.
+/// - `clients.pem` has signed `ada.pem`; `stranger.pem` and `lonely.pem` have signed themselves; `old.pem` has expired;
+///   `elsewhere.pem` has another name; `locked.key` is `ada.key` with a password.
 ///
 /// The keys are beside them, as `a.key`. In `services` is a service that takes any document, `large`.
 func withCertificates<Result>(_ body: (String) async throws -> Result) async throws -> Result {
@@ -36,4 +37,7 @@ private let commands = """
     signed ada clients extendedKeyUsage=clientAuth
     signed serveronly clients extendedKeyUsage=serverAuth
     signed old root subjectAltName=DNS:localhost -1
+    own lonely subjectAltName=DNS:localhost,IP:127.0.0.1
+    openssl ec -in ada.key -aes128 -passout pass:word -out locked.key 2>/dev/null
+    signed elsewhere root subjectAltName=DNS:elsewhere.example,IP:127.0.0.2
     """

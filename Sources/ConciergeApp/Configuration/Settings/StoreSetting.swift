@@ -5,9 +5,9 @@ import Storage
 package struct StoreSetting: SettingType {
     package var name: String { "store" }
     package var allowed: String {
-        "memory, redis://[USER@]HOST[:PORT][/DATABASE], or sqlite: and the path of a file"
+        "memory, redis://[USER@]HOST[:PORT][/DATABASE] (rediss:// with TLS), or sqlite: and the path of a file"
     }
-    package var schema: JSONDocument { ["type": "string", "pattern": "^(memory|sqlite:.+|redis://.+)$"] }
+    package var schema: JSONDocument { ["type": "string", "pattern": "^(memory|sqlite:.+|rediss?://.+)$"] }
 
     package func read(_ written: WrittenValue) -> Configuration.Store? {
         written.string.flatMap(Configuration.Store.init)
@@ -55,7 +55,7 @@ extension SettingType where Self == StoreSetting {
 extension Configuration.Store: CustomStringConvertible {
     static let schemes = ["memory", "sqlite", "redis"]
 
-    /// Reads `memory`, `sqlite:FILE` or `redis://HOST`.
+    /// Reads `memory`, `sqlite:FILE`, `redis://HOST` or `rediss://HOST`.
     init?(_ text: String) {
         let prefix = "sqlite:"
         if text == "memory" {
