@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A Redis server of its own, in a folder of its own, with every write on the disk before its reply. It ends with this
-/// object, or with the process.
+/// A Redis server of its own, in a folder of its own, with every write on the disk before its reply, or a sentinel. It
+/// ends with this object, or with the process.
 package final class RedisTestServer: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -18,7 +18,9 @@ package final class RedisTestServer: Sendable {
 
     package let folder: String
     package let port: UInt16
-    private let options: [String]
+    private let arguments: [String]
+    /// What it writes when it accepts connections.
+    private let isReady: String
     private let process = Mutex<Process?>(nil)
 
     /// One for all tests that need nothing but a prefix of their own.
@@ -26,11 +28,48 @@ package final class RedisTestServer: Sendable {
 
     /// - Parameter options: of the command line, as `--requirepass`.
     package init(_ options: [String] = []) throws {
-        var template = Array("/tmp/concierge-redis-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Failure(description: "no folder: errno \(errno)") }
-        folder = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        folder = try Self.folder()
         port = try Self.freePort()
-        self.options = options
+        arguments =
+            [
+                "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder, "--appenddirname", "\(port)", "--save", "",
+                "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "yes",
+            ] + options
+        isReady = "Ready to accept connections"
+        try start()
+    }
+
+    /// A node that belongs to no cluster yet.
+    ///
+    /// - Parameter timeout: after how many milliseconds a node that does not respond has failed.
+    package static func node(timeout: Int) throws -> RedisTestServer {
+        let bus = try freePort()
+        return try RedisTestServer([
+            "--cluster-enabled", "yes", "--cluster-port", "\(bus)", "--cluster-node-timeout", "\(timeout)",
+            "--repl-diskless-sync-delay", "0",
+        ])
+    }
+
+    /// A sentinel that calls a master `mymaster`.
+    ///
+    /// - Parameters:
+    ///   - options: lines of its configuration.
+    ///   - timeout: after how many milliseconds a master that does not respond has failed.
+    package init(sentinelOf master: RedisTestServer, quorum: Int, timeout: Int, _ options: [String] = []) throws {
+        folder = try Self.folder()
+        port = try Self.freePort()
+        let lines =
+            [
+                "port \(port)", "bind 127.0.0.1", "dir \(folder)",
+                "sentinel monitor mymaster 127.0.0.1 \(master.port) \(quorum)",
+                "sentinel down-after-milliseconds mymaster \(timeout)", "sentinel failover-timeout mymaster 10000",
+            ] + options
+        let path = "\(folder)/sentinel.conf"
+        guard let file = fopen(path, "w") else { throw Failure(description: "no \(path): errno \(errno)") }
+        fputs(lines.joined(separator: "\n") + "\n", file)
+        fclose(file)
+        arguments = [path, "--sentinel"]
+        isReady = "+monitor master"
         try start()
     }
 
@@ -39,15 +78,12 @@ package final class RedisTestServer: Sendable {
     }
 
     /// Starts it, on the data that it had, and waits until it accepts connections.
-    package func start() throws {
+    ///
+    /// - Parameter options: of the command line, for this time.
+    package func start(_ options: [String] = []) throws {
         let script = """
             redis-server "$@" </dev/null & echo "pid=$!"; read line; kill -9 $!; wait; test "$line" = keep || rm -r "$0"
             """
-        let arguments =
-            [
-                "--port", "\(port)", "--bind", "127.0.0.1", "--dir", folder, "--appenddirname", "\(port)", "--save", "",
-                "--appendonly", "yes", "--appendfsync", "always", "--aof-use-rdb-preamble", "yes",
-            ] + options
         let (input, life) = try Self.pipe()
         let (output, written) = try Self.pipe()
         var actions = posix_spawn_file_actions_t()
@@ -56,7 +92,7 @@ package final class RedisTestServer: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, written, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, written, STDERR_FILENO)
-        let words = (["sh", "-c", script, folder] + arguments).map { strdup($0) }
+        let words = (["sh", "-c", script, folder] + arguments + options).map { strdup($0) }
         defer { for word in words { free(word) } }
         // The shell needs the signal that a child has ended, which this thread may block.
         var attributes = posix_spawnattr_t()
@@ -72,7 +108,7 @@ package final class RedisTestServer: Sendable {
         close(written)
         guard code == 0 else { throw Failure(description: "no shell: errno \(code)") }
         var text = ""
-        while !text.contains("Ready to accept connections") {
+        while !text.contains(isReady) {
             var buffer = [UInt8](repeating: 0, count: 4_096)
             var look = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             let count = poll(&look, 1, 60_000) == 1 ? read(output, &buffer, buffer.count) : 0
@@ -114,6 +150,12 @@ package final class RedisTestServer: Sendable {
         // Otherwise other children would keep it open.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
+    }
+
+    private static func folder() throws -> String {
+        var template = Array("/tmp/concierge-redis-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Failure(description: "no folder: errno \(errno)") }
+        return template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
     package static func freePort() throws -> UInt16 {

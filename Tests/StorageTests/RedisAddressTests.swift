@@ -25,6 +25,25 @@ import Testing
         #expect(try RedisAddress("redis://host").tls == nil)
     }
 
+    @Test(
+        "sentinels and nodes of a cluster are read, and shown as they are read",
+        arguments: [
+            ("redis+sentinel://a/m", .sentinels(master: "m"), ["a:26379"], 0, "redis+sentinel://a:26379/m"),
+            (
+                "redis+sentinel://a:1,[::1]:2,b/my-master/3", .sentinels(master: "my-master"),
+                ["a:1", "[::1]:2", "b:26379"], 3, "redis+sentinel://a:1,[::1]:2,b:26379/my-master/3"
+            ),
+            ("REDIS+CLUSTER://u@a,b:1/", .cluster, ["a:6379", "b:1"], 0, "redis+cluster://u@a:6379,b:1"),
+        ] as [(String, RedisAddress.Kind, [String], Int, String)])
+    func several(
+        text: String, kind: RedisAddress.Kind, places: [String], database: Int, shown: String
+    ) throws {
+        let address = try RedisAddress(text)
+        #expect(address.kind == kind && address.places.map(\.description) == places && address.database == database)
+        #expect("\(address)" == shown)
+        #expect(try RedisAddress(shown) == address)
+    }
+
     @Test("the password is not shown")
     func hidden() throws {
         let address = try RedisAddress("redis://ada:secret@[::1]:6380/2")
@@ -47,6 +66,9 @@ import Testing
             ("redis://host/1/2", "is not the number"), ("redis://:%4@host", "percent-encoded"),
             ("redis://:%zz@host", "percent-encoded"),
             ("redis://:%ff@host", "percent-encoded"), ("redis://host?db=1", "no \"?\""),
+            ("redis://a,b", "several hosts"), ("redis+cluster://a,,b", "no host"), ("redis+cluster://", "no host"),
+            ("redis+cluster://a,b/1", "no database but 0"), ("redis+sentinel://a,b", "name of the master"),
+            ("redis+sentinel://a/m/x", "\"x\" is not the number"), ("redis+sentinel://a/m/1/2", "is not the number"),
         ])
     func wrong(text: String, reason: String) {
         do throws(RedisAddressError) {

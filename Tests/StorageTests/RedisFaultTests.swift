@@ -122,76 +122,16 @@ import Testing
         #expect(try await fixture.store().load(id)?.record.revision == 300)
     }
 
-    /// What was committed, by session and revision.
-    private final class History: Sendable {
-        struct State {
-            var acknowledged: [SessionID: [(revision: UInt64, name: String)]] = [:]
-            var count = 0
-            var names = 0
-        }
-
-        let state = Mutex(State())
-    }
-
-    private static func work(
-        _ store: RedisStore, _ id: SessionID, _ history: History, _ progress: AsyncStream<Int>.Continuation
-    ) async throws {
-        while history.state.withLock({ $0.count < 1_500 }) {
-            guard let record = try? await store.load(id)?.record else {
-                try await Task.sleep(for: .milliseconds(5))
-                continue
-            }
-            // The document grows by one name with each commit.
-            let name = history.state.withLock { history in
-                history.names += 1
-                return "\(history.names)"
-            }
-            let revision = record.revision + 1
-            let document = ServiceDocument(
-                service: 0, birth: 0, revision: revision, createdAt: 1, updatedAt: 1,
-                bytes: (record.document(of: 0)?.bytes ?? []) + "\(name) ".utf8)
-            let next = Samples.record(id, revision: revision, [document])
-            guard (try? await store.commit(Samples.commit(next, over: record.revision))) != nil else { continue }
-            let count = history.state.withLock { history in
-                history.acknowledged[id, default: []].append((revision, name))
-                history.count += 1
-                return history.count
-            }
-            progress.yield(count)
-        }
-    }
-
     @Test("kill -9 in the middle of a load loses nothing that was acknowledged, and no revision has two contents")
     func killed() async throws {
-        let stores = try (0..<2).map { _ in try fixture.store() }
-        let ids = (0..<6).map { _ in SessionID(random: SystemRandom()) }
-        for id in ids { try await stores[0].create(Samples.session(id)) }
-        let history = History()
-        let (progress, continuation) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for id in ids {
-                for store in stores { group.addTask { try await Self.work(store, id, history, continuation) } }
-            }
-            var kills = [300, 700, 1_100][...]
-            for await count in progress {
-                if let next = kills.first, count >= next {
-                    kills.removeFirst()
-                    fixture.server.kill()
-                    try fixture.server.start()
-                }
-                if kills.isEmpty { break }
-            }
-            try await group.waitForAll()
+        let load = try await RedisLoad(fixture, sessions: 6, commits: 1_500)
+        var kills = [300, 700, 1_100][...]
+        try await load.run { progress in
+            guard let next = kills.first, progress.count >= next else { return }
+            kills.removeFirst()
+            fixture.server.kill()
+            try fixture.server.start()
         }
-        _ = try await fixture.recovery(of: stores[1])
-        for id in ids {
-            let record = try #require(try await stores[1].load(id)).record
-            let names = String(decoding: record.document(of: 0)?.bytes ?? [], as: UTF8.self).split(separator: " ")
-            // Each commit made one revision, acknowledged or not.
-            #expect(UInt64(names.count) == record.revision - 1 && Set(names).count == names.count)
-            for (revision, name) in history.state.withLock({ $0.acknowledged[id] ?? [] }) {
-                #expect(Int(revision) - 2 < names.count && names[Int(revision) - 2] == name)
-            }
-        }
+        try await load.check()
     }
 }

@@ -5,15 +5,33 @@ import Testing
 
 @testable import Storage
 
-/// Stores on one Redis server that have their keys to themselves.
+/// Stores in one Redis that have their keys to themselves.
 struct RedisFixture: Sendable {
+    /// Of several one.
     let server: RedisTestServer
-    let prefix: String
+    let address: RedisAddress
+    let prefix = "test\(SessionID(random: SystemRandom()).low)"
+    var replicas = 0
 
     /// - Parameter server: nil for the server that tests share.
     init(_ server: RedisTestServer? = nil) throws {
         self.server = try server ?? RedisTestServer.shared.get()
-        prefix = "test\(SessionID(random: SystemRandom()).low)"
+        address = try RedisAddress("redis://127.0.0.1:\(self.server.port)")
+    }
+
+    /// - Parameter cluster: nil for the one that tests share.
+    init(cluster: RedisTestCluster? = nil) async throws {
+        let cluster = if let cluster { cluster } else { try await RedisTestCluster.shared.value }
+        server = cluster.nodes[0]
+        address = cluster.address
+    }
+
+    /// - Parameter sentinels: nil for those that tests share. Writes wait for the replica.
+    init(sentinels: RedisTestSentinels?) async throws {
+        let sentinels = if let sentinels { sentinels } else { try await RedisTestSentinels.shared.value }
+        server = sentinels.master
+        address = sentinels.address
+        replicas = 1
     }
 
     func store(
@@ -26,19 +44,13 @@ struct RedisFixture: Sendable {
         settings.useLag = useLag
         settings.expiryMargin = expiryMargin
         return try RedisStore(
-            try RedisAddress("redis://127.0.0.1:\(server.port)"), services: services, settings: settings,
-            documentKeys: keys, limits: RedisConnection.Limits(deadline: deadline, requests: requests), report: report)
+            address, services: services, settings: settings, documentKeys: keys,
+            limits: RedisConnection.Limits(deadline: deadline, requests: requests, replicas: replicas), report: report)
     }
 
     /// On a connection of its own.
     @discardableResult
-    func ask(_ words: RedisRequest.Word...) throws -> RedisReply {
-        let end = ContinuousClock.now + .seconds(10)
-        let link = try RedisLink(to: try RedisAddress("redis://127.0.0.1:\(server.port)"), until: end)
-        var request = RedisRequest()
-        request.add(words)
-        return try link.exchange(request, until: end)[0]
-    }
+    func ask(_ words: RedisRequest.Word...) throws -> RedisReply { try server.ask(words) }
 
     /// What is left after the prefix, of all keys.
     func keyNames() throws -> [String] {
@@ -54,9 +66,37 @@ struct RedisFixture: Sendable {
                 _ = try await store.standing(of: SessionID(high: 1, low: 1))
                 return .now - start
             } catch {
-                try #require(.now - start < .seconds(10))
+                try #require(.now - start < .seconds(30))
             }
             try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+}
+
+extension RedisTestServer {
+    @discardableResult
+    func ask(_ words: RedisRequest.Word...) throws -> RedisReply { try ask(words) }
+
+    /// On a connection of its own.
+    func ask(_ words: [RedisRequest.Word]) throws -> RedisReply {
+        let end = ContinuousClock.now + .seconds(10)
+        let link = try RedisLink(to: try RedisAddress("redis://127.0.0.1:\(port)"), until: end)
+        var request = RedisRequest()
+        request.add(words)
+        return try link.exchange(request, until: end)[0]
+    }
+
+    /// Waits until a reply is as it should be, which only the server knows.
+    func wait(
+        _ words: RedisRequest.Word..., sourceLocation: SourceLocation = #_sourceLocation,
+        until isRight: (RedisReply) -> Bool
+    ) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while true {
+            let reply = try ask(words)
+            if isRight(reply) { return }
+            try #require(.now < end, "still \(reply)", sourceLocation: sourceLocation)
+            try await Task.sleep(for: .milliseconds(10))
         }
     }
 }

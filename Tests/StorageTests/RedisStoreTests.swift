@@ -77,16 +77,16 @@ import Testing
         let isBusy = Atomic(false)
         let before = busy.withLock { _ in
             // Its thread has something else to do meanwhile.
-            _ = store.connection.append(RedisRequest("PING")) { _ in
+            _ = store.router.append(RedisRequest("PING")) { _ in
                 isBusy.store(true, ordering: .releasing)
                 busy.withLock { $0 += 1 }
             }
             while !isBusy.load(ordering: .acquiring) { sched_yield() }
             for id in ids { store.create(Samples.session(id)) { results.add("\(id)", $0) } }
-            return store.connection.writes
+            return store.router.writes
         }
         #expect(await results.wait(for: 1_000).allSatisfy { $0.error == nil })
-        let writes = store.connection.writes - before
+        let writes = store.router.writes - before
         #expect(writes <= 10, "\(writes) writes")
         #expect(store.sessionCount == 1_000)
     }

@@ -85,6 +85,7 @@ extension Configuration {
         settings.useLag = 2 * (touchInterval.milliseconds + 2_000)
         // Should no server run for long, Redis lets go of sessions by itself, a day after a server would have.
         settings.expiryMargin = (expiredRetention + .seconds(24 * 3600)).milliseconds
+        settings.replicas = redisReplicas
         return settings
     }
 

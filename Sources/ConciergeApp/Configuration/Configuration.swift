@@ -15,8 +15,11 @@ package struct Configuration: Sendable, Equatable {
     package var store = Store.sqlite("data/concierge.db")
     /// A file with the password for Redis; the password itself becomes a part of ``store``.
     package var redisPasswordFile: String?
+    /// The same for its sentinels.
+    package var redisSentinelPasswordFile: String?
     /// The files for TLS to Redis; they become a part of ``store`` as well.
     package var redisTLS = RedisTLS()
+    package var redisReplicas = 0
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
     package var encryptionKeysFile: String?

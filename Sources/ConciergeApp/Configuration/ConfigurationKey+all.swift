@@ -18,6 +18,13 @@ extension ConfigurationKey {
             "redis_password_file", .optional(.path), \.redisPasswordFile,
             "File with the password for Redis on its only line."),
         .init(
+            "redis_sentinel_password_file", .optional(.path), \.redisSentinelPasswordFile,
+            "File with the password for the sentinels of `redis+sentinel://` on its only line."),
+        .init(
+            "redis_replicas", .integer(0...10), \.redisReplicas,
+            "How many replicas of a Redis server must have a write before its response; without them it gets 503 and may be "
+                + "stored."),
+        .init(
             "durability", .choice(Configuration.Durability.self), \.durability,
             "When a write is on the disk: before its response, at most `sync_interval` later, or when the operating system "
                 + "writes it. No effect with `memory`, nor with Redis, whose own `appendfsync` decides."),

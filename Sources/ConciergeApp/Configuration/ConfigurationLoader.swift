@@ -25,7 +25,7 @@ package struct ConfigurationLoader: Sendable {
         apply(FlagLayer.read(flags), to: &loaded)
         readAdminKey(&loaded)
         checkTLS(&loaded)
-        readRedisPassword(&loaded)
+        readRedisPasswords(&loaded)
         readRedisTLS(&loaded)
         readEncryptionKeys(&loaded)
         for name in loaded.configuration.tasks.names { readSecret(ofTask: name, &loaded) }
@@ -115,27 +115,29 @@ package struct ConfigurationLoader: Sendable {
         return String(line)
     }
 
-    private func readRedisPassword(_ loaded: inout LoadedConfiguration) {
-        let path = loaded.configuration.redisPasswordFile
+    private func readRedisPasswords(_ loaded: inout LoadedConfiguration) {
+        guard case .redis(var address) = loaded.configuration.store else { return }
         func report(_ key: String, _ code: String, _ message: String) {
             loaded.problems.append(
                 ConfigurationProblem(at: loaded.origin(of: key), pointer: "/\(key)", code: code, message))
         }
-        guard case .redis(var address) = loaded.configuration.store else { return }
-        guard let path else {
-            if let user = address.user {
-                report(
-                    "store", "missing_key",
-                    "user \"\(user)\" of Redis needs a password: name its file in redis_password_file")
+        func password(_ key: String, _ path: String?) -> String? {
+            do {
+                return try path.map(secretLine)
+            } catch {
+                report(key, error.code, "\(error)")
+                return nil
             }
-            return
         }
-        do {
-            address.password = try secretLine(of: path)
-            loaded.configuration.store = .redis(address)
-        } catch {
-            report("redis_password_file", error.code, "\(error)")
+        if let user = address.user, loaded.configuration.redisPasswordFile == nil {
+            report(
+                "store", "missing_key",
+                "user \"\(user)\" of Redis needs a password: name its file in redis_password_file")
         }
+        address.password = password("redis_password_file", loaded.configuration.redisPasswordFile)
+        address.sentinelPassword = password(
+            "redis_sentinel_password_file", loaded.configuration.redisSentinelPasswordFile)
+        loaded.configuration.store = .redis(address)
     }
 
     private func readEncryptionKeys(_ loaded: inout LoadedConfiguration) {

@@ -1,46 +1,107 @@
 import Sessions
 
-/// Where a Redis server is, written `redis://[user[:password]@]host[:port][/database]`, or `rediss://…` for TLS.
+/// Where Redis is:
 ///
-/// User and password may be percent-encoded. An IPv6 address is in brackets.
+///     redis://[user[:password]@]host[:port][/database]
+///     redis+sentinel://[user[:password]@]host[:port][,host[:port]…]/master[/database]
+///     redis+cluster://[user[:password]@]host[:port][,host[:port]…]
+///
+/// With `rediss` in place of `redis` all connections, also those to sentinels, are encrypted.
+/// User and password are those of Redis' servers, and may be percent-encoded. An IPv6 address is in brackets.
 package struct RedisAddress: Sendable, Equatable {
-    package let host: String
-    package let port: UInt16
+    /// What listens at the places.
+    package enum Kind: Sendable, Equatable {
+        case server
+        /// Sentinels, which know where the master of that name is.
+        case sentinels(master: String)
+        /// Some nodes of a cluster, which know the others.
+        case cluster
+    }
+
+    package struct Place: Sendable, Hashable {
+        package let host: String
+        package let port: UInt16
+    }
+
+    package private(set) var kind: Kind
+    /// At least one.
+    package private(set) var places: [Place]
     /// `nil` for Redis' user `default`.
-    package let user: String?
+    package private(set) var user: String?
     package var password: String?
-    package let database: Int
-    /// `nil` for a connection that is not encrypted.
+    /// Of the sentinels' user `default`.
+    package var sentinelPassword: String?
+    package private(set) var database = 0
+    /// `nil` for connections that are not encrypted.
     package var tls: RedisTLS?
+
+    package var host: String { places[0].host }
+    package var port: UInt16 { places[0].port }
 
     /// - Throws: ``RedisAddressError``.
     package init(_ text: String) throws(RedisAddressError) {
-        guard let colon = text.firstRange(of: "://") else {
-            throw RedisAddressError("an address of Redis begins with redis://, as redis://127.0.0.1:6379")
-        }
-        switch text[..<colon.lowerBound].lowercased() {
-        case "redis": break
-        case "rediss": tls = RedisTLS()
-        default: throw RedisAddressError("an address of Redis begins with redis://, as redis://127.0.0.1:6379")
+        guard let colon = text.firstRange(of: "://") else { throw Self.noScheme }
+        let scheme = text[..<colon.lowerBound].lowercased()
+            .split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let name = scheme.first, ["redis", "rediss"].contains(name) else { throw Self.noScheme }
+        if name == "rediss" { tls = RedisTLS() }
+        switch scheme.dropFirst().first {
+        case nil: kind = .server
+        case "sentinel": kind = .sentinels(master: "")
+        case "cluster": kind = .cluster
+        default: throw Self.noScheme
         }
         var rest = text[colon.upperBound...]
         guard !rest.contains(where: { $0 == "?" || $0 == "#" }) else {
             throw RedisAddressError("an address of Redis has no \"?\" and no \"#\": percent-encode them in a password")
         }
-        var written: (user: String?, password: String?)
         if let at = rest.lastIndex(of: "@") {
-            written = try Self.credentials(rest[..<at])
+            (user, password) = try Self.credentials(rest[..<at])
             rest = rest[rest.index(after: at)...]
         }
-        let slash = rest.firstIndex(of: "/")
-        (host, port) = try Self.hostAndPort(rest[..<(slash ?? rest.endIndex)])
-        let number = slash.map { rest[rest.index(after: $0)...] } ?? ""
+        var parts = rest.split(separator: "/", maxSplits: kind == .sentinels(master: "") ? 2 : 1)[...]
+        let hosts = rest.first == "/" ? "" : parts.popFirst() ?? ""
+        places = []
+        for place in hosts.split(separator: ",", omittingEmptySubsequences: false) {
+            places.append(try Self.place(place, port: kind == .sentinels(master: "") ? 26_379 : 6_379))
+        }
+        guard kind != .server || places.count == 1 else {
+            throw RedisAddressError("several hosts are those of a cluster, redis+cluster://, or of redis+sentinel://")
+        }
+        if case .sentinels = kind {
+            guard let master = parts.popFirst() else {
+                throw RedisAddressError(
+                    "the name of the master follows the sentinels, as redis+sentinel://host:26379/mymaster")
+            }
+            kind = .sentinels(master: String(master))
+        }
+        let number = parts.first ?? ""
         guard let database = number.isEmpty ? 0 : Self.number(number), database < 1 << 16 else {
             throw RedisAddressError("\"\(number)\" is not the number of a database")
         }
+        guard kind != .cluster || database == 0 else {
+            throw RedisAddressError("a cluster has no database but 0")
+        }
         self.database = database
-        user = written.user
-        password = written.password
+    }
+
+    private static let noScheme = RedisAddressError(
+        "an address of Redis begins with redis://, as redis://127.0.0.1:6379, redis+sentinel:// or redis+cluster://")
+
+    /// The server at a place that sentinels or a cluster have named.
+    func server(at place: Place) -> RedisAddress {
+        var server = self
+        (server.kind, server.places) = (.server, [place])
+        return server
+    }
+
+    /// The address of each sentinel, in an order of chance.
+    var sentinels: [RedisAddress] {
+        places.shuffled().map { place in
+            var sentinel = server(at: place)
+            (sentinel.user, sentinel.password, sentinel.database) = (nil, sentinelPassword, 0)
+            return sentinel
+        }
     }
 
     private static func credentials(
@@ -53,7 +114,7 @@ package struct RedisAddress: Sendable, Equatable {
         return (user.isEmpty ? nil : user, password.isEmpty ? nil : password)
     }
 
-    private static func hostAndPort(_ text: Substring) throws(RedisAddressError) -> (String, UInt16) {
+    private static func place(_ text: Substring, port usual: UInt16) throws(RedisAddressError) -> Place {
         var (host, rest) = (text, Substring())
         if text.first == "[" {
             guard let end = text.firstIndex(of: "]") else {
@@ -68,12 +129,12 @@ package struct RedisAddress: Sendable, Equatable {
             }
         }
         guard !host.isEmpty else { throw RedisAddressError("the address has no host") }
-        if rest.isEmpty { return (String(host), 6_379) }
+        if rest.isEmpty { return Place(host: String(host), port: usual) }
         guard rest.first == ":", let port = number(rest.dropFirst()).flatMap(UInt16.init(exactly:)), port > 0 else {
             // What stands there may be a password.
             throw RedisAddressError("what follows the host is not a port: that is a number from 1 to 65535")
         }
-        return (String(host), port)
+        return Place(host: String(host), port: port)
     }
 
     /// Digits alone: `Int` also reads signs.
@@ -101,9 +162,21 @@ package struct RedisAddress: Sendable, Equatable {
 extension RedisAddress: CustomStringConvertible, CustomReflectable {
     /// Without the password.
     package var description: String {
-        "redis\(tls == nil ? "" : "s")://\(user.map { "\($0)@" } ?? "")\(host.contains(":") ? "[\(host)]" : host):\(port)\(database == 0 ? "" : "/\(database)")"
+        var (topology, master) = ("", "")
+        switch kind {
+        case .server: break
+        case .sentinels(let name): (topology, master) = ("+sentinel", "/\(name)")
+        case .cluster: topology = "+cluster"
+        }
+        let scheme = (tls == nil ? "redis" : "rediss") + topology
+        let hosts = places.map { "\($0)" }.joined(separator: ",")
+        return "\(scheme)://\(user.map { "\($0)@" } ?? "")\(hosts)\(master)\(database == 0 ? "" : "/\(database)")"
     }
     package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension RedisAddress.Place: CustomStringConvertible {
+    package var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 }
 
 /// What is wrong with an address of Redis, without a full stop.

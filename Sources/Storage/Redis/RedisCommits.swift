@@ -21,7 +21,7 @@ final class RedisCommits: Sendable {
     }
 
     private enum Stage {
-        /// Not sent yet, because a predecessor's outcome is not known.
+        /// Not sent yet, or refused because a predecessor was on its way elsewhere.
         case held
         case sent
         case lost
@@ -38,6 +38,7 @@ final class RedisCommits: Sendable {
         /// Neither finished nor on a connection.
         var isOpen: Bool { if case .lost = stage { true } else { isHeld } }
         var isHeld: Bool { if case .held = stage { true } else { false } }
+        var isSent: Bool { if case .sent = stage { true } else { false } }
     }
 
     private struct Chain {
@@ -45,6 +46,8 @@ final class RedisCommits: Sendable {
         /// Of commits on their way or refused, since commits that were made from these may still come: until the
         /// session is loaded.
         var past: [(revision: UInt64, nonce: String)] = []
+        /// Whether nothing is sent until all that was sent has an outcome, and it is known what was executed.
+        var isHeld = false
         /// Whether it is being asked what was executed.
         var isAsking = false
         var isDelivering = false
@@ -61,12 +64,12 @@ final class RedisCommits: Sendable {
     }
 
     private let state = Mutex(State())
-    private let connection: RedisConnection
+    private let router: RedisRouter
     private let keys: RedisKeys
     private let origin = Hexadecimal.text(SessionID(random: SystemRandom()).low)
 
-    init(_ connection: RedisConnection, _ keys: RedisKeys) {
-        self.connection = connection
+    init(_ router: RedisRouter, _ keys: RedisKeys) {
+        self.router = router
         self.keys = keys
     }
 
@@ -79,7 +82,7 @@ final class RedisCommits: Sendable {
             chain.isKept = false
             let needed = chain.past.last { $0.revision == commit.replaced }?.nonce ?? ""
             var entry = Entry(commit: commit, nonce: nonce, request: commit.request(needed, nonce))
-            if !chain.isAsking { send(&entry) }
+            if !chain.isHeld { send(&entry) }
             chain.entries.append(entry)
             chain.past.append((commit.revision, nonce))
             state.chains[commit.id] = chain
@@ -100,11 +103,11 @@ final class RedisCommits: Sendable {
     private func send(_ entry: inout Entry) {
         let (id, nonce) = (entry.commit.id, entry.nonce)
         entry.isRepeated = if case .lost = entry.stage { true } else { false }
-        let refusal = connection.append(entry.request, isBounded: !entry.isRepeated) { self.take($0, id, nonce) }
+        let refusal = router.append(entry.request, isBounded: !entry.isRepeated) { self.take($0, id, nonce) }
         entry.stage = refusal.map { .finished(.unavailable($0)) } ?? .sent
     }
 
-    // MARK: On the connection's thread
+    // MARK: On threads of connections
 
     private func take(_ outcome: RedisConnection.Outcome, _ id: SessionID, _ nonce: String) {
         switch outcome {
@@ -112,25 +115,48 @@ final class RedisCommits: Sendable {
             let reply = replies.last ?? .none
             guard let failure = Self.failure(reply) else { return follow(id, nonce, reply) }
             let isEarly = change(id, nonce) { chain, entry in
-                // It may have come before a predecessor that is sent again.
-                if chain.isAsking { entry.stage = .lost }
-                // No other server has committed what this process has.
-                if reply[1].text?.hasPrefix(origin) == true { chain.past.removeAll { $0.nonce == nonce } }
-                return chain.isAsking
+                // A predecessor may be sent again, or be on its way to another node.
+                let isEarly = chain.isHeld || chain.entries.prefix { $0.nonce != nonce }.contains(where: \.isSent)
+                if isEarly {
+                    entry.stage = .held
+                    chain.isHeld = true
+                } else if reply[1].text?.hasPrefix(origin) == true {
+                    // No other server has committed what this process has.
+                    chain.past.removeAll { $0.nonce == nonce }
+                }
+                return isEarly
             }
-            if isEarly != true { finish(id, nonce, failure) }
+            if isEarly == true { settle(id) } else { finish(id, nonce, failure) }
         case .failed(let sentence): finish(id, nonce, .unavailable(sentence))
         case .lost:
-            let isFirst = change(id, nonce) { chain, entry in
+            _ = change(id, nonce) { chain, entry in
                 entry.stage = .lost
-                defer { chain.isAsking = true }
-                return !chain.isAsking
+                chain.isHeld = true
             }
-            guard isFirst == true else { return }
-            let question = RedisRequest("HMGET", .text(keys.session(id)), "r", "n")
-            if let refusal = connection.append(question, isBounded: false, then: { self.resolve(id, $0) }) {
-                resolve(id, .failed(refusal))
+            settle(id)
+        }
+    }
+
+    /// When nothing of a chain that is held is on its way, asks what was executed, or sends the rest if that is known.
+    private func settle(_ id: SessionID) {
+        let asks = state.withLock { state in
+            guard var chain = state.chains[id], chain.isHeld, !chain.isAsking,
+                !chain.entries.contains(where: \.isSent)
+            else { return false }
+            chain.isAsking = chain.entries.contains { if case .lost = $0.stage { true } else { false } }
+            if !chain.isAsking {
+                chain.isHeld = false
+                for place in chain.entries.indices where chain.entries[place].isHeld { send(&chain.entries[place]) }
             }
+            state.chains[id] = chain
+            return chain.isAsking
+        }
+        guard asks else { return deliver(id) }
+        var question = RedisRequest("HMGET", .text(keys.session(id)), "r", "n")
+        // What was executed counts when replicas have it.
+        question.needsReplicas = true
+        if let refusal = router.append(question, isBounded: false, then: { self.resolve(id, $0) }) {
+            resolve(id, .failed(refusal))
         }
     }
 
@@ -148,7 +174,7 @@ final class RedisCommits: Sendable {
             state.chains[id]?.entries.first { $0.nonce == nonce }?.commit.executed
         }
         guard let request = executed?(reply) else { return finish(id, nonce, nil) }
-        let refusal = connection.append(request, isBounded: false) { outcome in
+        let refusal = router.append(request, isBounded: false) { outcome in
             switch outcome {
             case .replies(let replies):
                 self.finish(id, nonce, replies.lazy.compactMap(\.error).first.map(StoreError.init(redis:)))
@@ -166,7 +192,7 @@ final class RedisCommits: Sendable {
         }
         let executed = state.withLock { state -> [String] in
             guard var chain = state.chains[id] else { return [] }
-            chain.isAsking = false
+            (chain.isHeld, chain.isAsking) = (false, false)
             var executed: [String] = []
             let last = chain.entries.lastIndex { $0.nonce == found?.nonce }
             var isUnchanged = last != nil
@@ -198,6 +224,7 @@ final class RedisCommits: Sendable {
 
     private func finish(_ id: SessionID, _ nonce: String, _ failure: StoreError?) {
         _ = change(id, nonce) { _, entry in entry.stage = .finished(failure) }
+        settle(id)
         deliver(id)
     }
 

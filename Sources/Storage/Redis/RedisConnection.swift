@@ -24,12 +24,16 @@ final class RedisConnection: Sendable {
         var deadline = Duration.seconds(5)
         var requests = 100_000
         var bytes = 64 << 20
+        /// How many replicas must have what a request changes that needs replicas.
+        var replicas = 0
     }
 
     private struct Job {
         var request: RedisRequest
         let deadline: ContinuousClock.Instant
         let done: @Sendable (Outcome) -> Void
+        /// Whether it is the `WAIT` behind others.
+        var isWait = false
     }
 
     private struct State {
@@ -52,13 +56,13 @@ final class RedisConnection: Sendable {
     private let state: Mutex<State>
     private let address: RedisAddress
     private let limits: Limits
-    private let signal: Int32
+    private let signal: RedisSignal
     /// Prepares a new connection.
     private let prepare: @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void
     /// Called when there is a new connection, before anything else is sent.
     private let connected: @Sendable () -> Void
-    /// Called with each message's channel.
-    private let told: @Sendable ([UInt8]) -> Void
+    /// Called with each message's channel, and with that of a subscription that ends because its slot moves.
+    private let told: @Sendable (_ channel: [UInt8], _ isMoved: Bool) -> Void
     private let writeCount = Atomic<Int>(0)
 
     /// How often something was written to a socket.
@@ -69,19 +73,17 @@ final class RedisConnection: Sendable {
     init(
         _ name: String, to address: RedisAddress, limits: Limits = Limits(),
         prepare: @escaping @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void = { _, _ in },
-        connected: @escaping @Sendable () -> Void = {}, told: @escaping @Sendable ([UInt8]) -> Void = { _ in }
+        connected: @escaping @Sendable () -> Void = {}, told: @escaping @Sendable ([UInt8], Bool) -> Void = { _, _ in }
     ) throws(StoreOpeningError) {
         self.address = address
         self.limits = limits
         self.prepare = prepare
         self.connected = connected
         self.told = told
+        signal = try RedisSignal()
         state = Mutex(State(trouble: "There is no connection to \(address) yet."))
-        signal = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard signal >= 0, DetachedThread.start(name, { self.run() }) else { throw .noThread }
+        guard DetachedThread.start(name, { self.run() }) else { throw .noThread }
     }
-
-    deinit { if signal >= 0 { Glibc.close(signal) } }
 
     /// A sentence while there has been no connection yet, and from an attempt that failed until there is one. A
     /// connection that is lost and made again at once is no trouble.
@@ -112,14 +114,14 @@ final class RedisConnection: Sendable {
             defer { state.isWaiting = false }
             return (nil, state.isWaiting)
         }
-        if wakes { wake() }
+        if wakes { signal.raise() }
         return refusal
     }
 
     /// Ends the connection when everything that waits is done.
     func close() {
         state.withLock { $0.isClosing = true }
-        wake()
+        signal.raise()
     }
 
     func waitForEnd() async {
@@ -132,11 +134,6 @@ final class RedisConnection: Sendable {
         }
     }
 
-    private func wake() {
-        var one: UInt64 = 1
-        _ = write(signal, &one, MemoryLayout<UInt64>.size)
-    }
-
     // MARK: The thread
 
     private func run() {
@@ -144,10 +141,7 @@ final class RedisConnection: Sendable {
         while !endIfDone() {
             if failures > 0 {
                 let pause = min(500, 50 << min(failures - 1, 4))
-                let end = ContinuousClock.now + .milliseconds(Int.random(in: pause / 2...pause))
-                var places = [pollfd(fd: signal, events: Int16(POLLIN), revents: 0)]
-                RedisLink.wait(&places, until: end)
-                RedisLink.reset(signal)
+                signal.wait(until: .now + .milliseconds(Int.random(in: pause / 2...pause)))
             }
             var since: ContinuousClock.Instant?
             do throws(RedisFailure) {
@@ -164,14 +158,14 @@ final class RedisConnection: Sendable {
 
     private func open() throws(RedisFailure) -> RedisLink {
         let end = ContinuousClock.now + min(limits.deadline, .seconds(2))
-        let link = try RedisLink(to: address, until: end)
-        var greeting = RedisRequest()
-        if let password = address.password {
-            greeting.add(["AUTH"] + (address.user.map { [.text($0)] } ?? []) + [.text(password)])
+        let server = try address.master(until: end)
+        let link = try RedisLink(to: server, until: end)
+        var greeting = server.greeting
+        greeting.add(address.kind == .server ? "PING" : "ROLE")
+        let reply = try link.exchange(greeting, until: end).last ?? .none
+        guard address.kind == .server || reply[0].text == "master" else {
+            throw RedisFailure("\(server), which the sentinels name, is not a master.")
         }
-        if address.database != 0 { greeting.add("SELECT", .text(String(address.database))) }
-        greeting.add("PING")
-        _ = try link.exchange(greeting, until: end)
         try prepare(link, end)
         let waiting = state.withLock { state in
             state.wasUp = true
@@ -186,13 +180,14 @@ final class RedisConnection: Sendable {
 
     /// Sends and receives until the connection is lost, or closed because everything is done.
     private func serve(_ link: RedisLink) throws(RedisFailure) {
-        var flight = Flight()
+        var flight = Flight(replicas: limits.replicas)
         var lastReply = ContinuousClock.now
         do throws(RedisFailure) {
             while true {
                 if link.outputCount < Self.mostOutput {
                     letMoreCome()
                     let now = ContinuousClock.now
+                    var needsReplicas = false
                     for job in state.withLock({ state in exchange(&state.queue, with: []) }) {
                         guard job.deadline > now else {
                             release([job])
@@ -201,7 +196,9 @@ final class RedisConnection: Sendable {
                         }
                         link.write(job.request.bytes)
                         flight.append(job)
+                        needsReplicas = needsReplicas || job.request.needsReplicas
                     }
+                    if needsReplicas, limits.replicas > 0 { wait(link, &flight) }
                 }
                 if link.outputCount > 0 {
                     writeCount.wrappingAdd(1, ordering: .relaxed)
@@ -221,7 +218,7 @@ final class RedisConnection: Sendable {
                     return state.isWaiting
                 }
                 let end = mayWait ? flight.first?.deadline ?? now + Self.heartbeat : now
-                guard link.wait(signal, until: end) else { continue }
+                guard link.wait(signal.descriptor, until: end) else { continue }
                 try link.receive()
                 while let reply = try link.next() {
                     lastReply = .now
@@ -244,16 +241,34 @@ final class RedisConnection: Sendable {
         }
     }
 
-    private func take(_ reply: RedisReply, _ flight: inout Flight) throws(RedisFailure) {
-        if reply.list.count == 3, ["smessage", "message"].contains(reply[0].text), let channel = reply[1].bytes {
-            return told(channel)
-        }
-        // The next connection loads the scripts again; until then it is not known what else is missing.
-        if reply.error?.hasPrefix("NOSCRIPT") == true { throw RedisLink.lost("Redis has forgotten the scripts") }
-        guard let (job, replies) = try flight.add(reply) else { return }
-        release([job])
-        job.done(.replies(replies))
+    /// Holds the outcomes of what was written until replicas have it. Redis serves nothing else on the connection
+    /// meanwhile, so that takes a second at the most.
+    private func wait(_ link: RedisLink, _ flight: inout Flight) {
+        let most = min(limits.deadline / 2, .seconds(1)) / .milliseconds(1)
+        let request = RedisRequest("WAIT", .text(String(limits.replicas)), .text(String(Int(most))))
+        link.write(request.bytes)
+        flight.append(Job(request: request, deadline: .now + limits.deadline, done: { _ in }, isWait: true))
     }
+
+    private func take(_ reply: RedisReply, _ flight: inout Flight) throws(RedisFailure) {
+        if reply.list.count == 3, let kind = reply[0].text, let channel = reply[1].bytes {
+            if kind == "smessage" { return told(channel, false) }
+            // It is a reply if it was requested.
+            if kind == "sunsubscribe", flight.first?.request.bytes != RedisRequest.unsubscribe(channel).bytes {
+                return told(channel, true)
+            }
+        }
+        // The next connection loads the scripts, and is to the master. Until then it is not known what else is missing.
+        if let error = reply.error, Self.ends.contains(where: error.hasPrefix) {
+            throw RedisLink.lost("Redis says \(error)")
+        }
+        for (job, outcome) in try flight.add(reply) where !job.isWait {
+            release([job])
+            job.done(outcome)
+        }
+    }
+
+    private static let ends = ["NOSCRIPT", "READONLY", "LOADING", "MASTERDOWN", "UNBLOCKED"]
 
     private func release(_ jobs: [Job]) {
         state.withLock { state in
@@ -265,7 +280,7 @@ final class RedisConnection: Sendable {
     private func lose(_ flight: Flight, _ sentence: String) {
         var again: [Job] = []
         var lost: [Job] = []
-        for var job in flight.jobs {
+        for var job in flight.jobs where !job.isWait {
             if job.request.isRepeatable, !flight.isOverdue {
                 job.request.isRepeatable = false
                 again.append(job)
@@ -311,29 +326,52 @@ final class RedisConnection: Sendable {
 
     /// Requests that were sent, in order.
     private struct Flight {
+        let replicas: Int
         private var all: [Job] = []
         private var place = 0
         /// Of the first.
         private var replies: [RedisReply] = []
+        /// Requests that were executed and wait for replicas, and what came after them.
+        private var held: [(job: Job, replies: [RedisReply])] = []
         var isOverdue = false
+
+        init(replicas: Int) { self.replicas = replicas }
 
         var isEmpty: Bool { place == all.count }
         var first: Job? { isEmpty ? nil : all[place] }
-        var jobs: ArraySlice<Job> { all[place...] }
+        /// Those without an outcome.
+        var jobs: [Job] { held.map(\.job) + all[place...] }
 
         mutating func append(_ job: Job) { all.append(job) }
 
-        /// Returns the first request when this was its last reply.
-        mutating func add(_ reply: RedisReply) throws(RedisFailure) -> (Job, [RedisReply])? {
+        /// Returns the requests whose outcome is known by this reply.
+        mutating func add(_ reply: RedisReply) throws(RedisFailure) -> [(job: Job, outcome: Outcome)] {
             guard let job = first else { throw RedisLink.lost("there is a reply to nothing") }
             replies.append(reply)
-            guard replies.count == job.request.count else { return nil }
+            guard replies.count == job.request.count else { return [] }
             place += 1
             if place * 2 > all.count {
                 all.removeFirst(place)
                 place = 0
             }
-            return (job, exchange(&replies, with: []))
+            let replies = exchange(&replies, with: [])
+            if job.isWait {
+                guard let count = replies[0].number else { throw RedisLink.lost("Redis does not wait for replicas") }
+                return exchange(&held, with: []).map { ($0.job, outcome($0.job, $0.replies, count)) }
+            }
+            guard held.isEmpty, replicas == 0 || !job.request.needsReplicas else {
+                held.append((job, replies))
+                return []
+            }
+            return [(job, .replies(replies))]
+        }
+
+        private func outcome(_ job: Job, _ replies: [RedisReply], _ count: Int64) -> Outcome {
+            // What Redis refused is nowhere.
+            guard count < replicas, job.request.needsReplicas, replies.contains(where: { $0.error == nil }) else {
+                return .replies(replies)
+            }
+            return .failed("Only \(count) of \(replicas) replicas have what was changed in time. It may be stored.")
         }
     }
 }

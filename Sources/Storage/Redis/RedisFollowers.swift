@@ -1,84 +1,55 @@
 import Sessions
 import Synchronization
 
-/// Those who want to know of changes of sessions. The first one opens a connection for them.
+/// Those who want to know of changes of sessions. The first one opens connections for them.
 final class RedisFollowers: Sendable {
     private struct State {
         var followers: [SessionID: @Sendable () -> Void] = [:]
-        var connection: RedisConnection?
-        var isClosed = false
+        weak var router: RedisRouter?
     }
 
     private let state = Mutex(State())
     private let keys: RedisKeys
-    private let connect: @Sendable (RedisFollowers) throws(StoreOpeningError) -> RedisConnection
 
-    init(
-        _ keys: RedisKeys, connect: @escaping @Sendable (RedisFollowers) throws(StoreOpeningError) -> RedisConnection
-    ) {
-        self.keys = keys
-        self.connect = connect
-    }
+    init(_ keys: RedisKeys) { self.keys = keys }
 
-    var trouble: String? { state.withLock(\.connection)?.failure }
+    func start(on router: RedisRouter) { state.withLock { $0.router = router } }
 
-    func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) throws(StoreOpeningError) {
-        try state.withLock { (state) throws(StoreOpeningError) in
-            guard !state.isClosed else { return }
-            state.followers[id] = changed
-            // A new connection subscribes to all that are followed by then, and so does one that comes back.
-            guard let connection = state.connection else {
-                state.connection = try connect(self)
-                return
-            }
-            subscribe([id], connection)
-        }
+    func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {
+        state.withLock { $0.followers[id] = changed }
+        subscribe([id])
     }
 
     func unfollow(_ id: SessionID) {
-        state.withLock { state in
-            guard state.followers.removeValue(forKey: id) != nil else { return }
-            var request = RedisRequest("SUNSUBSCRIBE", .text(keys.session(id)))
-            // The next connection subscribes to those that are followed then.
-            request.isRepeatable = false
-            _ = state.connection?.append(request, isBounded: false) { _ in }
-        }
+        let (known, router) = state.withLock { ($0.followers.removeValue(forKey: id), $0.router) }
+        guard known != nil else { return }
+        let request = RedisRequest.unsubscribe(Array(keys.session(id).utf8))
+        _ = router?.append(request, on: .events, isBounded: false) { _ in }
     }
 
-    func close() async {
-        let connection = state.withLock { state in
-            state.isClosed = true
-            state.followers = [:]
-            return state.connection
-        }
-        connection?.close()
-        await connection?.waitForEnd()
-    }
+    // MARK: On threads of connections
 
-    deinit { state.withLock(\.connection)?.close() }
-
-    // MARK: On the connection's thread
-
-    func connected() {
-        // The connection may be quicker than the method that makes it.
-        let (ids, connection) = state.withLock { (Array($0.followers.keys), $0.connection) }
-        guard let connection else { return }
+    /// Subscribes again.
+    func connected(_ concerns: (String) -> Bool) {
+        let ids = state.withLock { Array($0.followers.keys) }.filter { concerns(keys.session($0)) }
         for start in stride(from: 0, to: ids.count, by: Self.most) {
-            subscribe(Array(ids[start..<min(start + Self.most, ids.count)]), connection)
+            subscribe(Array(ids[start..<min(start + Self.most, ids.count)]))
         }
     }
 
-    func told(_ channel: [UInt8]) {
-        guard let id = keys.session(ofChannel: channel) else { return }
-        state.withLock { $0.followers[id] }?()
+    func told(_ channel: [UInt8], isMoved: Bool) {
+        guard let id = keys.session(ofChannel: channel), let follower = state.withLock({ $0.followers[id] })
+        else { return }
+        if isMoved { subscribe([id]) } else { follower() }
     }
 
     /// Tells the followers as soon as no change can be missed any more: one may have been missed before.
-    private func subscribe(_ ids: [SessionID], _ connection: RedisConnection) {
+    private func subscribe(_ ids: [SessionID]) {
         var request = RedisRequest()
+        // A new connection subscribes to all.
         request.isRepeatable = false
         for id in ids { request.add("SSUBSCRIBE", .text(keys.session(id))) }
-        _ = connection.append(request, isBounded: false) { [weak self] outcome in
+        _ = state.withLock(\.router)?.append(request, on: .events, isBounded: false) { [weak self] outcome in
             guard case .replies = outcome else { return }
             for id in ids { self?.state.withLock { $0.followers[id] }?() }
         }

@@ -61,16 +61,15 @@ final class RedisCounter: Sendable {
     private let count = Atomic<Int>(0)
     private let due = Mutex(ContinuousClock.now)
     private let keys: RedisKeys
-    private let connection = Mutex<RedisConnection?>(nil)
+    private struct Server { weak var router: RedisRouter? }
+    private let server = Mutex(Server())
 
     init(_ keys: RedisKeys) { self.keys = keys }
 
-    func start(on connection: RedisConnection) {
-        self.connection.withLock { $0 = connection }
+    func start(on router: RedisRouter) {
+        server.withLock { $0.router = router }
         refresh()
     }
-
-    func stop() { connection.withLock { $0 = nil } }
 
     var value: Int {
         let isDue = due.withLock { due in
@@ -83,12 +82,13 @@ final class RedisCounter: Sendable {
     }
 
     /// On the connection's thread, in the order of replies: a count that is asked for includes what was added before.
+    /// Of a cluster it may be wrong until the next one.
     func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
 
     func refresh() {
         var request = RedisRequest()
         for partition in 0..<SessionID.partitions { request.add("ZCARD", .text(keys.sessions(partition))) }
-        _ = connection.withLock(\.self)?.append(request, isBounded: false) { [weak self] outcome in
+        _ = server.withLock(\.router)?.append(request, isBounded: false) { [weak self] outcome in
             guard case .replies(let replies) = outcome, !replies.contains(where: { $0.error != nil }) else { return }
             self?.count.store(Int(replies.reduce(0) { $0 + ($1.number ?? 0) }), ordering: .relaxed)
         }

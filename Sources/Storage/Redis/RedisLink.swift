@@ -165,8 +165,11 @@ final class RedisLink {
     }
 
     /// Sends commands and waits for their replies, before anything else uses the connection.
+    ///
+    /// - Parameter allows: whether an error is one of the replies. Others are thrown.
     func exchange(
-        _ request: RedisRequest, until deadline: ContinuousClock.Instant
+        _ request: RedisRequest, until deadline: ContinuousClock.Instant,
+        allows: (String) -> Bool = { _ in false }
     ) throws(RedisFailure) -> [RedisReply] {
         var replies: [RedisReply] = []
         write(request.bytes)
@@ -175,7 +178,9 @@ final class RedisLink {
             try flush()
             if wait(nil, until: deadline) { try receive() }
             while let reply = try next() {
-                if let error = reply.error { throw RedisFailure("Redis refuses a connection: \(error).") }
+                if let error = reply.error, !allows(error) {
+                    throw RedisFailure("Redis refuses a connection: \(error).")
+                }
                 replies.append(reply)
             }
         }

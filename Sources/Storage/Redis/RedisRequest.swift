@@ -9,11 +9,25 @@ struct RedisRequest: Sendable {
         init(stringLiteral text: String) { self = .text(text) }
     }
 
+    struct Command: Sendable {
+        /// Where it begins.
+        var start: Int
+        /// Where its only key is; empty without one.
+        var key: Range<Int>
+        /// It is executed after all commands of earlier stages, also on other nodes of a cluster.
+        var stage: Int
+    }
+
     private(set) var bytes: [UInt8] = []
-    /// The number of commands.
-    private(set) var count = 0
+    private(set) var commands: [Command] = []
+    private var stage = 0
     /// Whether it is sent again after the connection was lost, when it may already have been executed.
     var isRepeatable = true
+    /// Whether it fails unless enough replicas have what it changes, see ``RedisConnection/Limits/replicas``.
+    var needsReplicas = false
+
+    /// The number of commands.
+    var count: Int { commands.count }
 
     init() {}
 
@@ -23,12 +37,43 @@ struct RedisRequest: Sendable {
 
     mutating func add(_ words: [Word]) {
         begin(words.count)
-        for word in words { append(word) }
+        for (place, word) in words.enumerated() { append(word, isKey: place == 1) }
     }
 
     mutating func add(_ request: RedisRequest) {
+        for var command in request.commands {
+            command.start += bytes.count
+            command.key = command.key.lowerBound + bytes.count..<command.key.upperBound + bytes.count
+            command.stage += stage
+            commands.append(command)
+        }
+        stage += request.stage
         bytes += request.bytes
-        count += request.count
+    }
+
+    /// What is added from now on is executed after what was added before. One server executes commands in their order
+    /// anyway.
+    mutating func beginStage() { stage += 1 }
+
+    /// Some of the commands.
+    ///
+    /// - Parameter asking: whether they are for a node that is only about to get their slots.
+    func part(_ places: [Int], asking: Bool) -> RedisRequest {
+        var part = RedisRequest()
+        (part.isRepeatable, part.needsReplicas) = (isRepeatable, needsReplicas)
+        for place in places {
+            if asking { part.add("ASKING") }
+            part.begin(commands[place])
+            part.bytes += bytes[commands[place].start..<(place + 1 < count ? commands[place + 1].start : bytes.count)]
+        }
+        return part
+    }
+
+    static func unsubscribe(_ channel: [UInt8]) -> RedisRequest {
+        var request = RedisRequest("SUNSUBSCRIBE", .bytes(channel))
+        // The next connection subscribes to what is followed then.
+        request.isRepeatable = false
+        return request
     }
 
     /// - Parameter key: the only key that the script touches.
@@ -40,20 +85,25 @@ struct RedisRequest: Sendable {
     /// Begins a call, whose arguments are appended next.
     mutating func call(_ script: RedisScript, _ key: String, count: Int) {
         begin(4 + count)
-        for word in ["EVALSHA", .text(script.digest), "1", .text(key)] as [Word] { append(word) }
+        for word in ["EVALSHA", .text(script.digest), "1"] as [Word] { append(word) }
+        append(.text(key), isKey: true)
     }
 
-    mutating func append(_ word: Word) {
+    mutating func append(_ word: Word, isKey: Bool = false) {
+        let length: Int
         switch word {
         case .text(var text):
-            text.withUTF8 {
+            length = text.withUTF8 {
                 line("$", $0.count)
                 bytes.append(contentsOf: $0)
+                return $0.count
             }
         case .bytes(let part):
-            line("$", part.count)
+            length = part.count
+            line("$", length)
             bytes += part
         }
+        if isKey { commands[count - 1].key = bytes.count - length..<bytes.count }
         bytes += Self.end
     }
 
@@ -61,8 +111,16 @@ struct RedisRequest: Sendable {
     mutating func append(raw words: [UInt8]) { bytes += words }
 
     private mutating func begin(_ words: Int) {
-        count += 1
+        commands.append(Command(start: bytes.count, key: bytes.count..<bytes.count, stage: stage))
         line("*", words)
+    }
+
+    /// Begins a copy of a command.
+    private mutating func begin(_ command: Command) {
+        let moved = bytes.count - command.start
+        commands.append(
+            Command(
+                start: bytes.count, key: command.key.lowerBound + moved..<command.key.upperBound + moved, stage: stage))
     }
 
     private mutating func line(_ kind: Unicode.Scalar, _ number: Int) {

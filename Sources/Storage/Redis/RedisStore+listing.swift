@@ -92,6 +92,7 @@ extension RedisStore {
         guard doubts.isOver("\(id)") else { return }
         let list = keys.sessions(with: id)
         var request = RedisRequest("ZREM", .text(list), .text("\(id)"))
+        request.beginStage()
         request.add("EXISTS", .text(keys.session(id)))
         guard let replies = try? await ask(request), replies[1].number == 1 else { return }
         send(RedisRequest("ZADD", .text(list), "0", .text("\(id)")))

@@ -9,7 +9,7 @@ extension RedisStore {
         let key = keys.ready(claim.name)
         try await walk(key, upTo: claim.now, page: max(claim.limit, 32)) { (found) throws(StoreError) in
             var ready = found.filter { $0.task.isReady(at: claim.now) && $0.task.name.isExactly(claim.name) }[...]
-            for late in found where late.task.readyAt > claim.now { try await reindex(late.task, late.text) }
+            try await reindex(found.filter { $0.task.readyAt > claim.now })
             // Another server may take some of them first.
             while claimed.count < claim.limit, !ready.isEmpty {
                 let tried = ready.prefix(claim.limit - claimed.count).map { found in
@@ -38,10 +38,12 @@ extension RedisStore {
             var task = former
             task.apply(update)
             if case .remove = update {
-                guard try await swap(id, text, [])[0].number == 1 else { continue }
                 var request = RedisRequest()
-                unindex(id, task.name, &request)
-                _ = try await ask(request)
+                swap(id, text, [], &request)
+                guard try await ask(request)[0].number == 1 else { continue }
+                var removal = RedisRequest()
+                unindex(id, task.name, &removal)
+                _ = try await ask(removal)
                 return task
             }
             if task == former { return task }
@@ -55,7 +57,7 @@ extension RedisStore {
         defer { gate.leave() }
         var overdue: [StoredTask] = []
         try await walk(keys.overdue, upTo: now, page: limit) { (found) throws(StoreError) in
-            for late in found where late.task.overAt > now { try await reindex(late.task, late.text) }
+            try await reindex(found.filter { $0.task.overAt > now })
             overdue += found.map(\.task).filter { $0.overAt <= now }
             return overdue.count < limit
         }
@@ -120,53 +122,41 @@ extension RedisStore {
 
     // MARK: Changing
 
-    private func swap(_ id: TaskID, _ former: [UInt8], _ text: [UInt8]) async throws(StoreError) -> [RedisReply] {
-        var request = RedisRequest()
+    private func swap(_ id: TaskID, _ former: [UInt8], _ text: [UInt8], _ request: inout RedisRequest) {
         request.isRepeatable = false
-        request.call(
-            .swap, keys.session(id.session), .text(RedisFields.field(id)), .bytes(former), .bytes(text))
-        return try await ask(request)
+        request.needsReplicas = true
+        request.call(.swap, keys.session(id.session), .text(RedisFields.field(id)), .bytes(former), .bytes(text))
     }
 
     /// Puts tasks in the places of their former texts, and returns those that nobody else has changed since.
     private func swap(_ tasks: [(former: [UInt8], task: StoredTask)]) async throws(StoreError) -> [StoredTask] {
         var request = RedisRequest()
-        request.isRepeatable = false
-        for (former, task) in tasks {
-            request.call(
-                .swap, keys.session(task.id.session), .text(RedisFields.field(task.id)), .bytes(former),
-                .bytes(RedisFields.task(task)))
-        }
-        let replies = try await ask(request)
-        let done = zip(tasks, replies).filter { $1.number == 1 }.map(\.0.task)
-        var indexing = RedisRequest()
-        var places: [Int] = []
-        for task in done {
-            index(task, &indexing)
-            places.append(indexing.count)
-            indexing.add("HGET", .text(keys.session(task.id.session)), .text(RedisFields.field(task.id)))
-        }
-        let indexed = try await ask(indexing)
-        for (task, place) in zip(done, places) { try await check(task, RedisFields.task(task), indexed[place]) }
+        for (former, task) in tasks { swap(task.id, former, RedisFields.task(task), &request) }
+        let done = zip(tasks, try await ask(request)).filter { $1.number == 1 }.map(\.0.task)
+        try await reindex(done.map { (RedisFields.task($0), $0) })
         return done
-    }
-
-    private func reindex(_ task: StoredTask, _ text: [UInt8]) async throws(StoreError) {
-        var request = RedisRequest()
-        index(task, &request)
-        request.add("HGET", .text(keys.session(task.id.session)), .text(RedisFields.field(task.id)))
-        if let current = try await ask(request).last { try await check(task, text, current) }
     }
 
     /// Of two servers that write a task's times at once, the one that comes last may have the older times. So each
     /// looks at the task afterwards.
-    private func check(_ task: StoredTask, _ text: [UInt8], _ current: RedisReply) async throws(StoreError) {
-        guard let found = current.bytes else {
-            var request = RedisRequest()
-            unindex(task.id, task.name, &request)
-            return send(request)
+    private func reindex(_ tasks: [Found]) async throws(StoreError) {
+        var request = RedisRequest()
+        for (_, task) in tasks { index(task, &request) }
+        request.beginStage()
+        for (_, task) in tasks {
+            request.add("HGET", .text(keys.session(task.id.session)), .text(RedisFields.field(task.id)))
         }
-        if found != text, let changed = RedisFields.task(found) { try await reindex(changed, found) }
+        var changed: [Found] = []
+        for ((text, task), current) in zip(tasks, try await ask(request).suffix(tasks.count)) {
+            if let found = current.bytes {
+                if found != text, let task = RedisFields.task(found) { changed.append((found, task)) }
+            } else {
+                var request = RedisRequest()
+                unindex(task.id, task.name, &request)
+                send(request)
+            }
+        }
+        if !changed.isEmpty { try await reindex(changed) }
     }
 
     func index(_ task: StoredTask, _ request: inout RedisRequest) {

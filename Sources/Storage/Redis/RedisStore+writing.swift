@@ -110,6 +110,8 @@ extension RedisStore {
                 request: { needed, nonce in
                     var request = adds
                     request.isRepeatable = false
+                    request.needsReplicas = true
+                    request.beginStage()
                     request.call(script, key, count: count)
                     request.append(.text(needed))
                     request.append(.text(nonce))
@@ -164,8 +166,9 @@ extension RedisStore {
     /// Removes a session from those of a user, and adds it again if it has come back to the user meanwhile.
     func unindex(_ id: SessionID, user: String) {
         var request = RedisRequest("ZREM", .text(keys.user(user)), .text("\(id)"))
+        request.beginStage()
         request.add("HGET", .text(keys.session(id)), "o")
-        _ = connection.append(request, isBounded: false) { [self] outcome in
+        _ = router.append(request, isBounded: false) { [self] outcome in
             guard case .replies(let replies) = outcome, replies[1].text?.isExactly(user) == true else { return }
             send(RedisRequest("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(id)")))
         }
@@ -211,7 +214,9 @@ extension RedisStore {
         var request = RedisRequest()
         // If its outcome is lost, it is not known whether we have ended it.
         request.isRepeatable = false
+        request.needsReplicas = true
         request.call(.raise, keys.floor, .text(String(highest)))
+        request.beginStage()
         for ending in endings {
             request.call(.end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt))
         }

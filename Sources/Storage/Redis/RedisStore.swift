@@ -2,10 +2,11 @@ import Glibc
 import Sessions
 import Synchronization
 
-/// Sessions in a Redis server, which several servers share.
+/// Sessions in Redis, which several servers share.
 ///
-/// A commit is one round trip: what indexes need before it, and a script that changes the session if its revision is
-/// the one that it was made from. Indexes are hints: what is found in one is looked up in the session.
+/// A commit is one round trip to one Redis server: what indexes need before it, and a script that changes the session
+/// if its revision is the one that it was made from. In a cluster what indexes need is awaited first. Indexes are hints:
+/// what is found in one is looked up in the session.
 package final class RedisStore: SessionStore {
     package struct Settings: Sendable {
         /// In front of every key.
@@ -17,6 +18,8 @@ package final class RedisStore: SessionStore {
         package var expiryMargin: Int64?
         /// How long a request may take.
         package var deadline = Duration.seconds(5)
+        /// How many replicas must have a change before it is acknowledged.
+        package var replicas = 0
 
         package init() {}
     }
@@ -26,7 +29,7 @@ package final class RedisStore: SessionStore {
     let names: ServiceNames
     let documentKeys: DocumentKeys?
     let damage: DamageCount
-    let connection: RedisConnection
+    let router: RedisRouter
     let commits: RedisCommits
     let followers: RedisFollowers
     let gate = RedisGate()
@@ -50,7 +53,7 @@ package final class RedisStore: SessionStore {
     ) throws(StoreOpeningError) {
         try self.init(
             address, services: services, settings: settings, documentKeys: documentKeys,
-            limits: RedisConnection.Limits(deadline: settings.deadline), report: report)
+            limits: RedisConnection.Limits(deadline: settings.deadline, replicas: settings.replicas), report: report)
     }
 
     init(
@@ -59,30 +62,25 @@ package final class RedisStore: SessionStore {
     ) throws(StoreOpeningError) {
         let keys = RedisKeys(prefix: settings.prefix)
         let counter = RedisCounter(keys)
+        let followers = RedisFollowers(keys)
         self.settings = settings
         self.keys = keys
         self.counter = counter
+        self.followers = followers
         self.documentKeys = documentKeys
         names = ServiceNames(services)
         damage = DamageCount(report: report)
-        connection = try RedisConnection(
-            "store redis", to: address, limits: limits,
-            prepare: { (link, end) throws(RedisFailure) in
-                try Self.prepare(link, keys, documentKeys, until: end)
-            }, connected: { counter.refresh() })
-        counter.start(on: connection)
-        commits = RedisCommits(connection, keys)
-        followers = RedisFollowers(keys) { (followers) throws(StoreOpeningError) in
-            try RedisConnection(
-                "store follower", to: address, limits: limits,
-                connected: { [weak followers] in followers?.connected() },
-                told: { [weak followers] in followers?.told($0) })
-        }
-    }
-
-    deinit {
-        connection.close()
-        counter.stop()
+        router = try RedisRouter(
+            address, limits,
+            RedisRouter.Hooks(
+                prepare: { (link, end) throws(RedisFailure) in
+                    try Self.prepare(link, keys, documentKeys, until: end)
+                },
+                connected: { if $0 == .commands { counter.refresh() } else { followers.connected($1) } },
+                told: { followers.told($0, isMoved: $1) }))
+        commits = RedisCommits(router, keys)
+        counter.start(on: router)
+        followers.start(on: router)
     }
 
     /// Loads the scripts, and checks that nothing is sealed with a key that is not here.
@@ -91,7 +89,9 @@ package final class RedisStore: SessionStore {
     ) throws(RedisFailure) {
         var request = RedisRequest("HGETALL", .text(keys.documentKeys))
         for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
-        let used = try link.exchange(request, until: end)[0].list
+        // Of the nodes of a cluster one has the keys.
+        let found = try link.exchange(request, until: end) { $0.hasPrefix("MOVED") }[0]
+        let used = found.list
         for place in stride(from: 0, to: used.count - 1, by: 2) {
             let id = used[place].text ?? ""
             guard documentKeys?[id]?.fingerprint == used[place + 1].number else {
@@ -100,22 +100,19 @@ package final class RedisStore: SessionStore {
                         + "encryption_keys_file, or is another one there: add it.")
             }
         }
-        guard let key = documentKeys?.first else { return }
+        guard let key = documentKeys?.first, found.error == nil else { return }
         let note = RedisRequest(
             "HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
         _ = try link.exchange(note, until: end)
     }
 
     package var isShared: Bool { true }
-    package var trouble: String? { connection.trouble ?? followers.trouble }
+    package var trouble: String? { router.trouble }
     package var sessionCount: Int { counter.value }
 
     package func close() async {
         await gate.close()
-        connection.close()
-        await followers.close()
-        await connection.waitForEnd()
-        counter.stop()
+        await router.close()
     }
 
     // MARK: One session
@@ -137,11 +134,7 @@ package final class RedisStore: SessionStore {
     }
 
     package func follow(_ id: SessionID, _ changed: @escaping @Sendable () -> Void) {
-        do throws(StoreOpeningError) {
-            try followers.follow(id, changed)
-        } catch {
-            damage.report("Changes of other servers are not told: \(error)")
-        }
+        followers.follow(id, changed)
     }
 
     package func unfollow(_ id: SessionID) { followers.unfollow(id) }
@@ -173,10 +166,9 @@ package final class RedisStore: SessionStore {
         try gate.enter()
         defer { gate.leave() }
         let seen = seenFlows.withLock(\.self)
-        var request = RedisRequest("MULTI")
-        if !seen.isEmpty { request.add(["SREM", .text(keys.flows)] + seen.map { .text($0) }) }
-        if let note = note(flows) { request.add(note) }
-        request.add("EXEC")
+        var request = note(flows) ?? RedisRequest()
+        let gone = Set(seen).subtracting(flows.map(Self.text))
+        if !gone.isEmpty { request.add(["SREM", .text(keys.flows)] + gone.map { .text($0) }) }
         _ = try await ask(request)
     }
 
@@ -184,11 +176,12 @@ package final class RedisStore: SessionStore {
     func note(_ flows: [UsedFlow]) -> RedisRequest? {
         guard !flows.isEmpty else { return nil }
         var request = RedisRequest()
-        request.add(
-            ["SADD", .text(keys.flows)]
-                + flows.map { .text("\($0.version)\n\($0.flow)\n\($0.states)") })
+        request.needsReplicas = true
+        request.add(["SADD", .text(keys.flows)] + flows.map { .text(Self.text($0)) })
         return request
     }
+
+    private static func text(_ flow: UsedFlow) -> String { "\(flow.version)\n\(flow.flow)\n\(flow.states)" }
 
     // MARK: Requests
 
@@ -209,7 +202,7 @@ package final class RedisStore: SessionStore {
     ) async throws(StoreError) -> [RedisReply] {
         guard request.count > 0 else { return [] }
         let outcome = await withUnsafeContinuation { waiting in
-            let refusal = connection.append(request) { outcome in
+            let refusal = router.append(request) { outcome in
                 if case .replies(let replies) = outcome { seen(replies) }
                 waiting.resume(returning: outcome)
             }
@@ -225,7 +218,7 @@ package final class RedisStore: SessionStore {
 
     /// Sends commands that nobody waits for. What they leave undone is found later.
     func send(_ request: RedisRequest) {
-        if request.count > 0 { _ = connection.append(request, isBounded: false) { _ in } }
+        if request.count > 0 { _ = router.append(request, isBounded: false) { _ in } }
     }
 
     /// The wall time in milliseconds.

@@ -123,7 +123,12 @@ struct ConfigurationPrecedenceTests {
         let loaded = try await load(["c.json": redis, "password": "open sesame\n"], file: "c.json")
         #expect(loaded.problems == [])
         guard case .redis(let address) = loaded.configuration.store else { throw UnexpectedStore() }
-        #expect(address.user == "ada" && address.password == "open sesame")
+        #expect(address.user == "ada" && address.password == "open sesame" && address.sentinelPassword == nil)
+        let sentinels = #"{"store": "redis+sentinel://a,b/main", "redis_sentinel_password_file": "password"}"#
+        let other = try await load(["c.json": sentinels, "password": "open sesame\n"], file: "c.json")
+        #expect(other.problems == [])
+        guard case .redis(let address) = other.configuration.store else { throw UnexpectedStore() }
+        #expect(address.password == nil && address.sentinelPassword == "open sesame")
     }
 
     private struct UnexpectedStore: Error {}

@@ -32,14 +32,13 @@ struct ConfigurationReferenceTests {
         let unsaid = ConfigurationKey.all.map(\.path).filter { loaded.origins[$0] == nil }
         #expect(
             unsaid == [
-                "workers", "redis_password_file", "encryption_keys_file", "services", "flows", "touch_interval",
-                "admin.key",
-                "admin.key_file", "tls.certificate", "tls.key", "tls.client_ca",
+                "workers", "redis_password_file", "redis_sentinel_password_file", "encryption_keys_file", "services",
+                "flows", "touch_interval", "admin.key", "admin.key_file", "tls.certificate", "tls.key", "tls.client_ca",
             ])
         let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
         for name in [
-            "workers", "redis_password_file", "encryption_keys_file", "services", "flows", "touch_interval", "key",
-            "key_file", "certificate", "client_ca",
+            "workers", "redis_password_file", "redis_sentinel_password_file", "encryption_keys_file", "services",
+            "flows", "touch_interval", "key", "key_file", "certificate", "client_ca",
         ] {
             #expect(text.contains("// \"\(name)\": "))
         }

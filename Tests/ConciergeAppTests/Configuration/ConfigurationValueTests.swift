@@ -20,6 +20,8 @@ struct ConfigurationValueTests {
             ("store", #""sqlite:a.db""#, #""sqlite:a.db""#),
             ("store", #""redis://[::1]/2""#, #""redis://[::1]:6379/2""#),
             ("store", #""rediss://ada.example""#, #""rediss://ada.example:6379""#),
+            ("store", #""redis+sentinel://a,[::1]:1/main""#, #""redis+sentinel://a:26379,[::1]:1/main""#),
+            ("store", #""redis+cluster://a,b:1""#, #""redis+cluster://a:6379,b:1""#),
             ("quotas.requests", #""600/1m""#, #""600/60s""#), ("quotas.requests", #""none""#, #""none""#),
             ("quotas.requests", #""1/PT24H""#, #""1/24h""#),
             ("proxies.networks", #"["10.0.0.0/8", "2001:db8::1"]"#, #"["10.0.0.0/8", "2001:db8::1"]"#),
@@ -131,7 +133,9 @@ struct ConfigurationValueTests {
         #expect(
             loaded.problems.map(\.description) == [
                 "environment CONCIERGE_STORE: error: /store bad_value: store \(fault); "
-                    + "allowed is memory, redis://[USER@]HOST[:PORT][/DATABASE] (rediss:// with TLS), or sqlite: and the path of a file"
+                    + "allowed is memory, redis://[USER@]HOST[:PORT][/DATABASE], "
+                    + "redis+sentinel://[USER@]HOST[:PORT],…/MASTER[/DATABASE], redis+cluster://[USER@]HOST[:PORT],… "
+                    + "(with TLS rediss), or sqlite: and the path of a file"
             ])
     }
 

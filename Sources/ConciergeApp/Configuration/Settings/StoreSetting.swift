@@ -5,9 +5,12 @@ import Storage
 package struct StoreSetting: SettingType {
     package var name: String { "store" }
     package var allowed: String {
-        "memory, redis://[USER@]HOST[:PORT][/DATABASE] (rediss:// with TLS), or sqlite: and the path of a file"
+        "memory, redis://[USER@]HOST[:PORT][/DATABASE], redis+sentinel://[USER@]HOST[:PORT],…/MASTER[/DATABASE], "
+            + "redis+cluster://[USER@]HOST[:PORT],… (with TLS rediss), or sqlite: and the path of a file"
     }
-    package var schema: JSONDocument { ["type": "string", "pattern": "^(memory|sqlite:.+|rediss?://.+)$"] }
+    package var schema: JSONDocument {
+        ["type": "string", "pattern": "^(memory|sqlite:.+|rediss?(\\+sentinel|\\+cluster)?://.+)$"]
+    }
 
     package func read(_ written: WrittenValue) -> Configuration.Store? {
         written.string.flatMap(Configuration.Store.init)
@@ -43,7 +46,7 @@ extension Configuration {
         case memory
         /// In an SQLite database, in the file of that path, relative to the working directory.
         case sqlite(String)
-        /// In a Redis server, which other servers may use as well.
+        /// In Redis, which other servers may use as well.
         case redis(RedisAddress)
     }
 }
@@ -55,7 +58,7 @@ extension SettingType where Self == StoreSetting {
 extension Configuration.Store: CustomStringConvertible {
     static let schemes = ["memory", "sqlite", "redis"]
 
-    /// Reads `memory`, `sqlite:FILE`, `redis://HOST` or `rediss://HOST`.
+    /// Reads `memory`, `sqlite:FILE`, or an address of Redis.
     init?(_ text: String) {
         let prefix = "sqlite:"
         if text == "memory" {

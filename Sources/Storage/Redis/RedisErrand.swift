@@ -1,0 +1,156 @@
+import Sessions
+import Synchronization
+
+/// A request in a cluster: each node gets its part, stage by stage, until every command has a reply.
+final class RedisErrand: Sendable {
+    struct Step: Sendable {
+        /// The place of the command in the request.
+        let command: Int
+        /// A node that is about to get the command's slot, and has its key already.
+        var asked: RedisAddress.Place?
+    }
+
+    enum Next {
+        case send([Step])
+        /// Until it is known where the slots are.
+        case wait
+        case end(RedisConnection.Outcome)
+    }
+
+    private struct Progress {
+        var replies: [RedisReply]
+        /// How many commands belong to stages that have begun.
+        var begun = 0
+        /// Parts that have no outcome yet.
+        var missing = 0
+        var again: [Step] = []
+        var mustWait = false
+        /// How often in a row it was sent again at once.
+        var moves = 0
+        var failure: RedisConnection.Outcome?
+    }
+
+    private let request: RedisRequest
+    private let progress: Mutex<Progress>
+    private let deadline: ContinuousClock.Instant
+    let lane: RedisRouter.Lane
+    let isBounded: Bool
+    let done: @Sendable (RedisConnection.Outcome) -> Void
+
+    init(
+        _ request: RedisRequest, _ lane: RedisRouter.Lane, isBounded: Bool, deadline: ContinuousClock.Instant,
+        done: @escaping @Sendable (RedisConnection.Outcome) -> Void
+    ) {
+        self.request = request
+        self.lane = lane
+        self.isBounded = isBounded
+        self.deadline = deadline
+        self.done = done
+        progress = Mutex(Progress(replies: Array(repeating: .none, count: request.count)))
+    }
+
+    func slot(_ step: Step) -> Int { RedisSlot.of(request.bytes[request.commands[step.command].key]) }
+
+    func part(_ steps: [Step], asking: Bool) -> RedisRequest {
+        // Most requests go to one node.
+        steps.count == request.count && !asking ? request : request.part(steps.map(\.command), asking: asking)
+    }
+
+    /// So many parts are sent next.
+    func expect(_ parts: Int) { progress.withLock { $0.missing = parts } }
+
+    // MARK: Outcomes of parts; true for the last one
+
+    func take(_ replies: [RedisReply], of steps: [Step]) -> Bool {
+        progress.withLock { progress in
+            var hasMoved = false
+            for (step, reply) in zip(steps, replies) {
+                switch Redirection(reply) {
+                case nil: progress.replies[step.command] = reply
+                case .moved(_, let place):
+                    progress.again.append(Step(command: step.command))
+                    progress.mustWait = progress.mustWait || place == nil
+                    hasMoved = true
+                case .ask(let place):
+                    progress.again.append(Step(command: step.command, asked: place))
+                    hasMoved = true
+                case .later:
+                    progress.again.append(Step(command: step.command))
+                    progress.mustWait = true
+                }
+            }
+            // Nodes that disagree are left alone for a while.
+            if hasMoved { progress.moves += 1 }
+            progress.mustWait = progress.mustWait || progress.moves > 5
+            progress.missing -= 1
+            return progress.missing == 0
+        }
+    }
+
+    func fail(_ outcome: RedisConnection.Outcome) -> Bool {
+        progress.withLock { progress in
+            progress.failure = progress.failure ?? outcome
+            progress.missing -= 1
+            return progress.missing == 0
+        }
+    }
+
+    /// No node has the slots of these.
+    func strand(_ steps: [Step]) -> Bool {
+        progress.withLock { progress in
+            progress.again += steps.map { Step(command: $0.command) }
+            progress.mustWait = true
+            progress.missing -= 1
+            return progress.missing == 0
+        }
+    }
+
+    /// What is to be done when there is no part without an outcome.
+    ///
+    /// - Parameter hasWaited: for slots to be known.
+    func next(hasWaited: Bool = false) -> Next {
+        progress.withLock { progress in
+            if let failure = progress.failure { return .end(failure) }
+            if !progress.again.isEmpty {
+                guard deadline > .now else {
+                    return .end(.failed("No node of the cluster serves the slot in time."))
+                }
+                if progress.mustWait, !hasWaited { return .wait }
+                if hasWaited { progress.moves = 0 }
+                progress.mustWait = false
+                return .send(exchange(&progress.again, with: []))
+            }
+            let rest = request.commands[progress.begun...]
+            guard let stage = rest.first?.stage else { return .end(.replies(progress.replies)) }
+            let commands = rest.prefix { $0.stage == stage }.indices
+            progress.begun = commands.upperBound
+            return .send(commands.map { Step(command: $0) })
+        }
+    }
+
+    /// A reply of a node that has not executed a command
+    /// (<https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/#redirection-and-resharding>).
+    enum Redirection {
+        /// Without a place when the node does not know how it is to be reached.
+        case moved(slot: Int, RedisAddress.Place?)
+        case ask(RedisAddress.Place?)
+        case later
+
+        init?(_ reply: RedisReply) {
+            guard let words = reply.error?.split(separator: " "), let kind = words.first else { return nil }
+            switch kind {
+            case "MOVED" where words.count == 3: self = .moved(slot: Int(words[1]) ?? .max, Self.place(words[2]))
+            case "ASK" where words.count == 3: self = .ask(Self.place(words[2]))
+            case "TRYAGAIN", "CLUSTERDOWN": self = .later
+            default: return nil
+            }
+        }
+
+        private static func place(_ text: Substring) -> RedisAddress.Place? {
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]),
+                colon != text.startIndex, text.first != "?"
+            else { return nil }
+            return RedisAddress.Place(host: String(text[..<colon]), port: port)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import RedisTestServer
+import Sessions
+import Testing
+
+@testable import Storage
+
+/// Three masters with a replica each.
+final class RedisTestCluster: Sendable {
+    /// The masters, then the replica of each.
+    let nodes: [RedisTestServer]
+    let address: RedisAddress
+    private let names: [String]
+
+    /// One for all tests that end no node.
+    static let shared = Task { try await RedisTestCluster() }
+
+    /// - Parameter timeout: after how many milliseconds a node that does not respond has failed.
+    init(timeout: Int = 60_000) async throws {
+        let nodes = try (0..<6).map { _ in try RedisTestServer.node(timeout: timeout) }
+        for (place, node) in nodes.enumerated() {
+            try node.ask("CLUSTER", "SET-CONFIG-EPOCH", .text(String(place + 1)))
+        }
+        for node in nodes {
+            for other in nodes where other !== node {
+                try node.ask("CLUSTER", "MEET", "127.0.0.1", .text(String(other.port)), .text(String(try other.bus())))
+            }
+        }
+        for (place, end) in [5_461, 10_922, 16_383].enumerated() {
+            let first = place == 0 ? 0 : [5_461, 10_922][place - 1] + 1
+            try nodes[place].ask("CLUSTER", "ADDSLOTSRANGE", .text(String(first)), .text(String(end)))
+        }
+        names = try nodes.map { try $0.ask("CLUSTER", "MYID").text ?? "" }
+        for node in nodes {
+            try await node.wait("CLUSTER", "INFO") {
+                $0.text?.contains("cluster_known_nodes:6") == true && $0.text?.contains("cluster_state:ok") == true
+            }
+        }
+        for place in 3..<6 { try nodes[place].ask("CLUSTER", "REPLICATE", .text(names[place - 3])) }
+        for node in nodes[3...] { try await node.wait("ROLE") { $0[3].text == "connected" } }
+        self.nodes = nodes
+        // Some are enough. The first of these is none.
+        address = try RedisAddress("redis+cluster://127.0.0.1:1,127.0.0.1:\(nodes[1].port)")
+    }
+
+    /// The place of the master that has a slot.
+    func owner(of slot: Int) throws -> Int {
+        let name = try nodes[0].ask("CLUSTER", "SLOTS").list.first {
+            ($0[0].number ?? 0)...($0[1].number ?? 0) ~= Int64(slot)
+        }?[2][2].text
+        return try #require(names.firstIndex { $0 == name })
+    }
+
+    /// Moves a slot to the next master, key by key.
+    func move(_ slot: Int) throws {
+        let source = try owner(of: slot)
+        let target = (source + 1) % 3
+        let number = RedisRequest.Word.text(String(slot))
+        try nodes[target].ask("CLUSTER", "SETSLOT", number, "IMPORTING", .text(names[source]))
+        try nodes[source].ask("CLUSTER", "SETSLOT", number, "MIGRATING", .text(names[target]))
+        while case let keys = try nodes[source].ask("CLUSTER", "GETKEYSINSLOT", number, "10").list, !keys.isEmpty {
+            for key in keys {
+                try nodes[source].ask(
+                    "MIGRATE", "127.0.0.1", .text(String(nodes[target].port)), .bytes(key.bytes ?? []), "0", "5000")
+            }
+        }
+        for place in [target, source, 3 - source - target] {
+            try nodes[place].ask("CLUSTER", "SETSLOT", number, "NODE", .text(names[target]))
+        }
+    }
+}
+
+extension RedisTestServer {
+    /// The port at which other nodes of a cluster speak to it.
+    fileprivate func bus() throws -> Int { Int(try ask("CONFIG", "GET", "cluster-port")[1].number ?? 0) }
+}
