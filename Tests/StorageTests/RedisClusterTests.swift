@@ -56,7 +56,7 @@ import Testing
                 var rounds = 0
                 let user = RedisSlot.of(stores[0].keys.user("ada"))
                 for _ in 0..<12 {
-                    for slot in slots + [user] { try cluster.move(slot) }
+                    for slot in slots + [user] { try await cluster.move(slot) }
                     rounds += 1
                 }
                 stop.isDone.store(true, ordering: .releasing)
@@ -98,6 +98,24 @@ import Testing
         }
     }
 
+    @Test("a session is used at its new node while its slot is on its way, also if it is new")
+    func asking() async throws {
+        let cluster = try await RedisTestCluster.shared.value
+        let store = try await RedisFixture(cluster: cluster).store()
+        let id = SessionID(random: SystemRandom())
+        try await cluster.move(RedisSlot.of(store.keys.session(id))) {
+            try await store.create(Samples.session(id))
+            let results = CommitResults()
+            for revision in (2...30).map(UInt64.init) {
+                let record = Samples.record(id, revision: revision, [Samples.document(revision: revision)])
+                store.commit(Samples.commit(record, over: revision - 1)) { results.add("\(revision)", $0) }
+            }
+            #expect(await results.wait(for: 29).allSatisfy { $0.error == nil })
+            #expect(try await store.load(id)?.record.revision == 30)
+        }
+        #expect(try await store.end(id))
+    }
+
     @Test("a follower is told of changes, also after the slot has moved")
     func following() async throws {
         let cluster = try await RedisTestCluster.shared.value
@@ -111,7 +129,7 @@ import Testing
         await calls.next()
         for revision in (2...7).map(UInt64.init) {
             // The subscription ends at the former node, and the next one tells once.
-            try cluster.move(RedisSlot.of(one.keys.session(id)))
+            try await cluster.move(RedisSlot.of(one.keys.session(id)))
             await calls.next()
             let record = Samples.record(id, revision: revision, [Samples.document(revision: revision)])
             try await other.commit(Samples.commit(record, over: revision - 1))

@@ -79,6 +79,7 @@ import Testing
             case .before where progress.count >= 2_000:
                 // From here on the replica gets nothing, so that what is acknowledged without it would be lost.
                 replicated.replica.send(SIGSTOP)
+                try replicated.master.ask("CLIENT", "KILL", "TYPE", "REPLICA")
                 phase = .stopped(progress.count)
             case .stopped(let count) where progress.count > count + 100 || !progress.failures.isEmpty:
                 replicated.master.kill()

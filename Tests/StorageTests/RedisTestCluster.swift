@@ -51,7 +51,9 @@ final class RedisTestCluster: Sendable {
     }
 
     /// Moves a slot to the next master, key by key.
-    func move(_ slot: Int) throws {
+    ///
+    /// - Parameter body: is called when all keys are at the new master, and the old one still has the slot.
+    func move(_ slot: Int, _ body: () async throws -> Void = {}) async throws {
         let source = try owner(of: slot)
         let target = (source + 1) % 3
         let number = RedisRequest.Word.text(String(slot))
@@ -63,6 +65,7 @@ final class RedisTestCluster: Sendable {
                     "MIGRATE", "127.0.0.1", .text(String(nodes[target].port)), .bytes(key.bytes ?? []), "0", "5000")
             }
         }
+        try await body()
         for place in [target, source, 3 - source - target] {
             try nodes[place].ask("CLUSTER", "SETSLOT", number, "NODE", .text(names[target]))
         }

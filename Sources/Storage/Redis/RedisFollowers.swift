@@ -45,13 +45,20 @@ final class RedisFollowers: Sendable {
 
     /// Tells the followers as soon as no change can be missed any more: one may have been missed before.
     private func subscribe(_ ids: [SessionID]) {
+        guard !ids.isEmpty else { return }
         var request = RedisRequest()
         // A new connection subscribes to all.
         request.isRepeatable = false
         for id in ids { request.add("SSUBSCRIBE", .text(keys.session(id))) }
         _ = state.withLock(\.router)?.append(request, on: .events, isBounded: false) { [weak self] outcome in
-            guard case .replies = outcome else { return }
-            for id in ids { self?.state.withLock { $0.followers[id] }?() }
+            guard let self else { return }
+            switch outcome {
+            case .replies: for id in ids { state.withLock { $0.followers[id] }?() }
+            // A new connection subscribes again.
+            case .lost: break
+            // A cluster has served no slot in time. A connection that is refused ends this.
+            case .failed: subscribe(ids.filter { id in state.withLock { $0.followers[id] != nil } })
+            }
         }
     }
 

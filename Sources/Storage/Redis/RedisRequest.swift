@@ -63,7 +63,7 @@ struct RedisRequest: Sendable {
         (part.isRepeatable, part.needsReplicas) = (isRepeatable, needsReplicas)
         for place in places {
             if asking { part.add("ASKING") }
-            part.begin(commands[place])
+            part.commands.append(Command(start: part.bytes.count, key: 0..<0, stage: 0))
             part.bytes += bytes[commands[place].start..<(place + 1 < count ? commands[place + 1].start : bytes.count)]
         }
         return part
@@ -113,14 +113,6 @@ struct RedisRequest: Sendable {
     private mutating func begin(_ words: Int) {
         commands.append(Command(start: bytes.count, key: bytes.count..<bytes.count, stage: stage))
         line("*", words)
-    }
-
-    /// Begins a copy of a command.
-    private mutating func begin(_ command: Command) {
-        let moved = bytes.count - command.start
-        commands.append(
-            Command(
-                start: bytes.count, key: command.key.lowerBound + moved..<command.key.upperBound + moved, stage: stage))
     }
 
     private mutating func line(_ kind: Unicode.Scalar, _ number: Int) {

@@ -291,7 +291,7 @@ final class RedisRouter: Sendable {
             state.owners = owners
             return exchange(&state.table, with: owners)
         }
-        guard !former.isEmpty, former != owners else { return }
-        hooks.connected(.events) { former[RedisSlot.of($0)] != owners[RedisSlot.of($0)] }
+        guard former != owners else { return }
+        hooks.connected(.events) { former.isEmpty || former[RedisSlot.of($0)] != owners[RedisSlot.of($0)] }
     }
 }
