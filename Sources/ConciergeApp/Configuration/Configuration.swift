@@ -17,6 +17,8 @@ package struct Configuration: Sendable, Equatable {
     package var redisPasswordFile: String?
     /// The files for TLS to Redis; they become a part of ``store`` as well.
     package var redisTLS = RedisTLS()
+    /// How long Redis may be away before the server is not ready.
+    package var storeGrace = Duration.seconds(5)
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
     package var encryptionKeysFile: String?
