@@ -124,7 +124,7 @@ let package = Package(
             name: "StorageTests",
             dependencies: [
                 "Storage", "Sessions", "Navigation", "HTTPTestClient", "CSQLite", "CPageChecksums", "Threads",
-                "RedisTestServer",
+                "RedisTestServer", "SeededRandomness",
             ],
             exclude: ["Fixtures"]),
         .testTarget(name: "SessionsTests", dependencies: ["Sessions", "Navigation", "SeededRandomness"]),

@@ -21,7 +21,7 @@ struct SharedStoreTests {
                     "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
                     "redis://127.0.0.1:\(redis.port)", "--set", "main_flow=wizard", "--flows", "config/flows",
                     // Nobody reads so many lines before it ends.
-                    "--set", "log.requests=false",
+                    "--set", "log.requests=false", "--set", "store_grace=0s",
                     "--services", "config/services",
                 ] + settings)
             let ports = try await process.ports()

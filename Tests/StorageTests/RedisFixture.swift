@@ -37,20 +37,35 @@ struct RedisFixture: Sendable {
     func store(
         services: [String] = ["profile", "quote"], useLag: Int64 = 0, expiryMargin: Int64? = nil,
         keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000,
-        report: @escaping @Sendable (String) -> Void = { _ in }
+        grace: Duration = .zero, user: String? = nil, password: String? = nil,
+        report: @escaping @Sendable (String) -> Void = { _ in }, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> RedisStore {
         var settings = RedisStore.Settings()
         settings.prefix = prefix
         settings.useLag = useLag
         settings.expiryMargin = expiryMargin
+        var address = try RedisAddress("redis://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(server.port)")
+        address.password = password
         return try RedisStore(
             address, services: services, settings: settings, documentKeys: keys,
-            limits: RedisConnection.Limits(deadline: deadline, requests: requests, replicas: replicas), report: report)
+            limits: RedisConnection.Limits(
+                deadline: deadline, requests: requests, replicas: replicas, grace: grace),
+            report: report, warn: warn)
     }
 
     /// On a connection of its own.
     @discardableResult
     func ask(_ words: RedisRequest.Word...) throws -> RedisReply { try server.ask(words) }
+
+    /// Makes a user of that name, with the password "word", and the rights that docs/scaling.md names.
+    func addUser(_ name: String, _ changes: String...) throws {
+        let rules = RedisRights.rules(prefix: prefix) + [">word"] + changes
+        let end = ContinuousClock.now + .seconds(10)
+        var request = RedisRequest()
+        request.add(["ACL", "SETUSER", .text(name), "reset"] + rules.map { .text($0) })
+        let link = try RedisLink(to: try RedisAddress("redis://127.0.0.1:\(server.port)"), until: end)
+        _ = try link.exchange(request, until: end)
+    }
 
     /// What is left after the prefix, of all keys.
     func keyNames() throws -> [String] {

@@ -25,6 +25,12 @@ import Testing
         Candidate(testDescription: "redis") {
             (try RedisFixture().store(services: try ServiceCatalog().services.map(\.name)), nil)
         },
+        Candidate(testDescription: "redis, as a user with the least rights") {
+            let fixture = try RedisFixture()
+            try fixture.addUser(fixture.prefix)
+            let services = try ServiceCatalog().services.map(\.name)
+            return (try fixture.store(services: services, user: fixture.prefix, password: "word"), nil)
+        },
         Candidate(testDescription: "redis, encrypted") {
             let services = try ServiceCatalog().services.map(\.name)
             return (try RedisFixture().store(services: services, keys: try EncryptionTests.keys("k1")), nil)

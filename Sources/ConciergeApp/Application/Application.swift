@@ -25,20 +25,22 @@ package actor Application {
         let adminServer: HTTPServer
         /// The tasks that remove expired sessions and expired responses.
         let sweepers: [Task<Void, Never>]
+        /// Whether the store was opened, once that is known.
+        let opening: Task<Bool, Never>
         /// Nil when no tasks of journeys are sent.
         let sender: (tasks: TaskSender, running: [Task<Void, Never>])?
     }
 
-    private let configuration: Configuration
-    private let log: Log
+    let configuration: Configuration
+    let log: Log
     private let flows: FlowCatalog
-    private let sessions: Sessions
+    let sessions: Sessions
     private let idempotency: IdempotencyStore
     private let quotas: Quotas
     private let adminAccess: AdminAccess
-    private let readiness: Readiness
+    let readiness: Readiness
     /// Closed after the last writer has ended.
-    private let store: any SessionStore
+    let store: any SessionStore
     private var running: Running?
 
     /// - Parameters:
@@ -58,8 +60,8 @@ package actor Application {
         let catalog = try ServiceCatalog(declarations: services.map(ServiceDeclaration.init))
         let store =
             try store
-            ?? configuration.openStore(for: catalog) { [log = self.log] sentence, isTrouble in
-                log.write(isTrouble ? .error : .info, "store") { $0.add("detail", sentence) }
+            ?? configuration.openStore(for: catalog) { [log = self.log] sentence, level in
+                log.write(level, "store") { $0.add("detail", sentence) }
             }
         readiness = Readiness(store: store)
         self.store = store
@@ -72,14 +74,17 @@ package actor Application {
             limits: .init(configuration.idempotency), clock: clock, notes: store as? any SharedNotes)
     }
 
-    /// Binds both listeners and serves. Returns when both accept connections.
+    /// Binds both listeners and serves. Returns when both accept connections. If a shared store is away, the server is
+    /// not ready, and opens it as soon as it is there.
+    ///
     /// - Throws: `HTTPServerError` when an address cannot be bound, ``OrphanedJourneysError`` when journeys in the
-    ///   store need flows that are not loaded. Then nothing is left running.
+    ///   store need flows that are not loaded, ``StoreRefusedError``. Then nothing is left running.
     @discardableResult
     package func start() async throws -> Addresses {
         precondition(running == nil, "an application starts once")
+        let isOpen: Bool
         do {
-            try await checkJourneys()
+            isOpen = try await openStore()
         } catch {
             await store.close()
             throw error
@@ -104,23 +109,32 @@ package actor Application {
             throw error
         }
         connections.count(publicServer, adminServer)
+        readiness.beginServing(on: publicServer)
+        if isOpen { readiness.open() }
+        let opening = Task { isOpen ? true : await openStoreLater() }
         running = Running(
             publicServer: publicServer, adminServer: adminServer,
             sweepers: [
-                Task { [sessions] in await sessions.run() }, Task { [sessions] in await sessions.runWatches() },
+                Task { [sessions] in if await opening.value { await sessions.run() } },
+                Task { [sessions] in await sessions.runWatches() },
                 Task { [idempotency] in await idempotency.run() },
             ],
+            opening: opening,
             sender: sender.map { sender in
-                (sender, configuration.taskTargets.map { target in Task { await sender.run(target) } })
+                (
+                    sender,
+                    configuration.taskTargets.map { target in
+                        Task { if await opening.value { await sender.run(target) } }
+                    }
+                )
             })
-        readiness.beginServing(on: publicServer)
         log.write(.info, "listening") { line in
             line.add("public", address(configuration.host, publicServer.port))
             line.add("admin", address(configuration.admin.host, adminServer.port))
             line.add("version", BuildInformation.version)
             line.add("store", configuration.store.description)
-            let store = StoreDescription(configuration)
-            line.add("durability", store.durability.rawValue)
+            let store = StoreDescription(configuration, store)
+            line.add("durability", store.durability)
             if let interval = store.syncInterval { line.add("sync_interval_ms", Int(interval.milliseconds)) }
             line.add("workers", configuration.workers)
         }
@@ -159,6 +173,8 @@ package actor Application {
         guard let running else { return }
         self.running = nil
         readiness.beginDraining()
+        running.opening.cancel()
+        _ = await running.opening.value
         running.sender?.tasks.beginStopping()
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)
@@ -196,21 +212,6 @@ package actor Application {
         return sender
     }
 
-    /// Checks that the journeys in the store can continue with the flows that are loaded.
-    private func checkJourneys() async throws {
-        // The usual start: no flow version of any journey is missing, so no session is read.
-        guard try await sessions.needsCensus() else { return }
-        // Without the policy of the configuration, which is applied below.
-        let engine = FlowEngine(catalog: sessions.journeySettings.engine.catalog)
-        let (census, trial) = try await sessions.runningJourneys(under: engine)
-        // A journey that cannot move to a newer version is stuck, and no reason not to start.
-        let missing = trial.lost.filter { $0.loss.detail == nil }
-        guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
-        let error = OrphanedJourneysError(versions: missing.map { ($0.loss.flow, $0.loss.version, $0.count) })
-        guard configuration.orphanedJourneys == .restart else { throw error }
-        log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }
-    }
-
     private var caller: SessionCaller {
         SessionCaller(
             sessions: sessions, cookie: SessionCookie(configuration.cookie),
@@ -229,6 +230,7 @@ package actor Application {
         program.add(to: &routes)
         describe(.public).add(to: &routes)
         if configuration.demo { DemoEndpoints().add(to: &routes) }
+        if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
         routes.group(
             IdempotencyMiddleware(
                 store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope,
@@ -268,6 +270,17 @@ package actor Application {
         routes.group(
             AdminMiddleware(access: adminAccess), QueryMiddleware(.admin), EndedSessionMiddleware()
         ) { routes in
+            StatusEndpoints(
+                sessions: sessions, store: StoreDescription(configuration, store),
+                file: (store as? any FileStore)?.file, startedAt: .now,
+                metrics: { [sessions, log, quotas, adminAccess] in
+                    late.metrics?.render(
+                        sessions: sessions.statistics, connections: connections.current,
+                        droppedLogLines: log.droppedLines, refusals: quotas.refusals + [adminAccess.refusals],
+                        lostConnections: connections.lost) ?? []
+                }
+            ).add(to: &routes)
+            if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
             let endpoints = AdminSessionEndpoints(sessions: sessions)
             endpoints.add(to: &routes)
             ServiceEndpoints(
@@ -292,16 +305,6 @@ package actor Application {
                 TaskEndpoints(sessions: sessions, longestWait: configuration.timeouts.handler * 0.75).add(to: &routes)
             }
             StoreEndpoints(sessions: sessions).add(to: &routes)
-            StatusEndpoints(
-                sessions: sessions, store: StoreDescription(configuration), file: (store as? any FileStore)?.file,
-                startedAt: .now,
-                metrics: { [sessions, log, quotas, adminAccess] in
-                    late.metrics?.render(
-                        sessions: sessions.statistics, connections: connections.current,
-                        droppedLogLines: log.droppedLines, refusals: quotas.refusals + [adminAccess.refusals],
-                        lostConnections: connections.lost) ?? []
-                }
-            ).add(to: &routes)
         }
         let router = try routes.freeze()
         let metrics = Metrics(

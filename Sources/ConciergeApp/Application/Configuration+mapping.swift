@@ -58,10 +58,10 @@ extension ServiceDeclaration {
 }
 
 extension Configuration {
-    /// - Parameter report: gets problems of stored data, and the progress of upgrading an older file.
+    /// - Parameter report: gets problems of stored data, warnings, and the progress of upgrading an older file.
     /// - Throws: `StoreOpeningError`.
     func openStore(
-        for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ isTrouble: Bool) -> Void
+        for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ level: Log.Level) -> Void
     ) throws -> any SessionStore {
         switch store {
         case .memory: MemoryStore()
@@ -69,11 +69,11 @@ extension Configuration {
             try SQLiteStore(
                 path: path, services: catalog.services.map(\.name),
                 touchInterval: touchInterval.milliseconds, durability: storeDurability, keys: encryptionKeys,
-                progress: { report($0, false) }, report: { report($0, true) })
+                progress: { report($0, .info) }, report: { report($0, .error) })
         case .redis(let address):
             try RedisStore(
                 address, services: catalog.services.map(\.name), settings: redisSettings,
-                documentKeys: encryptionKeys, report: { report($0, true) })
+                documentKeys: encryptionKeys, report: { report($0, .error) }, warn: { report($0, .warning) })
         }
     }
 }
@@ -83,13 +83,14 @@ extension Configuration {
         var settings = RedisStore.Settings()
         // A use that another server has not saved, the time that saving takes, and what it allows for others' uses.
         settings.useLag = 2 * (touchInterval.milliseconds + 2_000)
+        settings.grace = storeGrace
         // Should no server run for long, Redis lets go of sessions by itself, a day after a server would have.
         settings.expiryMargin = (expiredRetention + .seconds(24 * 3600)).milliseconds
         settings.replicas = redisReplicas
         return settings
     }
 
-    private var storeDurability: Storage.Durability {
+    var storeDurability: Storage.Durability {
         switch durability {
         case .commit: .commit
         case .interval: .interval(syncInterval)

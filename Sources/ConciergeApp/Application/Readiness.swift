@@ -1,5 +1,6 @@
 import HTTPServer
 import Sessions
+import Storage
 import Synchronization
 
 /// Whether this server is ready for traffic, and if not, why.
@@ -13,6 +14,9 @@ final class Readiness: Sendable {
     private enum Phase: UInt8, AtomicRepresentable { case starting, serving, draining }
 
     private let phase = Atomic(Phase.starting)
+    private let opened = Atomic(false)
+    /// Why the store is not opened, although it is there.
+    private let obstacle = Mutex<String?>(nil)
     private let store: any SessionStore
     private struct Server { weak var server: HTTPServer? }
     private let server = Mutex(Server())
@@ -27,13 +31,20 @@ final class Readiness: Sendable {
         phase.store(.serving, ordering: .releasing)
     }
 
+    /// Whether requests that need the store are let through.
+    var isOpen: Bool { opened.load(ordering: .acquiring) }
+
+    func open() { opened.store(true, ordering: .releasing) }
+
+    func hold(_ reason: String) { obstacle.withLock { $0 = reason } }
+
     func beginDraining() { phase.store(.draining, ordering: .releasing) }
 
     var checks: [Check] {
         let failure: String? =
             switch phase.load(ordering: .acquiring) {
             case .starting: "The server is starting."
-            case .serving: nil
+            case .serving: isOpen ? nil : obstacle.withLock(\.self) ?? "The server waits for its store."
             case .draining: "The server is stopping."
             }
         let blocked = server.withLock(\.server)?.blockedFor ?? .zero
@@ -50,17 +61,35 @@ final class Readiness: Sendable {
 /// The store in the log and in the statistics: its kind, and when a write is durable.
 struct StoreDescription: Sendable {
     let kind: String
-    /// The policy in force. Sessions in memory end with the process, whatever is configured.
-    let durability: Configuration.Durability
-    /// `nil` if the policy has none.
-    let syncInterval: Duration?
+    /// The policy in force; nil when Redis does not tell it.
+    private let policy: @Sendable () -> Durability?
 
-    init(_ configuration: Configuration) {
+    init(_ configuration: Configuration, _ store: any SessionStore) {
         kind = configuration.store.kind
-        // In Redis its own configuration decides, which may be none.
-        durability = if case .sqlite = configuration.store { configuration.durability } else { .none }
-        syncInterval = durability == .interval ? configuration.syncInterval : nil
+        let configured = configuration.storeDurability
+        switch configuration.store {
+        // Sessions in memory end with the process, whatever is configured.
+        case .memory: policy = { Durability.none }
+        case .sqlite: policy = { configured }
+        // Its own configuration decides, and may change.
+        case .redis: policy = { (store as? RedisStore)?.durability }
+        }
     }
+
+    /// As in the configuration, or `unknown`.
+    var durability: String {
+        guard let policy = policy() else { return Self.unknown }
+        return switch policy {
+        case .commit: Configuration.Durability.commit.rawValue
+        case .interval: Configuration.Durability.interval.rawValue
+        case .none: Configuration.Durability.none.rawValue
+        }
+    }
+
+    /// `nil` if the policy has none.
+    var syncInterval: Duration? { if case .interval(let interval)? = policy() { interval } else { nil } }
+
+    static let unknown = "unknown"
 }
 
 /// The metrics for their own endpoint, which is one of the routes that they count.

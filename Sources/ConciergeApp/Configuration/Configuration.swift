@@ -20,6 +20,8 @@ package struct Configuration: Sendable, Equatable {
     /// The files for TLS to Redis; they become a part of ``store`` as well.
     package var redisTLS = RedisTLS()
     package var redisReplicas = 0
+    /// How long Redis may be away before the server is not ready.
+    package var storeGrace = Duration.seconds(5)
     package var durability = Durability.commit
     package var syncInterval = Duration.milliseconds(100)
     package var encryptionKeysFile: String?

@@ -25,6 +25,10 @@ extension ConfigurationKey {
             "How many replicas of a Redis server must have a write before its response; without them it gets 503 and may be "
                 + "stored."),
         .init(
+            "store_grace", .duration(.zero ... .seconds(600)), \.storeGrace,
+            "How long Redis may be away before the server reports that it is not ready. Requests get 503 meanwhile. No effect "
+                + "with other stores."),
+        .init(
             "durability", .choice(Configuration.Durability.self), \.durability,
             "When a write is on the disk: before its response, at most `sync_interval` later, or when the operating system "
                 + "writes it. No effect with `memory`, nor with Redis, whose own `appendfsync` decides."),

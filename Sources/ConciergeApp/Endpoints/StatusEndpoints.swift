@@ -63,7 +63,7 @@ struct StatusEndpoints: Sendable {
             }
             json.object("store") { json in
                 json.member("kind", store.kind)
-                json.member("durability", store.durability.rawValue)
+                json.member("durability", store.durability)
                 if let interval = store.syncInterval { json.member("sync_interval_ms", Int(interval.milliseconds)) }
                 if let file { json.member("file", file) }
             }

@@ -263,10 +263,10 @@ extension APISchema {
             [
                 "kind": ["type": "string", "enum": JSONDocument(Configuration.Store.schemes.map { JSONDocument($0) })],
                 "durability": [
-                    "type": "string", "enum": ["commit", "interval", "none"],
+                    "type": "string", "enum": ["commit", "interval", "none", "unknown"],
                     "description": """
                     When a write is on the disk: before its response, at most `sync_interval_ms` later, or when the operating \
-                    system writes it. `none` with `memory`.
+                    system writes it. `none` with `memory`. With `redis` what Redis says of itself, if it does.
                     """,
                 ],
                 "sync_interval_ms": ["type": "integer", "minimum": 1, "description": "With `interval` only."],

@@ -21,6 +21,9 @@ package protocol SessionStore: AnyObject, Sendable {
     /// server is not ready. A store that can recover tries to when this is read.
     var trouble: String? { get }
 
+    /// Why the store cannot be used until a configuration is changed; `nil` when it can, or may work again by itself.
+    var refusal: String? { get }
+
     /// How many sessions exist, including expired ones. It does not wait.
     var sessionCount: Int { get }
 
@@ -116,6 +119,7 @@ extension SessionStore {
     package var outlivesProcess: Bool { true }
     package var isShared: Bool { false }
     package var trouble: String? { nil }
+    package var refusal: String? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}

@@ -10,12 +10,17 @@ extension RedisAddress {
 
     /// The reply of a server to one command, on a connection of its own.
     func ask(
-        _ words: RedisRequest.Word..., until deadline: ContinuousClock.Instant
+        _ words: RedisRequest.Word..., passwordFile: String = "redis_password_file",
+        until deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> RedisReply {
         let link = try RedisLink(to: self, until: deadline)
         var request = greeting
         request.add(words)
-        return try link.exchange(request, until: deadline).last ?? .none
+        let replies = try link.exchange(request, until: deadline, toleratesErrors: true)
+        if let error = replies.lazy.compactMap(\.error).first {
+            throw RedisGreeting.refusal(error, self, passwordFile: passwordFile)
+        }
+        return replies.last ?? .none
     }
 
     /// The server itself, or the one that the first sentinel to respond names
@@ -26,7 +31,7 @@ extension RedisAddress {
         for sentinel in sentinels {
             do throws(RedisFailure) {
                 let reply = try sentinel.ask(
-                    "SENTINEL", "GET-MASTER-ADDR-BY-NAME", .text(name),
+                    "SENTINEL", "GET-MASTER-ADDR-BY-NAME", .text(name), passwordFile: "redis_sentinel_password_file",
                     until: min(deadline, .now + .milliseconds(500)))
                 if let host = reply[0].text, let port = reply[1].number.flatMap(UInt16.init(exactly:)) {
                     return server(at: Place(host: host, port: port))

@@ -26,6 +26,8 @@ final class RedisConnection: Sendable {
         var bytes = 64 << 20
         /// How many replicas must have what a request changes that needs replicas.
         var replicas = 0
+        /// How long a connection may be away, after it was there, before that is ``RedisConnection/trouble``.
+        var grace = Duration.zero
     }
 
     private struct Job {
@@ -46,6 +48,10 @@ final class RedisConnection: Sendable {
         /// Set by a failed attempt, until there is a connection.
         var isRefusing = false
         var trouble: String?
+        /// When the connection was lost; nil before the first one.
+        var lostAt: ContinuousClock.Instant?
+        /// Of the last attempt, if it failed for a reason that no other attempt changes.
+        var refusal: String?
         /// Whether the thread waits, and has to be woken.
         var isWaiting = false
         var isClosing = false
@@ -86,11 +92,18 @@ final class RedisConnection: Sendable {
     }
 
     /// A sentence while there has been no connection yet, and from an attempt that failed until there is one. A
-    /// connection that is lost and made again at once is no trouble.
-    var trouble: String? { state.withLock { $0.isRefusing || !$0.wasUp ? $0.trouble : nil } }
+    /// connection that is lost and made again within ``Limits/grace`` is no trouble.
+    var trouble: String? { state.withLock { isInTrouble($0) || !$0.wasUp ? $0.trouble : nil } }
 
     /// The same, but for the first attempt.
-    var failure: String? { state.withLock { $0.isRefusing ? $0.trouble : nil } }
+    var failure: String? { state.withLock { isInTrouble($0) ? $0.trouble : nil } }
+
+    /// Why Redis refuses us, if no attempt can help that; nil while there is a connection.
+    var refusal: String? { state.withLock(\.refusal) }
+
+    private func isInTrouble(_ state: State) -> Bool {
+        state.isRefusing && (state.lostAt.map { .now - $0 >= limits.grace } ?? true)
+    }
 
     /// Adds a request to those that wait.
     ///
@@ -138,11 +151,13 @@ final class RedisConnection: Sendable {
 
     private func run() {
         var failures = 0
+        var isFirst = true
         while !endIfDone() {
-            if failures > 0 {
-                let pause = min(500, 50 << min(failures - 1, 4))
-                signal.wait(until: .now + .milliseconds(Int.random(in: pause / 2...pause)))
+            if !isFirst {
+                var random = SystemRandomNumberGenerator()
+                signal.wait(until: .now + Self.pause(after: failures, &random))
             }
+            isFirst = false
             var since: ContinuousClock.Instant?
             do throws(RedisFailure) {
                 let link = try open()
@@ -151,25 +166,31 @@ final class RedisConnection: Sendable {
             } catch {
                 // A connection that is lost at once is as good as none.
                 failures = since.map { .now - $0 > .seconds(1) ? 0 : failures + 1 } ?? failures + 1
-                if since == nil { refuse(error.sentence) }
+                if since == nil { refuse(error) }
             }
         }
     }
 
+    /// How long to wait before the next attempt. Many may have lost their connections at the same moment, so each waits
+    /// for another time, also before the first one.
+    static func pause(after failures: Int, _ random: inout some RandomNumberGenerator) -> Duration {
+        let most = failures == 0 ? 50 : min(500, 50 << min(failures - 1, 4))
+        let least = failures == 0 ? 0 : most / 2
+        return .microseconds(Int.random(in: least * 1_000...most * 1_000, using: &random))
+    }
+
     private func open() throws(RedisFailure) -> RedisLink {
-        let end = ContinuousClock.now + min(limits.deadline, .seconds(2))
+        let latest = ContinuousClock.now + min(limits.deadline, .seconds(2))
+        // What was on the lost connection waits, and not for longer than its deadline.
+        let end = min(latest, state.withLock { $0.queue.first?.deadline } ?? latest)
         let server = try address.master(until: end)
         let link = try RedisLink(to: server, until: end)
-        var greeting = server.greeting
-        greeting.add(address.kind == .server ? "PING" : "ROLE")
-        let reply = try link.exchange(greeting, until: end).last ?? .none
-        guard address.kind == .server || reply[0].text == "master" else {
-            throw RedisFailure("\(server), which the sentinels name, is not a master.")
-        }
+        try RedisGreeting.say(to: link, at: server, isMaster: address.kind != .server, until: end)
         try prepare(link, end)
         let waiting = state.withLock { state in
             state.wasUp = true
             state.isRefusing = false
+            state.refusal = nil
             defer { state.queue = [] }
             return state.queue
         }
@@ -290,15 +311,21 @@ final class RedisConnection: Sendable {
         }
         state.withLock { state in
             state.queue = again + state.queue
+            state.lostAt = .now
+            // The next attempt is not made earlier because something waits for it.
+            state.isWaiting = false
         }
+        RedisLink.reset(signal.descriptor)
         release(lost)
         for job in lost { job.done(flight.isOverdue ? .failed(sentence) : .lost(sentence)) }
     }
 
-    private func refuse(_ sentence: String) {
+    private func refuse(_ failure: RedisFailure) {
+        let sentence = failure.sentence
         let jobs = state.withLock { state in
             state.isRefusing = true
             state.trouble = sentence
+            state.refusal = failure.isPermanent ? sentence : nil
             return exchange(&state.queue, with: [])
         }
         release(jobs)
@@ -310,6 +337,7 @@ final class RedisConnection: Sendable {
             guard state.isClosing, state.queue.isEmpty else { return nil }
             state.isEnded = true
             state.isRefusing = true
+            state.lostAt = nil
             state.trouble = "The store is closed."
             return exchange(&state.atEnd, with: [])
         }

@@ -4,8 +4,13 @@ import Glibc
 /// Why there is no connection to Redis, in a sentence.
 struct RedisFailure: Error, Sendable {
     let sentence: String
+    /// Whether it stays as it is until somebody changes a configuration.
+    let isPermanent: Bool
 
-    init(_ sentence: String) { self.sentence = sentence }
+    init(_ sentence: String, isPermanent: Bool = false) {
+        self.sentence = sentence
+        self.isPermanent = isPermanent
+    }
 }
 
 /// One established connection. For the thread of its ``RedisConnection``.
@@ -166,10 +171,9 @@ final class RedisLink {
 
     /// Sends commands and waits for their replies, before anything else uses the connection.
     ///
-    /// - Parameter allows: whether an error is one of the replies. Others are thrown.
+    /// - Parameter toleratesErrors: whether an error of Redis is a reply like others.
     func exchange(
-        _ request: RedisRequest, until deadline: ContinuousClock.Instant,
-        allows: (String) -> Bool = { _ in false }
+        _ request: RedisRequest, until deadline: ContinuousClock.Instant, toleratesErrors: Bool = false
     ) throws(RedisFailure) -> [RedisReply] {
         var replies: [RedisReply] = []
         write(request.bytes)
@@ -178,7 +182,7 @@ final class RedisLink {
             try flush()
             if wait(nil, until: deadline) { try receive() }
             while let reply = try next() {
-                if let error = reply.error, !allows(error) {
+                if !toleratesErrors, let error = reply.error {
                     throw RedisFailure("Redis refuses a connection: \(error).")
                 }
                 replies.append(reply)

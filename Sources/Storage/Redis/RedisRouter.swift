@@ -33,6 +33,8 @@ final class RedisRouter: Sendable {
         var isAsked = false
         /// Why the last attempt to ask it failed, or which slot has no node.
         var trouble: String?
+        /// The same, if no other attempt changes that.
+        var refusal: String?
         var isClosing = false
     }
 
@@ -77,6 +79,11 @@ final class RedisRouter: Sendable {
             return state.trouble ?? state.connections[.commands]?.values.lazy.compactMap(\.trouble).first
                 ?? state.connections[.events]?.values.lazy.compactMap(\.failure).first
         }
+    }
+
+    /// Why Redis refuses us, if no attempt can help that.
+    var refusal: String? {
+        state.withLock { $0.refusal ?? $0.connections[.commands]?.values.lazy.compactMap(\.refusal).first }
     }
 
     /// Adds a request to those that wait.
@@ -255,16 +262,16 @@ final class RedisRouter: Sendable {
             let well = known.filter { $0.value.trouble == nil }.map(\.key)
             return well.shuffled() + address.places.shuffled() + known.keys
         }
-        var reason = ""
+        var failure = RedisFailure("No node of \(address) is known.")
         for place in places {
             do throws(RedisFailure) {
                 let reply = try address.server(at: place).ask("CLUSTER", "SLOTS", until: .now + .seconds(1))
                 return try adopt(reply, of: place)
             } catch {
-                reason = error.sentence
+                failure = error
             }
         }
-        state.withLock { $0.trouble = reason }
+        state.withLock { ($0.trouble, $0.refusal) = (failure.sentence, failure.isPermanent ? failure.sentence : nil) }
     }
 
     private func adopt(_ reply: RedisReply, of node: RedisAddress.Place) throws(RedisFailure) {
@@ -279,6 +286,7 @@ final class RedisRouter: Sendable {
             for slot in first...last { owners[Int(slot)] = place }
         }
         let former = state.withLock { state in
+            state.refusal = nil
             state.trouble = owners.firstIndex(of: nil).map { "No node of \(address) serves slot \($0)." }
             let nodes = Set(owners.compactMap(\.self))
             for place in nodes { _ = try? connection(to: place, .commands, &state) }

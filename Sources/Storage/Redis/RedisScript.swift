@@ -18,7 +18,7 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, put, end, touch, swap, raise]
+    static let all = [commit, put, end, touch, swap, raise, rights]
 
     /// Replaces the state of a session.
     ///
@@ -110,6 +110,19 @@ struct RedisScript: Sendable {
         if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1])
         else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
         return 1
+        """, needsRoom: false)
+
+    /// Asks Redis which commands the user may not use. Arguments: a key, and commands with arguments, in which "KEY"
+    /// stands for it. Result: the names of those that are refused.
+    static let rights = RedisScript(
+        """
+        local missing = {}
+        for i = 2, #ARGV do
+          local words = {}
+          for word in string.gmatch(ARGV[i], '%S+') do words[#words + 1] = word == 'KEY' and ARGV[1] or word end
+          if not redis.acl_check_cmd(unpack(words)) then missing[#missing + 1] = words[1] end
+        end
+        return missing
         """, needsRoom: false)
 
     /// Raises a number that has more digits than Lua's. Argument: the least that it has to be.

@@ -20,6 +20,8 @@ package final class RedisStore: SessionStore {
         package var deadline = Duration.seconds(5)
         /// How many replicas must have a change before it is acknowledged.
         package var replicas = 0
+        /// How long Redis may be away before there is ``RedisStore/trouble``.
+        package var grace = Duration.zero
 
         package init() {}
     }
@@ -35,6 +37,7 @@ package final class RedisStore: SessionStore {
     let gate = RedisGate()
     let doubts = RedisDoubts()
     let counter: RedisCounter
+    private let condition: RedisCondition
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
     /// Where the search for expired sessions continues.
@@ -46,23 +49,32 @@ package final class RedisStore: SessionStore {
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - documentKeys: encrypt documents and labels; without them both are stored as they are.
     ///   - report: is called with a sentence for the log about damage and other trouble.
+    ///   - warn: is called with a sentence for the log about settings of Redis that lose something.
     /// - Throws: ``StoreOpeningError``.
     package convenience init(
         _ address: RedisAddress, services: [String], settings: Settings = Settings(),
-        documentKeys: DocumentKeys? = nil, report: @escaping @Sendable (String) -> Void = { _ in }
+        documentKeys: DocumentKeys? = nil, report: @escaping @Sendable (String) -> Void = { _ in },
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
         try self.init(
             address, services: services, settings: settings, documentKeys: documentKeys,
-            limits: RedisConnection.Limits(deadline: settings.deadline, replicas: settings.replicas), report: report)
+            limits: RedisConnection.Limits(
+                deadline: settings.deadline, replicas: settings.replicas, grace: settings.grace),
+            report: report, warn: warn)
     }
 
     init(
         _ address: RedisAddress, services: [String], settings: Settings, documentKeys: DocumentKeys?,
-        limits: RedisConnection.Limits, report: @escaping @Sendable (String) -> Void
+        limits: RedisConnection.Limits, report: @escaping @Sendable (String) -> Void,
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(StoreOpeningError) {
         let keys = RedisKeys(prefix: settings.prefix)
         let counter = RedisCounter(keys)
         let followers = RedisFollowers(keys)
+        let condition = RedisCondition(warn: warn)
+        let preparation = Preparation(
+            address: address, prefix: settings.prefix, documentKeys: documentKeys, condition: condition)
+        self.condition = condition
         self.settings = settings
         self.keys = keys
         self.counter = counter
@@ -73,9 +85,7 @@ package final class RedisStore: SessionStore {
         router = try RedisRouter(
             address, limits,
             RedisRouter.Hooks(
-                prepare: { (link, end) throws(RedisFailure) in
-                    try Self.prepare(link, keys, documentKeys, until: end)
-                },
+                prepare: { (link, end) throws(RedisFailure) in try preparation.prepare(link, until: end) },
                 connected: { if $0 == .commands { counter.refresh() } else { followers.connected($1) } },
                 told: { followers.told($0, isMoved: $1) }))
         commits = RedisCommits(router, keys)
@@ -83,31 +93,11 @@ package final class RedisStore: SessionStore {
         followers.start(on: router)
     }
 
-    /// Loads the scripts, and checks that nothing is sealed with a key that is not here.
-    private static func prepare(
-        _ link: RedisLink, _ keys: RedisKeys, _ documentKeys: DocumentKeys?, until end: ContinuousClock.Instant
-    ) throws(RedisFailure) {
-        var request = RedisRequest("HGETALL", .text(keys.documentKeys))
-        for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
-        // Of the nodes of a cluster one has the keys.
-        let found = try link.exchange(request, until: end) { $0.hasPrefix("MOVED") }[0]
-        let used = found.list
-        for place in stride(from: 0, to: used.count - 1, by: 2) {
-            let id = used[place].text ?? ""
-            guard documentKeys?[id]?.fingerprint == used[place + 1].number else {
-                throw RedisFailure(
-                    "The sessions in Redis are encrypted with a key \"\(id)\", which is not in "
-                        + "encryption_keys_file, or is another one there: add it.")
-            }
-        }
-        guard let key = documentKeys?.first, found.error == nil else { return }
-        let note = RedisRequest(
-            "HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
-        _ = try link.exchange(note, until: end)
-    }
-
     package var isShared: Bool { true }
     package var trouble: String? { router.trouble }
+    package var refusal: String? { router.refusal }
+    /// When a write is on Redis' disk, as it says itself; `nil` when it does not, or was not asked yet.
+    package var durability: Durability? { condition.durability }
     package var sessionCount: Int { counter.value }
 
     package func close() async {

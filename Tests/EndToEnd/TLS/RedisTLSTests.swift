@@ -145,35 +145,11 @@ struct RedisTLSTests {
 
     @Test("the first bytes name the host, as servers with several certificates need it")
     func serverName() async throws {
-        let (listener, port) = try Self.listener()
-        defer { close(listener) }
-        let store = try RedisStore(try RedisAddress("rediss://localhost:\(port)"), services: [])
-        let hello = try await blocking {
-            var look = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
-            try #require(poll(&look, 1, 10_000) == 1)
-            let connection = accept(listener, nil, nil)
-            defer { close(connection) }
-            var buffer = [UInt8](repeating: 0, count: 4_096)
-            return buffer[..<max(0, read(connection, &buffer, buffer.count))].map { $0 }
-        }
-        #expect(hello.firstRange(of: Array("localhost".utf8)) != nil)
+        let listener = try TestListener { _ in nil }
+        let store = try RedisStore(try RedisAddress("rediss://localhost:\(listener.port)"), services: [])
+        var pieces = listener.received.makeAsyncIterator()
+        #expect(await pieces.next()?.contains("localhost") == true)
         await store.close()
-    }
-
-    private static func listener() throws -> (Int32, UInt16) {
-        let port = try RedisTestServer.freePort()
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        let code = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(code == 0 && listen(listener, 5) == 0)
-        return (listener, port)
     }
 
     @Test(

@@ -1,0 +1,65 @@
+import Navigation
+import Sessions
+
+/// A store that no attempt will open.
+struct StoreRefusedError: Error, CustomStringConvertible {
+    let description: String
+}
+
+extension Application {
+    /// Checks that the journeys in the store can continue with the flows that are loaded.
+    ///
+    /// - Returns: false if the store is away, and may come back.
+    func openStore() async throws -> Bool {
+        do {
+            try await checkJourneys()
+            return true
+        } catch SessionError.storeUnavailable where store.isShared {
+            if let refusal = store.refusal { throw StoreRefusedError(description: refusal) }
+            return false
+        }
+    }
+
+    /// Does the same as soon as the store is there. Until then, and if journeys need what is not loaded, the server
+    /// stays not ready, and says why.
+    ///
+    /// - Returns: whether the store was opened.
+    func openStoreLater() async -> Bool {
+        var told: String?
+        while !Task.isCancelled {
+            // Each reason is told once.
+            if let trouble = store.trouble, trouble != told {
+                told = trouble
+                log.write(.error, "store_away") { $0.add("detail", trouble) }
+            }
+            try? await Task.sleep(for: .milliseconds(100))
+            do {
+                guard try await openStore() else { continue }
+                log.write(.info, "store_opened")
+                readiness.open()
+                return true
+            } catch _ as StoreRefusedError {
+                // Whoever changes Redis may mend it. `told` has the reason.
+            } catch {
+                readiness.hold("\(error)")
+                log.write(.error, "store_not_opened") { $0.add("detail", "\(error)") }
+                return false
+            }
+        }
+        return false
+    }
+
+    private func checkJourneys() async throws {
+        // The usual start: no flow version of any journey is missing, so no session is read.
+        guard try await sessions.needsCensus() else { return }
+        // Without the policy of the configuration, which is applied below.
+        let engine = FlowEngine(catalog: sessions.journeySettings.engine.catalog)
+        let (census, trial) = try await sessions.runningJourneys(under: engine)
+        // A journey that cannot move to a newer version is stuck, and no reason not to start.
+        let missing = trial.lost.filter { $0.loss.detail == nil }
+        guard !missing.isEmpty else { return try await sessions.keepFlows(of: census) }
+        let error = OrphanedJourneysError(versions: missing.map { ($0.loss.flow, $0.loss.version, $0.count) })
+        guard configuration.orphanedJourneys == .restart else { throw error }
+        log.write(.warning, "orphaned_journeys") { $0.add("detail", "\(error) They restart.") }
+    }
+}

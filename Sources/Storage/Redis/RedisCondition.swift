@@ -1,0 +1,66 @@
+import Synchronization
+
+/// What Redis says of its own settings, which decide what it loses. Each new connection asks.
+final class RedisCondition: Sendable {
+    private struct State {
+        var durability: Durability?
+        /// What was said when it was last asked.
+        var warnings: [String] = []
+    }
+
+    private let state = Mutex(State())
+    private let warn: @Sendable (String) -> Void
+
+    /// - Parameter warn: is called with each sentence that is new.
+    init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
+
+    /// When a write is on Redis' disk; `nil` when it does not tell.
+    var durability: Durability? { state.withLock(\.durability) }
+
+    static let question = RedisRequest("CONFIG", "GET", "appendonly", "appendfsync", "maxmemory-policy")
+
+    func note(_ reply: RedisReply) {
+        let (durability, warnings) = Self.read(reply)
+        let new = state.withLock { state in
+            defer { state = State(durability: durability, warnings: warnings) }
+            return warnings.filter { !state.warnings.contains($0) }
+        }
+        for sentence in new { warn(sentence) }
+    }
+
+    private static func read(_ reply: RedisReply) -> (Durability?, [String]) {
+        var settings: [String: String] = [:]
+        for place in stride(from: 0, to: reply.list.count - 1, by: 2) {
+            settings[reply[place].text ?? ""] = reply[place + 1].text
+        }
+        guard let log = settings["appendonly"], let sync = settings["appendfsync"] else {
+            let reason = reply.error.map { " (\($0))" } ?? ""
+            return (nil, ["Redis does not tell its settings\(reason): what a power cut loses could not be checked."])
+        }
+        var warnings: [String] = []
+        let durability: Durability
+        switch (log, sync) {
+        case ("yes", "always"): durability = .commit
+        case ("yes", "everysec"):
+            durability = .interval(.seconds(1))
+            warnings.append(
+                "Redis syncs its log once a second (appendfsync everysec): a power cut loses the last second of writes."
+            )
+        case ("yes", _):
+            durability = .none
+            warnings.append(
+                "Redis leaves it to the operating system when its log is on the disk (appendfsync \(sync)): a power cut "
+                    + "loses the last writes, about half a minute of them.")
+        default:
+            durability = .none
+            warnings.append(
+                "Redis keeps no log of its writes (appendonly \(log)): its end loses all writes since its last snapshot."
+            )
+        }
+        if let policy = settings["maxmemory-policy"], policy != "noeviction" {
+            warnings.append(
+                "Redis forgets sessions when its memory is full (maxmemory-policy \(policy)): set it to noeviction.")
+        }
+        return (durability, warnings)
+    }
+}

@@ -1,0 +1,47 @@
+import Sessions
+
+extension RedisStore {
+    /// What every new connection for requests begins with.
+    struct Preparation: Sendable {
+        let address: RedisAddress
+        let prefix: String
+        let documentKeys: DocumentKeys?
+        let condition: RedisCondition
+
+        /// Loads the scripts, and checks that the user may do everything and that nothing is sealed with a key that is
+        /// not here.
+        func prepare(_ link: RedisLink, until end: ContinuousClock.Instant) throws(RedisFailure) {
+            let keys = RedisKeys(prefix: prefix)
+            var request = RedisRequest()
+            for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
+            request.add(RedisRights.question(keys))
+            request.add(RedisCondition.question)
+            request.add("HGETALL", .text(keys.documentKeys))
+            let replies = try link.exchange(request, until: end, toleratesErrors: true)
+            let (asked, used) = (replies[RedisScript.all.count...], replies[replies.count - 1])
+            let (rights, settings) = (asked[asked.startIndex], asked[asked.startIndex + 1])
+            for reply in replies[..<asked.startIndex] + [rights] {
+                if let error = reply.error { throw RedisGreeting.refusal(error, address) }
+            }
+            if let refusal = RedisRights.refusal(rights, address, prefix: prefix) { throw refusal }
+            // Of the nodes of a cluster one has the keys.
+            if let error = used.error, !error.hasPrefix("MOVED") { throw RedisGreeting.refusal(error, address) }
+            condition.note(settings)
+            try check(used.list)
+            guard let key = documentKeys?.first, used.error == nil else { return }
+            let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
+            _ = try link.exchange(note, until: end)
+        }
+
+        private func check(_ used: [RedisReply]) throws(RedisFailure) {
+            for place in stride(from: 0, to: used.count - 1, by: 2) {
+                let id = used[place].text ?? ""
+                guard documentKeys?[id]?.fingerprint == used[place + 1].number else {
+                    throw RedisFailure(
+                        "The sessions in Redis are encrypted with a key \"\(id)\", which is not in "
+                            + "encryption_keys_file, or is another one there: add it.", isPermanent: true)
+                }
+            }
+        }
+    }
+}

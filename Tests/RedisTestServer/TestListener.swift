@@ -1,0 +1,91 @@
+import Glibc
+import Synchronization
+
+/// A port of this machine at which a test plays Redis. It ends with this object.
+package final class TestListener: Sendable {
+    package struct Failure: Error {}
+
+    package let port: UInt16
+    /// What has come on all connections, piece by piece.
+    package let received: AsyncStream<String>
+    private let descriptor: Int32
+    private let connections = Mutex<[Int32]>([])
+
+    /// - Parameter reply: what is sent for a piece that has come; nil for nothing.
+    package init(_ reply: @escaping @Sendable (String) -> String?) throws {
+        port = try RedisTestServer.freePort()
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = listener
+        let (received, continuation) = AsyncStream.makeStream(of: String.self)
+        self.received = received
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard code == 0, listen(listener, 16) == 0 else { throw Failure() }
+        Self.thread { [weak self] in
+            while true {
+                let connection = accept(listener, nil, nil)
+                guard connection >= 0 else { return }
+                self?.connections.withLock { $0.append(connection) }
+                Self.thread { Self.serve(connection, reply, continuation) }
+            }
+        }
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        cut()
+    }
+
+    /// Ends all connections.
+    package func cut() {
+        connections.withLock { connections in
+            for connection in connections { shutdown(connection, Int32(SHUT_RDWR)) }
+            connections = []
+        }
+    }
+
+    /// The replies of a Redis of that version to the greeting of a client without a password.
+    package static func greeting(_ version: String = "7.0.0") -> String {
+        "*2\r\n$7\r\nversion\r\n$\(version.utf8.count)\r\n\(version)\r\n+PONG\r\n"
+    }
+
+    private static func serve(
+        _ connection: Int32, _ reply: @Sendable (String) -> String?, _ received: AsyncStream<String>.Continuation
+    ) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(connection, &buffer, buffer.count)
+            guard count > 0 else { return }
+            let piece = String(decoding: buffer[..<count], as: UTF8.self)
+            received.yield(piece)
+            if let text = reply(piece) {
+                let bytes = Array(text.utf8)
+                send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            }
+        }
+    }
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private static func thread(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                argument.map { Unmanaged<Work>.fromOpaque($0).takeRetainedValue().body() }
+                return nil
+            }, Unmanaged.passRetained(Work(body)).toOpaque())
+        precondition(code == 0, "no thread for a test")
+        pthread_detach(thread)
+    }
+}
