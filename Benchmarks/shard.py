@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What a Redis server that several Concierge servers share holds and does: bytes a session, processor time and log a request.
+"""What a Redis of several Concierge servers holds and does: bytes a session, processor time and log a request.
 
 python3 Benchmarks/shard.py [--sessions 100000] [--seconds 10] [--server .build/release/concierge]
 
-One server and one Redis with `appendfsync always`, each on all cores; `load.c` asks for sessions in a random order, on 64 connections,
-whose requests travel to Redis together, and on one, where each travels alone, as it does when there are many shards. Requests/s are those of
-all three together on this machine. Processor time is what /proc says of each process, so it depends less on what else runs. A sync is that of
-a file with what one PATCH adds to the log, in the folder for temporary files (TMPDIR), where Redis has its log, too.
-"""
+One server and one Redis with `appendfsync always`, each on all cores; `load.c` asks for sessions in a random order,
+on 64 connections, whose requests travel to Redis together, and on one, where each travels alone, as it does when
+there are many shards. Requests/s are those of all three together on this machine. Processor time is what /proc says
+of each process, so it depends less on what else runs. A sync is that of a file with what one PATCH adds to the log,
+in the folder for temporary files (TMPDIR), where Redis has its log, too."""
 
 import argparse
 import glob
@@ -127,7 +127,8 @@ def main():
                      f"redis://127.0.0.1:{port}", "--set", "max_sessions=100000000", "--set", "log.requests=false",
                      "--set", "main_flow=wizard", "--flows", os.path.join(os.path.dirname(HERE), "config/flows"),
                      "--services", os.path.join(os.path.dirname(HERE), "config/services")]
-            print(f"| a session | bytes in Redis | of them its own key | bytes in the log | ({options.sessions:,} sessions)")
+            print(f"{options.sessions:,} sessions")
+            print("| a session | bytes in Redis | of them its own key | bytes in the log |")
             with Server(words, cores[0], cores=cores) as server:
                 for name, steps in KINDS:
                     ask.ask("FLUSHALL")
@@ -148,8 +149,9 @@ def main():
                     used, log = redis.cpu(), log_bytes(folder)
                     run = plain(server, load, message, 200, connections, options.seconds, cores[-1], tokens=path)
                     count = run["requests"]
-                    print(f"| {name} | {connections} | {run['rate']:.0f} | {run['cpu']:.0f} | "
-                          f"{(redis.cpu() - used) / count * 1e6:.0f} | {(log_bytes(folder) - log) / count:.0f} |", flush=True)
+                    of_redis, logged = (redis.cpu() - used) / count * 1e6, (log_bytes(folder) - log) / count
+                    print(f"| {name} | {connections} | {run['rate']:.0f} | {run['cpu']:.0f} | {of_redis:.0f} | "
+                          f"{logged:.0f} |", flush=True)
                 print("A sync takes {:.0f} µs, one in a hundred {:.0f} µs.".format(*sync_time(folder)))
 
 

@@ -3,11 +3,12 @@
 
 python3 Benchmarks/simulate_shards.py [--sessions 1e9] [--shards 1000] [--servers 200] [--days 30] [--seed 1] [--check]
 
-It is arithmetic, not a run of the program: it shows what a fleet would hold, do and lose, wherever its sessions are spread over many Redis
-servers. Sizes and costs are those that Benchmarks/shard.py measures; rates of failures are assumptions, which --help lists. Sessions have
-three sizes and are on the shard that their id hashes to. Users come in the course of a day, whose busiest minute has PEAK times the mean. A
-small part of the sessions asks far more than the others. Redis' work for a request is less when requests of a server travel together,
-so there are two figures: all together, and each alone.
+It is arithmetic, not a run of the program: it shows what a fleet would hold, do and lose, wherever its sessions are
+spread over many Redis servers. Sizes and costs are those that Benchmarks/shard.py measures; rates of failures are
+assumptions, which --help lists. Sessions have three sizes and are on the shard that their id hashes to. Users come in
+the course of a day, whose busiest minute has PEAK times the mean. A small part of the sessions asks far more than the
+others. Redis' work for a request is less when requests of a server travel together, so there are two figures: all
+together, and each alone.
 
 --check compares the simulation with what can be worked out on paper, and ends with status 1 when they differ.
 """
@@ -21,7 +22,8 @@ import sys
 
 # What shard.py has measured: bytes of Redis for a session, and the part of all sessions that are such.
 SIZES = ((410, 0.5), (975, 0.3), (1727, 0.2))
-# Microseconds of one core in a server and in Redis, for a read and a write, when 64 travel together and when each travels alone.
+# Microseconds of one core in a server and in Redis, for a read and a write: when 64 travel together, and when each
+# travels alone.
 SERVER = {"together": (27, 69), "alone": (131, 361)}
 REDIS = {"together": (6, 33), "alone": (51, 218)}
 # Bytes in the log of Redis for a write.
@@ -53,7 +55,6 @@ def arguments():
     option("--disk-losses", type=float, default=0.02, help="losses of a shard's disk in a year (0.02)")
     option("--restart", type=float, default=120, help="seconds until a master without a replica is back (120)")
     option("--server-crashes", type=float, default=4, help="crashes of a server in a year (4)")
-    option("--detect", type=float, default=1.0, help="seconds until a balancer notices a dead server (1)")
     option("--deploys", type=float, default=8, help="rolling upgrades of all servers in a month of 30 days (8)")
     option("--sync", type=float, default=0.0002, help="seconds of a sync of a shard's disk (0.0002)")
     option("--lag", type=float, default=0.01, help="seconds that a replica is behind its master (0.01)")
@@ -112,7 +113,7 @@ class Fleet:
             quiet = options.requests / 3600 / (1 + (HOT_TIMES - 1) / HOT_ONE_IN)
             self.rates.append(quiet * (count - hot + HOT_TIMES * hot))
         self.peaks = [rate * PEAK for rate in self.rates]
-        # The least loaded of two servers by chance gets a connection: close to even. Each request costs one draw of noise.
+        # A balancer keeps them close to even.
         total = sum(self.peaks)
         noise = [chance.gauss(1, 0.03) for _ in range(options.servers)]
         self.server_peaks = [total * part / sum(noise) for part in noise]
@@ -143,9 +144,9 @@ def find_power():
 
 POWER = find_power()
 
-# Settings, and the seconds of acknowledged writes that each kind of failure loses; None for all of the shard's sessions.
-# A restart on the same disk keeps what the kernel had (kill) or what was synced (power). With a replica the master is left for it, and
-# what had not reached the replica is lost, unless WAIT has made each write wait for it.
+# Settings, and the seconds of acknowledged writes that each kind of failure loses; None for all sessions of the shard.
+# A restart on the same disk keeps what the kernel had (kill) or what was synced (power). A replica takes over without
+# what had not reached it, unless WAIT has made each write wait for that.
 SETTINGS = {
     "no file, no replica": {"kill": None, "power": None, "disk": None},
     "appendfsync no": {"kill": 0, "power": 30, "disk": None},
@@ -168,14 +169,15 @@ class Failures:
         self.requests = sum(fleet.rates) * self.time
         self.lost_writes = dict.fromkeys(SETTINGS, 0.0)
         self.lost_sessions = dict.fromkeys(SETTINGS, 0)
-        for kind, rate in (("kill", options.shard_failures), ("power", options.power_cuts), ("disk", options.disk_losses)):
+        yearly = {"kill": options.shard_failures, "power": options.power_cuts, "disk": options.disk_losses}
+        for kind, rate in yearly.items():
             self.counts[kind] = poisson(chance, rate * options.shards * self.time / YEAR)
             for _ in range(self.counts[kind]):
                 self.fail(kind, chance.randrange(options.shards), chance.random() * DAY)
         self.counts["crash"] = poisson(chance, options.server_crashes * options.servers * self.time / YEAR)
         for _ in range(self.counts["crash"]):
             rate = fleet.server_peaks[chance.randrange(options.servers)] / PEAK * shape(chance.random() * DAY)
-            # What is in progress (a hundredth of a second) breaks off; a balancer sends on what was refused a connection.
+            # What is in progress, for a hundredth of a second, breaks off; refused connections go to other servers.
             self.refused["crash"] += rate * 0.01
         self.counts["deploy"] = poisson(chance, options.deploys * options.days / 30)
 
@@ -196,8 +198,8 @@ def report(options):
     chance = random.Random(options.seed)
     fleet = Fleet(options, chance)
     failures = Failures(fleet, chance)
-    print(f"{options.sessions:,.0f} sessions, {options.shards} shards, {options.servers} servers of {options.workers} workers, "
-          f"{options.days:g} days, seed {options.seed}\n")
+    print(f"{options.sessions:,.0f} sessions, {options.shards} shards, {options.servers} servers of "
+          f"{options.workers} workers, {options.days:g} days, seed {options.seed}\n")
     print("| | median · p99 · highest |\n|---|---|")
     print(f"| sessions of a shard, thousands | {spread(fleet.sessions, lambda v: f'{v / 1000:,.0f}')} |")
     print(f"| memory of a shard, GiB, data alone | {spread(fleet.memory, lambda v: f'{v / GIB:.2f}')} |")
@@ -215,7 +217,8 @@ def report(options):
               f"{spread(fleet.server_peaks, lambda v: f'{fleet.cores(v, SERVER[way]):.1f}')} |")
     print("| the same with a tenth of the servers away | "
           f"{spread(fleet.server_peaks, lambda v: f'{fleet.cores(v, SERVER[way]) / 0.9:.1f}')} |")
-    print(f"\nIn {options.days:g} days: {failures.counts['kill']} masters killed, {failures.counts['power']} machines without "
+    counts = failures.counts
+    print(f"\nIn {options.days:g} days: {counts['kill']} masters killed, {counts['power']} machines without "
           f"power, {failures.counts['disk']} disks lost, {failures.counts['crash']} servers crashed, "
           f"{failures.counts['deploy']} upgrades of all servers; {failures.requests:.3g} requests\n")
     print("| requests refused (503) or broken off | | of all |\n|---|---|---|")
@@ -254,14 +257,16 @@ def check(options):
     expect("mean of a day", sum(map(shape, seconds)) / len(seconds), 1, 1e-3)
     expect("peak of a day", max(map(shape, seconds)), PEAK, 1e-9)
     failures = Failures(fleet, chance)
-    for kind, yearly, count in (("kill", options.shard_failures, options.shards), ("crash", options.server_crashes, options.servers)):
+    for kind, yearly, count in (("kill", options.shard_failures, options.shards),
+                                ("crash", options.server_crashes, options.servers)):
         wanted = yearly * count * options.days / 365
         expect(kind, failures.counts[kind], wanted, 4 * math.sqrt(wanted))
     failed = sum(failures.counts[kind] for kind in ("kill", "power", "disk"))
     # The square of the day's shape has a mean, too: the refusals of one failure vary by it.
     variance = PEAK ** 2 * mean_of_power(2 * POWER)
     wanted = failed * rate / options.shards * options.failover
-    expect("refused while failing over", failures.refused["failover"], wanted, 4 * wanted * math.sqrt(variance / max(failed, 1)))
+    expect("refused while failing over", failures.refused["failover"], wanted,
+           4 * wanted * math.sqrt(variance / max(failed, 1)))
     lost = failures.lost_writes
     expect("a replica's lag loses as much of what is refused", lost["always, replica"],
            failures.refused["failover"] / options.failover * options.lag * options.writes, 1e-6 * lost["always, replica"])

@@ -28,6 +28,7 @@ struct DeploymentFileTests {
         return try await withFolder(changed) { _, folder in
             let commands = ShellCommand.all(
                 in: """
+                    $ export PATH="$PATH:/usr/libexec/docker/cli-plugins"
                     $ docker-compose --profile cluster config >read.yaml
                     $ export PYTHONPATH="${XDG_CACHE_HOME:-$HOME/.cache}/concierge/kubernetes-validate"
                     $ export PYTHONDONTWRITEBYTECODE=1
