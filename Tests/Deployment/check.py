@@ -1,8 +1,8 @@
 """Checks compose.yaml and the manifests in deploy/kubernetes, against schemas and against each other.
 
-check.py COMPOSE FOLDER: COMPOSE is what `docker-compose config` has made of compose.yaml. Prints one JSON object: `problems`, and
-what a test compares with the program: the `environments` of servers, the `metrics` and the `paths` that are asked for.
-"""
+check.py COMPOSE FOLDER: COMPOSE is what `docker-compose config` has made of compose.yaml. Prints one JSON object:
+`problems`, and what a test compares with the program: the `environments` of servers, the `metrics` and the `paths`
+that are asked for."""
 
 import json
 import pathlib
@@ -37,7 +37,7 @@ def matches(selector, labels):
 def check_drain(name, environment, grace, noticed):
     """`noticed`: seconds after which nobody sends requests any more."""
     delay, timeout = (seconds(environment[f"CONCIERGE_DRAIN_{key}"]) for key in ("DELAY", "TIMEOUT"))
-    expect(noticed < delay < timeout, f"{name}: it is noticed after {noticed} s, drain_delay {delay}, drain_timeout {timeout}")
+    expect(noticed < delay < timeout, f"{name}: noticed after {noticed} s, drain_delay {delay}, drain_timeout {timeout}")
     expect(grace > timeout + OVERDUE, f"{name}: it is killed after {grace} s, drain_timeout is {timeout}")
 
 
@@ -130,7 +130,8 @@ def check_kubernetes(folder):
                 readiness["periodSeconds"] * readiness["failureThreshold"] + readiness["timeoutSeconds"])
     rollout = deployment["spec"]["strategy"]["rollingUpdate"]
     expect(rollout["maxUnavailable"] == 0 and rollout["maxSurge"] > 0, "an upgrade leaves fewer pods")
-    expect(int(environment["CONCIERGE_WORKERS"]) == int(container["resources"]["requests"]["cpu"]), "workers and cores differ")
+    cores = int(container["resources"]["requests"]["cpu"])
+    expect(int(environment["CONCIERGE_WORKERS"]) == cores, "workers and cores differ")
     metrics = sorted({name for rule in adapter for name in re.findall(r"^concierge_\w+", rule["seriesQuery"])})
     return environment, ports, metrics, [probe["path"] for probe in probes]
 

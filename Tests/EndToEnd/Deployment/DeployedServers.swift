@@ -39,17 +39,14 @@ final class DeployedServers: Sendable {
     var client: TestClient { TestClient(port: port) }
 
     /// - Parameters:
-    ///   - folder: for the secrets.
+    ///   - folder: for the secrets and Redis' log.
     ///   - hasSpare: whether the balancer knows of a third place for servers.
-    init(in folder: String, hasSpare: Bool) throws {
-        let password = "0123456789abcdef"
+    init(in folder: String, hasSpare: Bool) async throws {
         self.folder = folder
-        try Self.write(password + "\n", to: "\(folder)/redis_password")
-        try Self.write(
-            "user default off\nuser concierge on >\(password) ~cg:* &cg:* +@all -@admin -@dangerous\n",
-            to: "\(folder)/redis_users")
+        try await Self.makeSecrets(in: folder)
         redis = try RedisTestServer([
-            "--include", "\(ShippedFiles.directory)/deploy/compose/redis.conf", "--aclfile", "\(folder)/redis_users",
+            "--include", "\(ShippedFiles.directory)/deploy/compose/redis.conf", "--aclfile",
+            "\(folder)/secrets/redis_users", "--dir", folder,
         ])
         port = try Self.freePort()
         places = try (0..<3).map { _ in try Self.freePort() }
@@ -69,7 +66,7 @@ final class DeployedServers: Sendable {
         var environment = [
             "CONCIERGE_HOST": "127.0.0.1", "CONCIERGE_PORT": "\(places[place])", "CONCIERGE_ADMIN_PORT": "0",
             "CONCIERGE_STORE": "redis://concierge@127.0.0.1:\(redis.port)",
-            "CONCIERGE_REDIS_PASSWORD_FILE": "\(folder)/redis_password", "CONCIERGE_LOG_REQUESTS": "false",
+            "CONCIERGE_REDIS_PASSWORD_FILE": "\(folder)/secrets/redis_password", "CONCIERGE_LOG_REQUESTS": "false",
             "CONCIERGE_PROXIES_NETWORKS": "127.0.0.0/8",
         ]
         for name in ["CONCIERGE_DRAIN_DELAY", "CONCIERGE_DRAIN_TIMEOUT"] {
@@ -98,6 +95,15 @@ final class DeployedServers: Sendable {
     /// Until the balancer accepts connections.
     func balancerAccepts() async throws {
         try await blocking { [port] in while (try? RawConnection(port: port)) == nil {} }
+    }
+
+    /// As docs/scaling.md says.
+    private static func makeSecrets(in folder: String) async throws {
+        let block = try DocumentationPage("docs/scaling.md").blocks.first { $0.text.contains("secrets/redis_users") }
+        let lines = try #require(block).text.split(separator: "\n").filter { !$0.hasPrefix("docker ") }
+        let commands = ShellCommand.all(in: lines.map { "$ \($0)" }.joined(separator: "\n"))
+        #expect(commands.count == 4)
+        _ = try await ShellCommand.outputs(of: commands, in: folder, addresses: [:])
     }
 
     private static func write(_ text: String, to path: String) throws {

@@ -28,6 +28,7 @@ struct DeploymentFileTests {
         return try await withFolder(changed) { _, folder in
             let commands = ShellCommand.all(
                 in: """
+                    $ export PATH="$PATH:/usr/libexec/docker/cli-plugins"
                     $ docker-compose --profile cluster config >read.yaml
                     $ export PYTHONPATH="${XDG_CACHE_HOME:-$HOME/.cache}/concierge/kubernetes-validate"
                     $ export PYTHONDONTWRITEBYTECODE=1
@@ -44,7 +45,13 @@ struct DeploymentFileTests {
         #expect(found[member: "problems"] == [])
         let environments = try #require(found[member: "environments"]?.elements)
         #expect(environments.count == 3)
-        for environment in environments { try await Self.checkByProgram(environment) }
+        for environment in environments {
+            let result = try await Self.check(environment, secret: "0123456789abcdef0123456789abcdef")
+            #expect(result.status == 0 && !result.complaints.contains("warning"), "\(result.complaints)")
+        }
+        // Nobody is to run it with the placeholders.
+        #expect(try ShippedFiles.text("deploy/kubernetes/secret.yaml").contains("admin-key: replace-me\n"))
+        #expect(try await Self.check(environments[2], secret: "replace-me").status == 2)
         try await withApplication { app in
             for path in found[member: "paths"]?.elements ?? [] {
                 #expect(try await app.client().get(path.string ?? "").status == 200)
@@ -60,16 +67,15 @@ struct DeploymentFileTests {
         #expect(found[member: "ports"] == ["http": 8080, "admin": 8081])
     }
 
-    /// `concierge check` accepts the settings, with the secrets where the test can write them.
-    private static func checkByProgram(_ environment: JSONDocument) async throws {
-        try await withFolder(["key": "0123456789abcdef0123456789abcdef\n"]) { _, folder in
+    /// What `concierge check` says to the settings, with all secrets in a file of the test.
+    private static func check(_ environment: JSONDocument, secret: String) async throws -> ProgramProcess.Result {
+        try await withFolder(["secret": secret + "\n"]) { _, folder in
             var variables: [String: String] = [:]
             for (name, value) in environment.members ?? [] {
-                variables[name] = name.hasSuffix("_FILE") ? "\(folder)/key" : value.string
+                variables[name] = name.hasSuffix("_FILE") ? "\(folder)/secret" : value.string
             }
-            let result = try await ProgramProcess.run(
+            return try await ProgramProcess.run(
                 ["check", "--config", "\(ShippedFiles.directory)/config/concierge.json"], environment: variables)
-            #expect(result.status == 0 && !result.complaints.contains("warning"), "\(result.complaints)")
         }
     }
 
