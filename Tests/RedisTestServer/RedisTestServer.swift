@@ -24,9 +24,12 @@ package final class RedisTestServer: Sendable {
     /// One for all tests that need nothing but a prefix of their own.
     package static let shared = Result { try RedisTestServer() }
 
-    /// - Parameter options: of the command line, as `--requirepass`.
-    package init(_ options: [String] = []) throws {
-        var template = Array("/tmp/concierge-redis-XXXXXX".utf8CString)
+    /// - Parameters:
+    ///   - options: of the command line, as `--requirepass`.
+    ///   - isInMemory: whether its files are in memory, where a write costs no time. They survive it all the same.
+    package init(_ options: [String] = [], isInMemory: Bool = false) throws {
+        let place = isInMemory && access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        var template = Array("\(place)/concierge-redis-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "no folder: errno \(errno)") }
         folder = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
         port = try Self.freePort()
@@ -116,7 +119,7 @@ package final class RedisTestServer: Sendable {
         return (ends[0], ends[1])
     }
 
-    private static func freePort() throws -> UInt16 {
+    static func freePort() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var address = sockaddr_in()

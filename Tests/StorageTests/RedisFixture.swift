@@ -18,7 +18,7 @@ struct RedisFixture: Sendable {
 
     func store(
         services: [String] = ["profile", "quote"], useLag: Int64 = 0, expiryMargin: Int64? = nil,
-        keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000,
+        keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000, port: UInt16? = nil,
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> RedisStore {
         var settings = RedisStore.Settings()
@@ -26,7 +26,7 @@ struct RedisFixture: Sendable {
         settings.useLag = useLag
         settings.expiryMargin = expiryMargin
         return try RedisStore(
-            try RedisAddress("redis://127.0.0.1:\(server.port)"), services: services, settings: settings,
+            try RedisAddress("redis://127.0.0.1:\(port ?? server.port)"), services: services, settings: settings,
             documentKeys: keys, limits: RedisConnection.Limits(deadline: deadline, requests: requests), report: report)
     }
 

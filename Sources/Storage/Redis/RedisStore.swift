@@ -32,6 +32,7 @@ package final class RedisStore: SessionStore {
     let gate = RedisGate()
     let doubts = RedisDoubts()
     let counter: RedisCounter
+    let owed: RedisOwedNotes
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
     /// Where the search for expired sessions continues.
@@ -59,9 +60,11 @@ package final class RedisStore: SessionStore {
     ) throws(StoreOpeningError) {
         let keys = RedisKeys(prefix: settings.prefix)
         let counter = RedisCounter(keys)
+        let owed = RedisOwedNotes()
         self.settings = settings
         self.keys = keys
         self.counter = counter
+        self.owed = owed
         self.documentKeys = documentKeys
         names = ServiceNames(services)
         damage = DamageCount(report: report)
@@ -69,8 +72,13 @@ package final class RedisStore: SessionStore {
             "store redis", to: address, limits: limits,
             prepare: { (link, end) throws(RedisFailure) in
                 try Self.prepare(link, keys, documentKeys, until: end)
-            }, connected: { counter.refresh() })
+            },
+            connected: {
+                counter.refresh()
+                owed.sendAgain()
+            })
         counter.start(on: connection)
+        owed.start(on: connection)
         commits = RedisCommits(connection, keys)
         followers = RedisFollowers(keys) { (followers) throws(StoreOpeningError) in
             try RedisConnection(
@@ -83,6 +91,7 @@ package final class RedisStore: SessionStore {
     deinit {
         connection.close()
         counter.stop()
+        owed.stop()
     }
 
     /// Loads the scripts, and checks that nothing is sealed with a key that is not here.
@@ -116,6 +125,7 @@ package final class RedisStore: SessionStore {
         await followers.close()
         await connection.waitForEnd()
         counter.stop()
+        owed.stop()
     }
 
     // MARK: One session
