@@ -108,7 +108,7 @@ let package = Package(
         // Tests
         .target(name: "HTTPTestClient", path: "Tests/HTTPTestClient"),
         .target(name: "SeededRandomness", path: "Tests/SeededRandomness"),
-        .target(name: "RedisTestServer", path: "Tests/RedisTestServer"),
+        .target(name: "RedisTestServer", dependencies: ["Threads"], path: "Tests/RedisTestServer"),
         .target(
             name: "Support",
             dependencies: ["ConciergeApp", "HTTPTestClient", "JSONDocument", "Navigation", "Sessions"],

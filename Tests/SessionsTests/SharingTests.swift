@@ -102,7 +102,7 @@ struct SharingTests {
             Issue.record("no end")
             return
         }
-        #expect(commits.flatMap(\.changes).contains(.ended(.requested)))
+        #expect(commits.flatMap(\.changes).contains(.ended(.elsewhere)))
         guard case .ended(.sessionEnded) = await watcher.next(until: clock.now() + 1_000_000) else {
             Issue.record("the watcher goes on")
             return

@@ -36,7 +36,7 @@ struct RedisFixture: Sendable {
 
     func store(
         services: [String] = ["profile", "quote"], useLag: Int64 = 0, expiryMargin: Int64? = nil,
-        keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000,
+        keys: DocumentKeys? = nil, deadline: Duration = .seconds(5), requests: Int = 100_000, port: UInt16? = nil,
         grace: Duration = .zero, user: String? = nil, password: String? = nil,
         report: @escaping @Sendable (String) -> Void = { _ in }, warn: @escaping @Sendable (String) -> Void = { _ in }
     ) throws -> RedisStore {
@@ -44,7 +44,7 @@ struct RedisFixture: Sendable {
         settings.prefix = prefix
         settings.useLag = useLag
         settings.expiryMargin = expiryMargin
-        var address = try RedisAddress("redis://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(server.port)")
+        var address = try RedisAddress("redis://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(port ?? server.port)")
         address.password = password
         return try RedisStore(
             address, services: services, settings: settings, documentKeys: keys,

@@ -220,6 +220,47 @@ import Testing
         await one.close()
     }
 
+    @Test("the end of a subscription that was lost with its connection does not end the next one")
+    func resubscribed() async throws {
+        let server = try RedisTestServer()
+        let fixture = try RedisFixture(server)
+        let proxy = try FaultProxy(to: server.port)
+        let store = try fixture.store(port: proxy.port)
+        let other = SessionID(high: 1, low: 1)
+        let (told, continuation) = AsyncStream.makeStream(of: SessionID.self)
+        var calls = told.makeAsyncIterator()
+        func next(_ id: SessionID) async { while let told = await calls.next(), told != id {} }
+        try await store.create(Samples.session(id))
+        store.follow(id) { [id] in continuation.yield(id) }
+        await next(id)
+        proxy.cause(.swallow(.toServer))
+        store.unfollow(id)
+        store.follow(id) { [id] in continuation.yield(id) }
+        proxy.cause(.cut)
+        await next(id)
+        // Its subscription comes after what was sent before.
+        store.follow(other) { continuation.yield(other) }
+        await next(other)
+        let channels = try fixture.ask("PUBSUB", "SHARDCHANNELS").list.compactMap(\.text)
+        #expect(Set(channels) == [store.keys.session(id), store.keys.session(other)])
+        await store.close()
+        proxy.close()
+    }
+
+    @Test("versions of flows that another server has reported since stay in use")
+    func flows() async throws {
+        let (one, two) = (try fixture.store(), try fixture.store())
+        let flow = { UsedFlow(flow: $0, version: 1, states: "x ") }
+        try await one.replaceUsedFlows([flow("a")])
+        #expect(try await one.usedFlows() == [flow("a")])
+        try await two.create(Samples.session(id))
+        var begin = commit(2, over: 1)
+        begin.newFlows = [flow("b")]
+        try await two.commit(begin)
+        try await one.replaceUsedFlows([])
+        #expect(try await two.usedFlows() == [flow("b")])
+    }
+
     @Test("what was sealed needs its key, and a server without it says so")
     func keys() async throws {
         let sealing = try fixture.store(keys: try EncryptionTests.keys("k1"))

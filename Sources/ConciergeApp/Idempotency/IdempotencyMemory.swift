@@ -8,6 +8,8 @@ struct IdempotencyMemory: Sendable {
         var fingerprint: IdempotencyFingerprint
         /// `nil` while the request is in progress: it then neither expires nor is dropped to make room.
         var response: (sealed: SealedResponse, expires: Int64)?
+        /// The mark of the note that the processes share about it; `nil` when there is none.
+        var mark: [UInt8]?
     }
 
     enum Found {
@@ -46,10 +48,11 @@ struct IdempotencyMemory: Sendable {
 
     mutating func finish(
         _ id: SHA256Digest, _ number: UInt64, _ sealed: SealedResponse, expires: Int64,
-        fingerprint: IdempotencyFingerprint?
+        fingerprint: IdempotencyFingerprint?, mark: [UInt8]?
     ) {
         guard let entry = entries[id], entry.number == number, entry.response == nil else { return }
         entries[id]?.response = (sealed, expires)
+        entries[id]?.mark = mark
         if let fingerprint { entries[id]?.fingerprint = fingerprint }
         order.append((id, number))
         count += 1
@@ -75,8 +78,15 @@ struct IdempotencyMemory: Sendable {
         }
     }
 
-    mutating func dropOldest(entries limit: Int, bytes byteLimit: Int) {
-        while count > limit || bytes > byteLimit { dropFirst() }
+    /// - Returns: the notes about what was dropped.
+    mutating func dropOldest(entries limit: Int, bytes byteLimit: Int) -> [(id: SHA256Digest, mark: [UInt8])] {
+        var notes: [(id: SHA256Digest, mark: [UInt8])] = []
+        while count > limit || bytes > byteLimit {
+            let (id, number) = order[oldest]
+            if let entry = entries[id], entry.number == number, let mark = entry.mark { notes.append((id, mark)) }
+            dropFirst()
+        }
+        return notes
     }
 
     private mutating func dropFirst() {

@@ -51,8 +51,8 @@ package final class IdempotencyStore: Sendable {
         fileprivate let id: SHA256Digest
         fileprivate let encryptionKey: SHA256Digest
         fileprivate let number: UInt64
-        /// Whether the other processes know of the request.
-        fileprivate var isShared = false
+        /// The mark of the note that tells the other processes of the request; `nil` while there is none.
+        fileprivate var mark: [UInt8]?
         fileprivate let fingerprint: IdempotencyFingerprint
     }
 
@@ -120,20 +120,23 @@ package final class IdempotencyStore: Sendable {
             let sealed = SealedResponse(
                 response, atMost: limits.responseBytes, key: ticket.encryptionKey, for: ticket.id, random: random)
         else { return abandon(ticket) }
-        if ticket.isShared {
+        if let mark = ticket.mark {
             notes?.replace(
-                ticket.id, with: ticket.fingerprint.bytes + [SharedMark.answered] + sealed.sealed, for: retention)
+                ticket.id, with: mark + ticket.fingerprint.bytes + [NoteKind.answered] + sealed.sealed, for: retention)
         }
-        memory.withLock { memory in
+        let dropped = memory.withLock { memory in
             memory.finish(
-                ticket.id, ticket.number, sealed, expires: clock.now() + retention, fingerprint: fingerprint)
-            memory.dropOldest(entries: limits.entries, bytes: limits.bytes)
+                ticket.id, ticket.number, sealed, expires: clock.now() + retention, fingerprint: fingerprint,
+                mark: ticket.mark)
+            return memory.dropOldest(entries: limits.entries, bytes: limits.bytes)
         }
+        // So a process keeps no more responses in the store than in its memory.
+        for note in dropped { notes?.drop(note.id, of: note.mark) }
     }
 
     /// The request was not executed: the next one with its key is the first.
     package func abandon(_ ticket: Ticket) {
-        if ticket.isShared { notes?.drop(ticket.id) }
+        if let mark = ticket.mark { notes?.drop(ticket.id, of: mark) }
         memory.withLock { $0.drop(ticket.id, ticket.number) }
     }
 
@@ -145,31 +148,31 @@ package final class IdempotencyStore: Sendable {
     /// - Throws: `SessionError` when they cannot be asked.
     func claim(_ ticket: Ticket) async throws -> Decision {
         guard let notes else { return .proceed(ticket) }
-        // Random bytes tell it from the note of another process when it is sent twice.
-        var tag = [UInt8](repeating: 0, count: 16)
-        tag.withUnsafeMutableBytes { random.fill($0) }
-        let mine = ticket.fingerprint.bytes + [SharedMark.inProgress] + tag
+        var mark = [UInt8](repeating: 0, count: SharedNoteMark.length)
+        mark.withUnsafeMutableBytes { random.fill($0) }
+        var marked = ticket
+        marked.mark = mark
         let found: [UInt8]?
         do {
-            found = try await notes.note(mine, of: ticket.id, for: Self.longestRequest)
+            found = try await notes.note(
+                mark + ticket.fingerprint.bytes + [NoteKind.inProgress], of: ticket.id, for: Self.longestRequest)
         } catch {
-            abandon(ticket)
+            // The note may have been made.
+            abandon(marked)
             throw error
         }
-        guard let found, found != mine else {
-            var shared = ticket
-            shared.isShared = true
-            return .proceed(shared)
-        }
+        guard let found else { return .proceed(marked) }
         abandon(ticket)
-        let (digest, rest) = (found.prefix(SHA256Digest.byteCount), found.dropFirst(SHA256Digest.byteCount))
+        let content = found.dropFirst(SharedNoteMark.length)
+        let (digest, rest) = (content.prefix(SHA256Digest.byteCount), content.dropFirst(SHA256Digest.byteCount))
         guard digest.elementsEqual(ticket.fingerprint.bytes) else { return .mismatch }
-        guard rest.first == SharedMark.answered else { return .inProgress }
+        guard rest.first == NoteKind.answered else { return .inProgress }
         let sealed = SealedResponse(sealed: Array(rest.dropFirst()))
         return sealed.opened(with: ticket.encryptionKey, for: ticket.id).map { .replay($0) } ?? .mismatch
     }
 
-    private enum SharedMark {
+    /// In a note after its mark and the fingerprint.
+    private enum NoteKind {
         static let (inProgress, answered): (UInt8, UInt8) = (0, 1)
     }
 

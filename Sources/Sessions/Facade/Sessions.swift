@@ -41,13 +41,13 @@ package final class Sessions: Sendable {
     ) {
         var settings = settings
         if store.isShared { settings.useLag = settings.touchInterval + Self.savingInterval }
-        environment = SessionEnvironment(
-            settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
-            observers: observers, journeys: journeys)
-        startedAt = clock.now()
         // If the store ends with the process, it holds the same as memory, so evicting would save nothing.
         registry = SessionRegistry(
             residentLimit: store.outlivesProcess ? settings.maxResidentSessions : .max, stored: store.sessionCount)
+        environment = SessionEnvironment(
+            settings: settings, catalog: catalog, store: store, clock: clock, random: random, parent: parent,
+            observers: observers, journeys: journeys, registry: registry)
+        startedAt = clock.now()
     }
 
     // The remembered sessions refer to the environment.

@@ -47,4 +47,6 @@ package enum SessionEnd: Sendable, Equatable {
     case expired
     /// A token was used after it had been replaced.
     case tokenReused
+    /// Another process ended it, and knows why.
+    case elsewhere
 }

@@ -22,6 +22,9 @@ final class SessionEnvironment: Sendable {
     let journeyCount = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
     let remembered = RememberedSessions()
+    /// Callers that wait for what other processes have committed.
+    let reloads = SessionReloads()
+    private let registry: Mutex<WeakRegistry>
     /// Callers that wait for tasks.
     let tasks: TaskQueue
     /// The sessions that are watched.
@@ -32,9 +35,10 @@ final class SessionEnvironment: Sendable {
     init(
         settings: SessionSettings, catalog: ServiceCatalog, store: any SessionStore, clock: any SessionClock,
         random: any RandomSource, parent: ServiceLocator?, observers: [any SessionObserver],
-        journeys: JourneySettings
+        journeys: JourneySettings, registry: SessionRegistry
     ) {
         self.settings = settings
+        self.registry = Mutex(WeakRegistry(registry: registry))
         self.catalog = catalog
         self.store = store
         savesUses = store.outlivesProcess
@@ -57,6 +61,14 @@ final class SessionEnvironment: Sendable {
             guard let coordinatorService else { throw .notRegistered(service: CoordinatorService.key.name) }
             return coordinatorService
         }
+    }
+
+    /// The registry has the sessions, and each has this.
+    private struct WeakRegistry { weak var registry: SessionRegistry? }
+
+    /// Another process has ended the session.
+    func forget(_ session: Session) {
+        if isShared { registry.withLock(\.registry)?.remove(session.id, session) }
     }
 
     func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {

@@ -21,22 +21,50 @@ extension Session {
         }
         if isCurrent { return true }
         do {
-            // This process may be about to end it.
-            try await takeTurn()
-            defer { endTurn() }
-            try await reload()
+            try await reloadForAll()
         } catch .ended {
             return false
         }
         return true
     }
 
+    /// Loads the session, once for all callers that ask for that before it begins.
+    nonisolated(nonsending) private func reloadForAll() async throws(SessionError) {
+        let reloads = environment.reloads
+        while !reloads.claim(self) {
+            switch await reloads.wait(for: self) {
+            case .done: return
+            case .failed(let error): throw error
+            case .missed: continue
+            }
+        }
+        do {
+            // This process may be about to end it.
+            try await takeTurn()
+        } catch {
+            for waiting in reloads.take(self) { waiting.resume(returning: .failed(error)) }
+            throw error
+        }
+        defer { endTurn() }
+        let others = reloads.take(self)
+        do {
+            try await reload()
+        } catch {
+            for waiting in others { waiting.resume(returning: .failed(error)) }
+            throw error
+        }
+        for waiting in others { waiting.resume(returning: .done) }
+    }
+
     /// The store has no such session any more.
     func endElsewhere() {
-        guard markEnded(), state.withLock(\.isWatched) else { return }
+        let isExpired = state.withLock { $0.deadline(environment.settings) <= environment.clock.now() }
+        guard markEnded() else { return }
+        environment.forget(self)
+        guard state.withLock(\.isWatched) else { return }
         let (services, record) = remains
         tellWatchersOfEnd(
-            services.map { .serviceRemoved(name: $0.name) } + [.ended(.requested)], record)
+            services.map { .serviceRemoved(name: $0.name) } + [.ended(isExpired ? .expired : .elsewhere)], record)
     }
 
     /// Takes over a state that another process committed. The caller has the turn.

@@ -18,7 +18,7 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, put, end, touch, swap, raise, rights]
+    static let all = [commit, put, end, touch, swap, raise, note, rights]
 
     /// Replaces the state of a session.
     ///
@@ -130,6 +130,19 @@ struct RedisScript: Sendable {
         """
         local was = redis.call('GET', KEYS[1]) or '0'
         if #was < #ARGV[1] or (#was == #ARGV[1] and was < ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
+        return 1
+        """, needsRoom: false)
+
+    /// Replaces or drops a note. Arguments: the mark that it begins with if it is there, the new note, which is "" to
+    /// drop it, and for how many milliseconds.
+    ///
+    /// It needs room, but a response that cannot be noted lets its request be executed again.
+    static let note = RedisScript(
+        """
+        local mark = redis.call('GETRANGE', KEYS[1], 0, #ARGV[1] - 1)
+        if mark ~= '' and mark ~= ARGV[1] then return 0 end
+        if ARGV[2] == '' then redis.call('DEL', KEYS[1])
+        else redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end
         return 1
         """, needsRoom: false)
 }

@@ -5,17 +5,25 @@ extension RedisStore: SharedNotes {
         do throws(StoreError) {
             try gate.enter()
             defer { gate.leave() }
+            // When it is sent twice, the second one finds the first, which has the same mark.
             let request = RedisRequest(
                 "SET", .text(keys.note(key)), .bytes(note), "NX", "GET", "PX", .text(String(time)))
-            return try await ask(request)[0].bytes
+            let found = try await ask(request)[0].bytes
+            return found == note ? nil : found
         } catch {
             throw SessionError(error)
         }
     }
 
     package func replace(_ key: SHA256Digest, with note: [UInt8], for time: Int64) {
-        send(RedisRequest("SET", .text(keys.note(key)), .bytes(note), "PX", .text(String(time))))
+        change(key, Array(note.prefix(SharedNoteMark.length)), note, time)
     }
 
-    package func drop(_ key: SHA256Digest) { send(RedisRequest("DEL", .text(keys.note(key)))) }
+    package func drop(_ key: SHA256Digest, of mark: [UInt8]) { change(key, mark, [], 0) }
+
+    private func change(_ key: SHA256Digest, _ mark: [UInt8], _ note: [UInt8], _ time: Int64) {
+        var request = RedisRequest()
+        request.call(.note, keys.note(key), .bytes(mark), .bytes(note), .text(String(time)))
+        owed.add(request, of: key)
+    }
 }

@@ -38,6 +38,7 @@ package final class RedisStore: SessionStore {
     let doubts = RedisDoubts()
     let counter: RedisCounter
     private let condition: RedisCondition
+    let owed: RedisOwedNotes
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
     /// Where the search for expired sessions continues.
@@ -71,6 +72,7 @@ package final class RedisStore: SessionStore {
         let keys = RedisKeys(prefix: settings.prefix)
         let counter = RedisCounter(keys)
         let followers = RedisFollowers(keys)
+        let owed = RedisOwedNotes()
         let condition = RedisCondition(warn: warn)
         let preparation = Preparation(
             address: address, prefix: settings.prefix, documentKeys: documentKeys, condition: condition)
@@ -78,6 +80,7 @@ package final class RedisStore: SessionStore {
         self.settings = settings
         self.keys = keys
         self.counter = counter
+        self.owed = owed
         self.followers = followers
         self.documentKeys = documentKeys
         names = ServiceNames(services)
@@ -86,10 +89,14 @@ package final class RedisStore: SessionStore {
             address, limits,
             RedisRouter.Hooks(
                 prepare: { (link, end) throws(RedisFailure) in try preparation.prepare(link, until: end) },
-                connected: { if $0 == .commands { counter.refresh() } else { followers.connected($1) } },
-                told: { followers.told($0, isMoved: $1) }))
+                connected: { lane, concerns in
+                    guard lane == .commands else { return followers.connected(concerns) }
+                    counter.refresh()
+                    owed.sendAgain()
+                }, told: { followers.told($0, isMoved: $1) }))
         commits = RedisCommits(router, keys)
         counter.start(on: router)
+        owed.start(on: router)
         followers.start(on: router)
     }
 

@@ -21,6 +21,10 @@ final class SharedStore: Sendable {
         /// How often a session was asked for as a whole, and where it stands.
         let loads = Atomic<Int>(0)
         let looks = Atomic<Int>(0)
+        /// Called before each look, and before and after each load.
+        let beforeLook = Mutex<(@Sendable () throws(StoreError) -> Void)?>(nil)
+        let beforeLoad = Mutex<(@Sendable () async -> Void)?>(nil)
+        let afterLoad = Mutex<(@Sendable () async -> Void)?>(nil)
 
         fileprivate init(_ hub: SharedStore, _ number: Int) {
             self.hub = hub
@@ -40,12 +44,16 @@ final class SharedStore: Sendable {
 
         func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
             looks.wrappingAdd(1, ordering: .relaxed)
+            try beforeLook.withLock(\.self)?()
             return try await hub.inner.standing(of: id)
         }
 
         func load(_ id: SessionID) async throws(StoreError) -> StoredSession? {
             loads.wrappingAdd(1, ordering: .relaxed)
-            return try await hub.inner.load(id)
+            await beforeLoad.withLock(\.self)?()
+            let session = try await hub.inner.load(id)
+            await afterLoad.withLock(\.self)?()
+            return session
         }
 
         func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {

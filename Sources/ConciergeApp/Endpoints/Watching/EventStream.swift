@@ -117,6 +117,7 @@ final class EventStream: Sendable {
                 case .requested: "requested"
                 case .expired: "expired"
                 case .tokenReused: "token_reused"
+                case .elsewhere: "elsewhere"
                 }
             json.member("reason", reason)
         }

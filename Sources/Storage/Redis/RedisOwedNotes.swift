@@ -1,0 +1,45 @@
+import Sessions
+import Synchronization
+
+/// Changes of notes that Redis has not confirmed, the last one of each key. Each new connection sends them again, which
+/// does no harm: only a note's owner changes it.
+///
+/// A change follows a request that Redis has answered before. So while Redis is away, there are at most as many as there
+/// were requests under way.
+final class RedisOwedNotes: Sendable {
+    private struct State {
+        var changes: [SHA256Digest: (number: UInt64, request: RedisRequest)] = [:]
+        var next: UInt64 = 0
+        weak var router: RedisRouter?
+    }
+
+    private let state = Mutex(State())
+
+    var count: Int { state.withLock(\.changes.count) }
+
+    func start(on router: RedisRouter) { state.withLock { $0.router = router } }
+
+    func add(_ request: RedisRequest, of key: SHA256Digest) {
+        let number = state.withLock { state in
+            state.next += 1
+            state.changes[key] = (state.next, request)
+            return state.next
+        }
+        send(request, number, key)
+    }
+
+    /// There is a new connection.
+    func sendAgain() {
+        for (key, change) in state.withLock(\.changes) { send(change.request, change.number, key) }
+    }
+
+    private func send(_ request: RedisRequest, _ number: UInt64, _ key: SHA256Digest) {
+        let router = state.withLock(\.router)
+        _ = router?.append(request, isBounded: false) { [weak self] outcome in
+            guard case .replies(let replies) = outcome, replies[0].error == nil else { return }
+            self?.state.withLock { state in
+                if state.changes[key]?.number == number { state.changes[key] = nil }
+            }
+        }
+    }
+}
