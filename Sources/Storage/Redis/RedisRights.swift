@@ -11,7 +11,8 @@ enum RedisRights {
 
     /// Samples of all commands that the store sends, in scripts and otherwise.
     private static let commands: [(first: String, rest: String)] = [
-        ("asking", ""), ("cluster|slots", ""), ("del", "KEY"), ("evalsha", "sha 0"), ("exec", ""), ("exists", "KEY"), ("get", "KEY"), ("getrange", "KEY 0 1"), ("hdel", "KEY f"),
+        ("asking", ""), ("cluster|slots", ""), ("del", "KEY"), ("evalsha", "sha 0"), ("exec", ""), ("exists", "KEY"),
+        ("get", "KEY"), ("getrange", "KEY 0 1"), ("hdel", "KEY f"),
         ("hget", "KEY f"), ("hgetall", "KEY"), ("hkeys", "KEY"), ("hmget", "KEY f"), ("hset", "KEY f v"),
         ("hsetnx", "KEY f v"), ("multi", ""), ("pexpireat", "KEY 1"), ("ping", ""), ("role", ""), ("sadd", "KEY m"),
         ("script|load", "x"), ("select", "0"), ("set", "KEY v"), ("smembers", "KEY"), ("spublish", "KEY m"),
