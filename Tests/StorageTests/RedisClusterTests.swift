@@ -139,7 +139,7 @@ import Testing
 
     /// A session is written after what a list needs to find it.
     private static func indexFirst(_ cluster: RedisTestCluster) async throws {
-        let store = try await RedisFixture(cluster: cluster).store()
+        let store = try await RedisFixture(cluster: cluster).store(deadline: .seconds(60))
         func owner(_ key: String) throws -> Int { try cluster.owner(of: RedisSlot.of(key)) }
         var id = SessionID(random: SystemRandom())
         while try owner(store.keys.session(id)) == owner(store.keys.user("ada")) {
@@ -147,7 +147,7 @@ import Testing
         }
         try await store.create(Samples.session(id))
         let user = cluster.nodes[try owner(store.keys.user("ada"))]
-        try user.ask("CLIENT", "PAUSE", "20000", "WRITE")
+        try user.ask("CLIENT", "PAUSE", "60000", "WRITE")
         let results = CommitResults()
         let record = Samples.record(id, revision: 2, details: SessionDetails(userID: "ada"))
         store.commit(SessionCommit(record: record, replacedRevision: 1, changedServices: [])) { results.add("", $0) }

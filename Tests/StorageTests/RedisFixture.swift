@@ -2,6 +2,7 @@ import RedisTestServer
 import Sessions
 import Synchronization
 import Testing
+import Threads
 
 @testable import Storage
 
@@ -89,6 +90,23 @@ struct RedisFixture: Sendable {
 }
 
 extension RedisTestServer {
+    /// Starts several at once, on threads of their own, since that blocks.
+    static func all(
+        _ count: Int, _ make: @escaping @Sendable (Int) throws -> RedisTestServer
+    ) async throws -> [RedisTestServer] {
+        try await withThrowingTaskGroup(of: (Int, RedisTestServer).self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    let made = await withUnsafeContinuation { waiting in
+                        DetachedThread.run("redis start") { waiting.resume(returning: Result { try make(number) }) }
+                    }
+                    return (number, try made.get())
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+    }
+
     @discardableResult
     func ask(_ words: RedisRequest.Word...) throws -> RedisReply { try ask(words) }
 

@@ -16,14 +16,13 @@ final class RedisTestCluster: Sendable {
 
     /// - Parameter timeout: after how many milliseconds a node that does not respond has failed.
     init(timeout: Int = 60_000) async throws {
-        let nodes = try (0..<6).map { _ in try RedisTestServer.node(timeout: timeout) }
+        let nodes = try await RedisTestServer.all(6) { _ in try .node(timeout: timeout) }
         for (place, node) in nodes.enumerated() {
             try node.ask("CLUSTER", "SET-CONFIG-EPOCH", .text(String(place + 1)))
         }
-        for node in nodes {
-            for other in nodes where other !== node {
-                try node.ask("CLUSTER", "MEET", "127.0.0.1", .text(String(other.port)), .text(String(try other.bus())))
-            }
+        for other in nodes[1...] {
+            let bus = RedisRequest.Word.text(try other.ask("CONFIG", "GET", "cluster-port")[1].text ?? "")
+            try nodes[0].ask("CLUSTER", "MEET", "127.0.0.1", .text(String(other.port)), bus)
         }
         for (place, end) in [5_461, 10_922, 16_383].enumerated() {
             let first = place == 0 ? 0 : [5_461, 10_922][place - 1] + 1
@@ -70,9 +69,4 @@ final class RedisTestCluster: Sendable {
             try nodes[place].ask("CLUSTER", "SETSLOT", number, "NODE", .text(names[target]))
         }
     }
-}
-
-extension RedisTestServer {
-    /// The port at which other nodes of a cluster speak to it.
-    fileprivate func bus() throws -> Int { Int(try ask("CONFIG", "GET", "cluster-port")[1].number ?? 0) }
 }

@@ -16,12 +16,11 @@ final class RedisTestSentinels: Sendable {
 
     /// - Parameter timeout: after how many milliseconds a master that does not respond has failed.
     init(count: Int, timeout: Int) async throws {
-        let master = try RedisTestServer(["--repl-diskless-sync-delay", "0"])
-        let replica = try RedisTestServer([
-            "--replicaof", "127.0.0.1 \(master.port)", "--repl-diskless-sync-delay", "0",
-        ])
+        let servers = try await RedisTestServer.all(2) { _ in try RedisTestServer(["--repl-diskless-sync-delay", "0"]) }
+        let (master, replica) = (servers[0], servers[1])
+        try replica.ask("REPLICAOF", "127.0.0.1", .text(String(master.port)))
         try await replica.wait("ROLE") { $0[3].text == "connected" }
-        let sentinels = try (0..<count).map { _ in
+        let sentinels = try await RedisTestServer.all(count) { _ in
             try RedisTestServer(sentinelOf: master, quorum: count / 2 + 1, timeout: timeout)
         }
         for sentinel in sentinels {

@@ -62,7 +62,7 @@ final class RedisErrand: Sendable {
     // MARK: Outcomes of parts; true for the last one
 
     func take(_ replies: [RedisReply], of steps: [Step]) -> Bool {
-        progress.withLock { progress in
+        finishPart { progress in
             var hasMoved = false
             for (step, reply) in zip(steps, replies) {
                 switch Redirection(reply) {
@@ -82,24 +82,24 @@ final class RedisErrand: Sendable {
             // Nodes that disagree are left alone for a while.
             if hasMoved { progress.moves += 1 }
             progress.mustWait = progress.mustWait || progress.moves > 5
-            progress.missing -= 1
-            return progress.missing == 0
         }
     }
 
     func fail(_ outcome: RedisConnection.Outcome) -> Bool {
-        progress.withLock { progress in
-            progress.failure = progress.failure ?? outcome
-            progress.missing -= 1
-            return progress.missing == 0
-        }
+        finishPart { $0.failure = $0.failure ?? outcome }
     }
 
     /// No node has the slots of these.
     func strand(_ steps: [Step]) -> Bool {
-        progress.withLock { progress in
+        finishPart { progress in
             progress.again += steps.map { Step(command: $0.command) }
             progress.mustWait = true
+        }
+    }
+
+    private func finishPart(_ body: (inout Progress) -> Void) -> Bool {
+        progress.withLock { progress in
+            body(&progress)
             progress.missing -= 1
             return progress.missing == 0
         }

@@ -144,52 +144,33 @@ struct RedisFields: Sendable {
 
     /// `nil` when it is damaged.
     func head(_ bytes: [UInt8], user: String?) -> Head? {
-        bytes.withUnsafeBytes { bytes in
-            guard let content = Self.content(bytes, "\(id)\(user ?? "")") else { return nil }
-            var head = StateReader(content)
-            do {
-                let format = try head.byte()
-                guard format == Self.plain || format == Self.sealed,
-                    let token = TokenDigest(bytes: Array(try head.raw(32)))
-                else { return nil }
-                let createdAt = try head.difference()
-                let expiresAt = createdAt &+ (try head.difference())
-                let flags = try head.byte()
-                var details = SessionDetails(userID: user, mode: flags & Flag.cookie == 0 ? .bearer : .cookie)
-                if flags & Flag.floor != 0 { details.revisionFloor = try head.number() }
-                let text = try head.bytes()
-                let opened = text.isEmpty || format == Self.plain ? text : open(text, named: "")
-                let labels = text.isEmpty ? SessionLabels.none : opened.flatMap(SessionRow.labels)
-                details.labels = labels ?? .none
-                details.retiredTokens = try SessionRow.retiredTokens(&head, from: createdAt)
-                return Head(
-                    token: token, createdAt: createdAt, expiresAt: expiresAt, details: details,
-                    hasLabels: labels != nil)
-            } catch {
-                return nil
-            }
+        Self.read(bytes, "\(id)\(user ?? "")") { format, head in
+            guard let token = TokenDigest(bytes: Array(try head.raw(32))) else { return nil }
+            let createdAt = try head.difference()
+            let expiresAt = createdAt &+ (try head.difference())
+            let flags = try head.byte()
+            var details = SessionDetails(userID: user, mode: flags & Flag.cookie == 0 ? .bearer : .cookie)
+            if flags & Flag.floor != 0 { details.revisionFloor = try head.number() }
+            let text = try head.bytes()
+            let opened = text.isEmpty || format == Self.plain ? text : open(text, named: "")
+            let labels = text.isEmpty ? SessionLabels.none : opened.flatMap(SessionRow.labels)
+            details.labels = labels ?? .none
+            details.retiredTokens = try SessionRow.retiredTokens(&head, from: createdAt)
+            return Head(
+                token: token, createdAt: createdAt, expiresAt: expiresAt, details: details, hasLabels: labels != nil)
         }
     }
 
     private func service(_ bytes: [UInt8], named name: String) -> ServiceDocument? {
-        bytes.withUnsafeBytes { bytes in
-            guard let content = Self.content(bytes, "\(id)\(name)") else { return nil }
-            var service = StateReader(content)
-            do {
-                let format = try service.byte()
-                let (birth, revision) = (try service.number(), try service.number())
-                let createdAt = try service.difference()
-                let updatedAt = createdAt &+ (try service.difference())
-                let text = try service.bytes()
-                guard format == Self.plain || format == Self.sealed,
-                    let opened = format == Self.plain ? text : open(text, named: name)
-                else { return nil }
-                return ServiceDocument(
-                    service: names[name] ?? .max, birth: birth, revision: revision, createdAt: createdAt,
-                    updatedAt: updatedAt, bytes: opened)
-            } catch {
-                return nil
-            }
+        Self.read(bytes, "\(id)\(name)") { format, service in
+            let (birth, revision) = (try service.number(), try service.number())
+            let createdAt = try service.difference()
+            let updatedAt = createdAt &+ (try service.difference())
+            let text = try service.bytes()
+            guard let opened = format == Self.plain ? text : open(text, named: name) else { return nil }
+            return ServiceDocument(
+                service: names[name] ?? .max, birth: birth, revision: revision, createdAt: createdAt,
+                updatedAt: updatedAt, bytes: opened)
         }
     }
 
@@ -198,27 +179,29 @@ struct RedisFields: Sendable {
     }
 
     static func task(_ bytes: [UInt8]) -> StoredTask? {
-        bytes.withUnsafeBytes { bytes in
-            guard let content = content(bytes, "") else { return nil }
-            var task = StateReader(content)
-            do {
-                guard try task.byte() == plain, let id = TaskID(try task.text()) else { return nil }
-                let name = try task.text()
-                let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
-                let (createdAt, endsAt) = (try task.difference(), try task.difference())
-                return StoredTask(
-                    id: id, name: name, attempts: attempts, createdAt: createdAt, endsAt: endsAt, attempt: attempt,
-                    due: try task.difference(), isClaimed: claimed == 1)
-            } catch {
-                return nil
-            }
+        read(bytes, "") { format, task in
+            guard format == plain, let id = TaskID(try task.text()) else { return nil }
+            let name = try task.text()
+            let (attempts, attempt, claimed) = (try task.count(), try task.count(), try task.number())
+            let (createdAt, endsAt) = (try task.difference(), try task.difference())
+            return StoredTask(
+                id: id, name: name, attempts: attempts, createdAt: createdAt, endsAt: endsAt, attempt: attempt,
+                due: try task.difference(), isClaimed: claimed == 1)
         }
     }
 
-    private static func content(_ bytes: UnsafeRawBufferPointer, _ name: String) -> UnsafeRawBufferPointer? {
-        guard bytes.count > 4 else { return nil }
-        let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
-        let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: content.count, as: UInt32.self))
-        return sum == checksum(content, name) ? content : nil
+    /// What `body` reads behind the format, if the checksum is right.
+    private static func read<Value>(
+        _ bytes: [UInt8], _ name: String, _ body: (UInt8, inout StateReader) throws -> Value?
+    ) -> Value? {
+        bytes.withUnsafeBytes { bytes in
+            guard bytes.count > 4 else { return nil }
+            let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
+            let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: content.count, as: UInt32.self))
+            guard sum == checksum(content, name) else { return nil }
+            var reader = StateReader(content)
+            guard let format = try? reader.byte(), format == plain || format == sealed else { return nil }
+            return (try? body(format, &reader)) ?? nil
+        }
     }
 }
