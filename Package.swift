@@ -142,6 +142,12 @@ let package = Package(
                 "ConciergeApp", "Sessions", "Storage", "Support", "HTTPServer", "HTTPTestClient", "RedisTestServer",
                 "CCrypto", "CTLSClient",
             ]),
+        .testTarget(
+            name: "SharedHistories",
+            dependencies: [
+                "ConciergeApp", "HTTPServer", "JSONDocument", "Navigation", "RedisTestServer", "SeededRandomness",
+                "Sessions", "Storage",
+            ]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
         .target(
             name: "CChunks", dependencies: ["CMicroHTTPD"], path: "Tests/Fuzz/CChunks",

@@ -30,6 +30,16 @@
         case taskKept = "task-kept"
         case taskApart = "task-apart"
         case resultOfAnother = "result-of-another"
+        case nonceIgnored = "nonce-ignored"
+        case newerReplaced = "newer-replaced"
+        case catchUpSkipped = "catch-up-skipped"
+        case reloadJoinedLate = "reload-joined-late"
+        case commitRepeated = "commit-repeated"
+        case lateCopyRefused = "late-copy-refused"
+        case endFloorForgotten = "end-floor-forgotten"
+        case taskClaimedTwice = "task-claimed-twice"
+        case noteOfAnother = "note-of-another"
+        case noteForgotten = "note-forgotten"
 
         private static let active = getenv("PLANTED_BUG").flatMap { PlantedBug(rawValue: String(cString: $0)) }
 

@@ -13,7 +13,8 @@ package final class FaultProxy: Sendable {
         case cut
         /// The same after so many more bytes in one direction, in the middle of a request or of a reply.
         case cutAfter(Int, Direction)
-        /// The client's end is reset at once. What the client has sent reaches the server so many milliseconds later.
+        /// The client's end is reset at once, the server's is closed so many milliseconds later. What the client has sent
+        /// and was not passed on reaches the server then.
         case cutLate(Int)
         /// Nothing more is passed on in one direction, and nobody is told.
         case swallow(Direction)
@@ -37,7 +38,10 @@ package final class FaultProxy: Sendable {
     private struct State {
         var door = Door.open
         var faults: [Fault] = []
+        /// Those that wait until a fault or a door takes effect.
+        var callers: [CheckedContinuation<Void, Never>] = []
         var isClosing = false
+        var isClosed = false
         var accepted = 0
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
@@ -50,6 +54,9 @@ package final class FaultProxy: Sendable {
         // Its port must be chosen, not given: otherwise it is another one when the socket listens again.
         port = try RedisTestServer.freePort()
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        // Otherwise it cannot listen again while there are connections.
+        var on: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         var ends: [Int32] = [-1, -1]
         let piped = pipe(&ends)
         for end in ends {
@@ -70,19 +77,28 @@ package final class FaultProxy: Sendable {
     }
 
     package func close() {
-        state.withLock { $0.isClosing = true }
-        wake()
+        state.withLock { state in
+            state.isClosing = true
+            wake(state)
+        }
     }
 
-    package func cause(_ fault: Fault) {
-        state.withLock { $0.faults.append(fault) }
-        wake()
-    }
+    /// Has something happen, and returns when it has.
+    package func cause(_ fault: Fault) async { await change { $0.faults.append(fault) } }
 
     /// What new connections meet from now on.
-    package func set(_ door: Door) {
-        state.withLock { $0.door = door }
-        wake()
+    package func set(_ door: Door) async { await change { $0.door = door } }
+
+    private func change(_ body: (inout State) -> Void) async {
+        await withCheckedContinuation { caller in
+            let isClosing = state.withLock { state in
+                body(&state)
+                if !state.isClosing { state.callers.append(caller) }
+                wake(state)
+                return state.isClosing
+            }
+            if isClosing { caller.resume() }
+        }
     }
 
     /// How many connections were made so far.
@@ -99,8 +115,9 @@ package final class FaultProxy: Sendable {
         }
     }
 
-    private func wake() {
-        _ = write(signal.writer, "!", 1)
+    /// Under the lock, so that the descriptor is not yet another's.
+    private func wake(_ state: borrowing State) {
+        if !state.isClosed { _ = write(signal.writer, "!", 1) }
     }
 
     // MARK: The thread
@@ -109,17 +126,22 @@ package final class FaultProxy: Sendable {
         var connections: [FaultedConnection] = []
         var door = Door.open
         while true {
-            let (isClosing, wanted, faults) = state.withLock { state in
-                (state.isClosing, state.door, exchange(&state.faults, with: []))
+            let (isClosing, wanted, faults, callers) = state.withLock { state in
+                (state.isClosing, state.door, exchange(&state.faults, with: []), exchange(&state.callers, with: []))
             }
-            if isClosing { break }
+            if isClosing {
+                for caller in callers { caller.resume() }
+                break
+            }
             // A socket that is bound and does not listen refuses.
             if (wanted == .refusing) != (door == .refusing) {
-                _ = wanted == .refusing ? shutdown(listener, Int32(SHUT_RDWR)) : listen(listener, 64)
+                let code = wanted == .refusing ? shutdown(listener, Int32(SHUT_RDWR)) : listen(listener, 64)
+                precondition(code == 0, "the proxy's door does not move: errno \(errno)")
             }
             door = wanted
             let now = ContinuousClock.now
             for fault in faults { for connection in connections { connection.suffer(fault, now) } }
+            for caller in callers { caller.resume() }
             for connection in connections { connection.move(now) }
             connections.removeAll(where: \.isOver)
             var places = [pollfd(fd: signal.reader, events: Int16(POLLIN), revents: 0)]
@@ -131,7 +153,10 @@ package final class FaultProxy: Sendable {
             if places[1].revents & Int16(POLLIN) != 0 { accept(door, &connections) }
         }
         for connection in connections { connection.reset() }
-        for descriptor in [listener, signal.reader, signal.writer] { Glibc.close(descriptor) }
+        state.withLock { state in
+            state.isClosed = true
+            for descriptor in [listener, signal.reader, signal.writer] { Glibc.close(descriptor) }
+        }
     }
 
     private func accept(_ door: Door, _ connections: inout [FaultedConnection]) {

@@ -67,6 +67,8 @@ final class FaultedConnection {
             toServer.delay = .milliseconds(milliseconds)
             receive(client, &toServer, now)
             for place in toServer.pieces.indices { toServer.pieces[place].due = now + toServer.delay }
+            // The server's end stays open for as long.
+            toServer.pieces.append(([], now + toServer.delay))
             toServer.isAtEnd = true
             toClient.isSwallowing = true
             toClient.pieces = []

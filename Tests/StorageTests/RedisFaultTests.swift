@@ -107,6 +107,37 @@ import Testing
         try await store.commit(commit(next))
     }
 
+    @Test(
+        "a commit whose first copy comes late is done once, and is not taken for another server's", arguments: [1, 3])
+    func lateCopies(count: Int) async throws {
+        let proxy = try FaultProxy(to: fixture.server.port)
+        let store = try fixture.store(deadline: .seconds(60), port: proxy.port)
+        try await store.create(Samples.session(id))
+        let connections = proxy.accepted
+        // Writes wait in Redis, questions do not. Redis does not learn that the first connection was cut.
+        try fixture.ask("CLIENT", "PAUSE", "60000", "WRITE")
+        let results = CommitResults()
+        for revision in 2..<UInt64(2 + count) { store.commit(commit(revision)) { results.add("\(revision)", $0) } }
+        try await waitForPostponed(1)
+        await proxy.cause(.cutLate(60_000))
+        await proxy.wait(forConnections: connections + 1)
+        try await waitForPostponed(2)
+        try fixture.ask("CLIENT", "UNPAUSE")
+        #expect(await results.wait(for: count).allSatisfy { $0.error == nil })
+        #expect(try await store.load(id)?.record.revision == UInt64(1 + count))
+        await store.close()
+        proxy.close()
+    }
+
+    /// Waits until so many connections have sent writes that wait.
+    private func waitForPostponed(_ count: Int) async throws {
+        let start = ContinuousClock.now
+        while try fixture.ask("INFO", "clients").text?.contains("blocked_clients:\(count)\r\n") != true {
+            try #require(.now - start < .seconds(20))
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
     @Test("a store that closes has done everything that was requested before")
     func close() async throws {
         let store = try fixture.store()

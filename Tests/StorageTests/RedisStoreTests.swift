@@ -233,10 +233,10 @@ import Testing
         try await store.create(Samples.session(id))
         store.follow(id) { [id] in continuation.yield(id) }
         await next(id)
-        proxy.cause(.swallow(.toServer))
+        await proxy.cause(.swallow(.toServer))
         store.unfollow(id)
         store.follow(id) { [id] in continuation.yield(id) }
-        proxy.cause(.cut)
+        await proxy.cause(.cut)
         await next(id)
         // Its subscription comes after what was sent before.
         store.follow(other) { continuation.yield(other) }

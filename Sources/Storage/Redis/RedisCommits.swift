@@ -113,7 +113,12 @@ final class RedisCommits: Sendable {
         switch outcome {
         case .replies(let replies):
             let reply = replies.last ?? .none
-            guard let failure = Self.failure(reply) else { return follow(id, nonce, reply) }
+            guard var failure = Self.failure(reply) else { return follow(id, nonce, reply) }
+            if case .conflict = failure, isRepeated(id, nonce) {
+                // Its first copy may have come after the question and before the second.
+                if isExecuted(id, nonce, by: reply[1].text) { return follow(id, nonce, nil) }
+                failure = .unavailable(Self.unconfirmed)
+            }
             let isEarly = change(id, nonce) { chain, entry in
                 // A predecessor may be sent again, or be on its way to another node.
                 let isEarly = chain.isHeld || chain.entries.prefix { $0.nonce != nonce }.contains(where: \.isSent)
@@ -160,6 +165,22 @@ final class RedisCommits: Sendable {
         }
     }
 
+    private func isRepeated(_ id: SessionID, _ nonce: String) -> Bool {
+        #if PLANTED_BUGS
+            if PlantedBug.lateCopyRefused.isActive || PlantedBug.commitRepeated.isActive { return false }
+        #endif
+        return change(id, nonce) { _, entry in entry.isRepeated } ?? false
+    }
+
+    /// Whether a commit was executed when the session has that nonce: its own, or that of one that needed it.
+    private func isExecuted(_ id: SessionID, _ nonce: String, by found: String?) -> Bool {
+        state.withLock { state in
+            guard let entries = state.chains[id]?.entries, let last = entries.lastIndex(where: { $0.nonce == found })
+            else { return false }
+            return entries[...last].contains { $0.nonce == nonce }
+        }
+    }
+
     private static func failure(_ reply: RedisReply) -> StoreError? {
         if let error = reply.error { return StoreError(redis: error) }
         return switch reply[0].number {
@@ -189,6 +210,12 @@ final class RedisCommits: Sendable {
         var found: (revision: UInt64?, nonce: String?)?
         if case .replies(let replies) = outcome, let reply = replies.first, reply.error == nil {
             found = (reply[0].text.flatMap(UInt64.init), reply[1].text)
+            #if PLANTED_BUGS
+                if PlantedBug.commitRepeated.isActive {
+                    let replaced = state.withLock { $0.chains[id]?.entries.first { $0.isOpen }?.commit.replaced }
+                    found = (replaced ?? nil, nil)
+                }
+            #endif
         }
         let executed = state.withLock { state -> [String] in
             guard var chain = state.chains[id] else { return [] }
@@ -212,7 +239,7 @@ final class RedisCommits: Sendable {
                 } else {
                     let isGone = found != nil && found?.revision == nil && entry.commit.replaced != nil
                     chain.entries[place].stage = .finished(
-                        isGone ? .gone : .unavailable("The connection to Redis was lost before it confirmed a commit."))
+                        isGone ? .gone : .unavailable(Self.unconfirmed))
                 }
             }
             state.chains[id] = chain
@@ -279,4 +306,5 @@ final class RedisCommits: Sendable {
     }
 
     private static let mostKept = 10_000
+    private static let unconfirmed = "The connection to Redis was lost before it confirmed a commit."
 }

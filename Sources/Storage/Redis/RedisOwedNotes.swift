@@ -30,6 +30,9 @@ final class RedisOwedNotes: Sendable {
 
     /// There is a new connection.
     func sendAgain() {
+        #if PLANTED_BUGS
+            if PlantedBug.noteForgotten.isActive { return }
+        #endif
         for (key, change) in state.withLock(\.changes) { send(change.request, change.number, key) }
     }
 

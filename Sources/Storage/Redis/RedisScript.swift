@@ -10,7 +10,12 @@ struct RedisScript: Sendable {
     /// - Parameter needsRoom: whether it is refused when Redis has no memory left. Scripts that free memory or need
     ///   little are not.
     private init(_ text: String, needsRoom: Bool = true) {
-        let text = needsRoom ? text : "#!lua flags=allow-oom\n" + text
+        let whole = needsRoom ? text : "#!lua flags=allow-oom\n" + text
+        #if PLANTED_BUGS
+            let text = Self.spoiled(whole)
+        #else
+            let text = whole
+        #endif
         self.text = text
         var sum = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
         let bytes = Array(text.utf8)
@@ -68,10 +73,10 @@ struct RedisScript: Sendable {
     /// Result: as for ``commit``, with the tasks of the former session.
     static let put = RedisScript(
         tasks + """
-            local was = redis.call('HMGET', key, 'r', 'o')
-            if ARGV[3] == '' and was[1] then return {-1} end
+            local was = redis.call('HMGET', key, 'r', 'o', 'n')
+            if ARGV[3] == '' and was[1] then return {-1, was[3]} end
             if ARGV[3] ~= '' and not was[1] then return {0} end
-            if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1} end
+            if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1, was[3]} end
             local result = tasks({1, was[2]})
             redis.call('DEL', key)
             redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
@@ -146,3 +151,25 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 }
+
+#if PLANTED_BUGS
+    extension RedisScript {
+        private static func spoiled(_ text: String) -> String {
+            func replacing(_ part: String, by other: String) -> String {
+                text.ranges(of: part).reversed().reduce(into: text) { $0.replaceSubrange($1, with: other) }
+            }
+            if PlantedBug.nonceIgnored.isActive {
+                return replacing(" or (ARGV[1] ~= '' and was[2] ~= ARGV[1])", by: "")
+            }
+            if PlantedBug.newerReplaced.isActive {
+                return replacing("was[1] ~= ARGV[3] or", by: "tonumber(was[1]) < tonumber(ARGV[3]) or")
+            }
+            if PlantedBug.endFloorForgotten.isActive {
+                return replacing("'SET', KEYS[1], ARGV[1]", by: "'GET', KEYS[1]")
+            }
+            if PlantedBug.taskClaimedTwice.isActive { return replacing("ARGV[1]) ~= ARGV[2]", by: "ARGV[1]) == ''") }
+            if PlantedBug.noteOfAnother.isActive { return replacing("mark ~= '' and mark ~= ARGV[1]", by: "false") }
+            return text
+        }
+    }
+#endif
