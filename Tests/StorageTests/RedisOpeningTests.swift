@@ -19,7 +19,7 @@ import Testing
 
     @Test("a user with the least rights may do all that the contract of stores does not ask for")
     func leastRights() async throws {
-        let fixture = try RedisFixture()
+        let fixture = try RedisFixture(try RedisTestServer.shared.get())
         try fixture.addUser(fixture.prefix)
         let store = try fixture.store(user: fixture.prefix, password: "word")
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -31,10 +31,11 @@ import Testing
         await iterator.next()
         store.unfollow(id)
         let key = SHA256Digest(of: Array(fixture.prefix.utf8))
-        #expect(try await store.note([1], of: key, for: 60_000) == nil)
-        store.replace(key, with: [2], for: 60_000)
-        #expect(try await store.note([3], of: key, for: 60_000) == [2])
-        store.drop(key)
+        let mark = [UInt8](repeating: 1, count: SharedNoteMark.length)
+        #expect(try await store.note(mark, of: key, for: 60_000) == nil)
+        store.replace(key, with: mark + [2], for: 60_000)
+        #expect(try await store.note([3], of: key, for: 60_000) == mark + [2])
+        store.drop(key, of: mark)
         #expect(try await store.note([4], of: key, for: 60_000) == nil)
         #expect(store.durability == .commit)
         await store.close()
@@ -42,7 +43,7 @@ import Testing
 
     @Test("each right that is missing is told by its name")
     func missingRights() async throws {
-        let fixture = try RedisFixture()
+        let fixture = try RedisFixture(try RedisTestServer.shared.get())
         let user = fixture.prefix
         let rights = RedisRights.rules(prefix: "").filter { $0.first == "+" }.map { String($0.dropFirst()) }
         #expect(rights.count > 20)
@@ -88,7 +89,7 @@ import Testing
 
     @Test("another key than that of the sessions is told, and waiting does not help")
     func otherKey() async throws {
-        let fixture = try RedisFixture()
+        let fixture = try RedisFixture(try RedisTestServer.shared.get())
         let first = await refusal(of: try fixture.store(keys: try EncryptionTests.keys("k1")))
         #expect(first == nil)
         let second = await refusal(of: try fixture.store(keys: try EncryptionTests.keys("k2")))
@@ -158,7 +159,7 @@ import Testing
 
     @Test("a Redis that does not tell its settings is used, and that is told")
     func hidden() async throws {
-        let fixture = try RedisFixture()
+        let fixture = try RedisFixture(try RedisTestServer.shared.get())
         try fixture.addUser(fixture.prefix, "-\(RedisRights.settings)")
         let warnings = Mutex<[String]>([])
         let store = try fixture.store(
