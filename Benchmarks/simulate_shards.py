@@ -5,10 +5,10 @@ python3 Benchmarks/simulate_shards.py [--sessions 1e9] [--shards 1000] [--server
 
 It is arithmetic, not a run of the program: it shows what a fleet would hold, do and lose, wherever its sessions are
 spread over many Redis servers. Sizes and costs are those that Benchmarks/shard.py measures; rates of failures are
-assumptions, which --help lists. Sessions have three sizes and are on the shard that their id hashes to. Users come in
-the course of a day, whose busiest minute has PEAK times the mean. A small part of the sessions asks far more than the
-others. Redis' work for a request is less when requests of a server travel together, so there are two figures: all
-together, and each alone.
+assumptions, which --help lists. Sessions have three sizes and are on the shard that their id hashes to; 256 lists of
+all sessions are on shards of their own, as in a Redis Cluster. Users come in the course of a day, whose busiest
+minute has PEAK times the mean. A small part of the sessions asks far more than the others. Redis' work for a request
+is less when requests of a server travel together, so there are two figures: all together, and each alone.
 
 --check compares the simulation with what can be worked out on paper, and ends with status 1 when they differ.
 """
@@ -22,6 +22,8 @@ import sys
 
 # What shard.py has measured: bytes of Redis for a session, and the part of all sessions that are such.
 SIZES = ((410, 0.5), (975, 0.3), (1727, 0.2))
+# Of these the entry in one of the lists of all sessions, which are in places of their own.
+INDEX, LISTS = 210, 256
 # Microseconds of one core in a server and in Redis, for a read and a write: when 64 travel together, and when each
 # travels alone.
 SERVER = {"together": (27, 69), "alone": (131, 361)}
@@ -105,13 +107,15 @@ class Fleet:
             rest, part, bytes_ = count, 1.0, 0
             for size, share in SIZES:
                 some = binomial(chance, rest, min(1, share / part))
-                bytes_ += some * size
+                bytes_ += some * (size - INDEX)
                 rest, part = rest - some, part - share
-            self.memory.append(bytes_ + rest * SIZES[-1][0])
+            self.memory.append(bytes_ + rest * (SIZES[-1][0] - INDEX))
             hot = poisson(chance, count / HOT_ONE_IN)
             # A hot session asks HOT_TIMES as often, the mean of all stays.
             quiet = options.requests / 3600 / (1 + (HOT_TIMES - 1) / HOT_ONE_IN)
             self.rates.append(quiet * (count - hot + HOT_TIMES * hot))
+        for _ in range(LISTS):
+            self.memory[chance.randrange(options.shards)] += INDEX * sum(self.sessions) / LISTS
         self.peaks = [rate * PEAK for rate in self.rates]
         # A balancer keeps them close to even.
         total = sum(self.peaks)

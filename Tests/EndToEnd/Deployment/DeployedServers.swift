@@ -101,7 +101,9 @@ final class DeployedServers: Sendable {
     private static func makeSecrets(in folder: String) async throws {
         let block = try DocumentationPage("docs/scaling.md").blocks.first { $0.text.contains("secrets/redis_users") }
         let lines = try #require(block).text.split(separator: "\n").filter { !$0.hasPrefix("docker ") }
-        let commands = ShellCommand.all(in: lines.map { "$ \($0)" }.joined(separator: "\n"))
+        // A line that is indented goes on.
+        let commands = ShellCommand.all(
+            in: lines.map { $0.hasPrefix(" ") ? "\($0)" : "$ \($0)" }.joined(separator: "\n"))
         #expect(commands.count == 4)
         _ = try await ShellCommand.outputs(of: commands, in: folder, addresses: [:])
     }
