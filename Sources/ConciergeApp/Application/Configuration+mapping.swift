@@ -116,6 +116,7 @@ extension HTTPServerConfiguration {
         result.limits.bufferBytes = configuration.limits.bufferBytes
         result.limits.connections = configuration.limits.connections
         result.limits.connectionsOfAddress = configuration.limits.addressConnections
+        result.limits.newConnectionsOfAddress = configuration.quotas.connections
         result.limits.uncountedAddresses = configuration.quotas.exempt
         result.limits.connectionMemory = configuration.limits.connectionMemory
         result.timeouts.header = configuration.timeouts.header
@@ -152,6 +153,7 @@ extension HTTPServerConfiguration {
         result.workers = 1
         result.crossOrigin = nil
         result.limits.connections = min(result.limits.connections, 256)
+        result.limits.newConnectionsOfAddress = nil
         return result
     }
 }

@@ -145,6 +145,9 @@ package struct Configuration: Sendable, Equatable {
         /// come near it.
         package var requests: Quota? = Quota(count: 60_000, window: .seconds(60))
         package var sessions: Quota? = Quota(count: 600, window: .seconds(60))
+        /// New ones. Handshakes of TLS take a tenth of a processor core at this rate, and an office that has all the
+        /// connections that an address may have can open them anew at once.
+        package var connections: Quota? = Quota(count: 12_000, window: .seconds(60))
         /// Of a token.
         package var sessionRequests: Quota? = Quota(count: 6_000, window: .seconds(60))
         /// Loopback is a proxy that nobody has named, with all clients behind it, or somebody on this machine.

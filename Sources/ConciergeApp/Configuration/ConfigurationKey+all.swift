@@ -144,6 +144,10 @@ extension ConfigurationKey {
             "quotas.session_requests", .quota, \.quotas.sessionRequests,
             "Most requests with one token, in the same way."),
         .init(
+            "quotas.connections", .quota, \.quotas.connections,
+            "Most new connections from one address, in the same way. Beyond it a connection is closed at once, before TLS "
+                + "begins. Requests on open connections are not concerned, nor are `proxies.networks`."),
+        .init(
             "quotas.exempt", .networks, \.quotas.exempt,
             "Clients that have no quota. Behind a proxy on this machine that `proxies.networks` does not name, these are all."
         ),
