@@ -64,11 +64,11 @@ extension Configuration {
         for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ isTrouble: Bool) -> Void
     ) throws -> any SessionStore {
         switch store {
-        case .memory: MemoryStore()
+        case .memory: MemoryStore(mostBytes: totalBytes)
         case .sqlite(let path):
             try SQLiteStore(
-                path: path, services: catalog.services.map(\.name),
-                touchInterval: touchInterval.milliseconds, durability: storeDurability, keys: encryptionKeys,
+                path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
+                durability: storeDurability, mostBytes: totalBytes, keys: encryptionKeys,
                 progress: { report($0, false) }, report: { report($0, true) })
         case .redis(let address):
             try RedisStore(

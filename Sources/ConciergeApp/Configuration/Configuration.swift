@@ -53,6 +53,15 @@ package struct Configuration: Sendable, Equatable {
     package var userSessionsAtLimit = UserSessionsAtLimit.endOldest
     /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
+    /// The bytes of all sessions together. Follows the store until it is set.
+    package var totalBytes: Int {
+        get {
+            let most = 17_179_869_184
+            return chosenTotalBytes ?? (store == .memory ? min(most, UsableMemory.bytes() / 2) : most)
+        }
+        set { chosenTotalBytes = newValue }
+    }
+    private var chosenTotalBytes: Int?
     package var admin = Admin()
     package var tls = TLS()
     package var cookie = Cookie()

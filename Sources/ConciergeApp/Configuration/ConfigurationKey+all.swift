@@ -169,6 +169,12 @@ extension ConfigurationKey {
             "limits.session_bytes", .bytes(1...1_073_741_824), \.limits.sessionBytes,
             "Most bytes of the states of all services of a session together; a write beyond it gets 413."),
         .init(
+            "limits.total_bytes", .bytes(1...1_125_899_906_842_624), \.totalBytes,
+            defaultText: "`17179869184`; with `memory` at most half of the machine's or container's memory",
+            "Most bytes of the states of all services, and of the labels, of all sessions together. A write that takes more "
+                + "room gets 507; all else goes on. 17 KiB for each of a million sessions, so that honest ones do not reach "
+                + "it. No effect with Redis, whose own `maxmemory` decides."),
+        .init(
             "limits.buffer_bytes", .bytes(1_048_576...1_099_511_627_776), \.limits.bufferBytes,
             "Most bytes of bodies of requests and responses in memory, those up to 4 KiB apart; at this number the "
                 + "connections close whose clients are slowest, and if none is slow a request gets 503. Each worker has an "

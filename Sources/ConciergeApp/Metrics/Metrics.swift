@@ -74,6 +74,14 @@ package final class Metrics: Sendable {
         ] {
             writer.gauge("concierge_sessions_\(name)", help: help, [([], Double(number))])
         }
+        if let bytes = sessions.bytes {
+            writer.gauge(
+                "concierge_sessions_stored_bytes", unit: "bytes",
+                help: "Bytes of the states and labels of all sessions.", [([], Double(bytes.stored))])
+            writer.gauge(
+                "concierge_sessions_allowed_bytes", unit: "bytes", help: "Bytes that all sessions may have.",
+                [([], Double(bytes.allowed))])
+        }
         writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
         writer.counter(
             "concierge_sessions_ended",

@@ -110,7 +110,8 @@ extension Sessions {
             journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
-            shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed))
+            shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
+            bytes: environment.store.documentBytes)
     }
 }
 
@@ -136,6 +137,8 @@ package struct SessionStatistics: Sendable, Equatable {
     package var shed = 0
     /// Since the process started: sessions that ended because a replaced token was used.
     package var stolen = 0
+    /// Of all sessions together; `nil` when the store has no limit for them.
+    package var bytes: DocumentBytes?
 
     package struct Service: Sendable, Equatable {
         package let name: String
