@@ -77,8 +77,9 @@ extension ConfigurationKey {
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most sessions that are stored, including expired ones that are not deleted yet. At this number a new one takes the "
-                + "place of one that this process created at least five seconds ago and whose token nobody has shown "
-                + "since, or gets 503."),
+                + "place of one that was created at least five seconds ago and whose token nobody has shown since, or gets "
+                + "503. After a crash older ones count as used; with Redis only those that this process created are "
+                + "replaced."),
         .init(
             "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
         ),

@@ -137,7 +137,13 @@ package final class MemoryStore: SessionStore {
             .prefix(query.limit)
         var count = 0
         for session in overdue where try await end(session.record.id) { count += 1 }
-        return ExpiredSessions(count: count, looked: overdue.count)
+        let unused = stored.filter {
+            let record = $0.record
+            return query.isUnused(
+                revision: Int64(clamping: record.revision), lastUsedAt: $0.lastUsedAt, expiresAt: record.expiresAt)
+                && query.end(of: $0) > query.now && !query.isInUse(record.id)
+        }
+        return ExpiredSessions(count: count, looked: overdue.count, unused: unused.map(\.record.id).sorted())
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {
