@@ -140,8 +140,9 @@ static bool has_unread(const cmhd_connection *c) {
 
 enum MHD_Result cmhd_on_accept(void *context, const struct sockaddr *peer, socklen_t length) {
     (void)length;
-    const cmhd_callbacks *callbacks = &((worker *)context)->server->callbacks;
-    return callbacks->admits(callbacks->context, peer) ? MHD_YES : MHD_NO;
+    const worker *w = context;
+    const cmhd_callbacks *callbacks = &w->server->callbacks;
+    return callbacks->admits(callbacks->context, peer, w->clock) ? MHD_YES : MHD_NO;
 }
 
 void cmhd_on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,

@@ -89,12 +89,16 @@ public final class HTTPServer: @unchecked Sendable {
     }
 
     /// Connections that were not served, since the start: those that made room for others, since they were idle at the
-    /// limit of connections or slow at the limit of memory, and those beyond the limit of an address.
-    public var lostConnections: (evicted: UInt64, refused: UInt64) {
+    /// limit of connections or slow at the limit of memory, those beyond the limit of an address, and those beyond its
+    /// quota.
+    public var lostConnections: (evicted: UInt64, refused: UInt64, throttled: UInt64) {
         stopping.withLock { state in
-            if case .done = state { return (0, 0) }
-            let refusals = core.takeUnretainedValue().connections?.refusals.load(ordering: .relaxed)
-            return (cmhd_server_evictions(server), refusals ?? 0)
+            if case .done = state { return (0, 0, 0) }
+            let connections = core.takeUnretainedValue().connections
+            return (
+                cmhd_server_evictions(server), connections?.refusals.load(ordering: .relaxed) ?? 0,
+                connections?.throttled.load(ordering: .relaxed) ?? 0
+            )
         }
     }
 
@@ -184,7 +188,7 @@ public final class HTTPServer: @unchecked Sendable {
                 let waiting = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
                 waiting.end(reason == CMHD_END_STOPPING ? .stopping : .deadline(of: waiting.request.method))
             },
-            admits: { HTTPServer.connections($0)?.admits(PeerAddress($1)) ?? true },
+            admits: { HTTPServer.connections($0)?.admits(PeerAddress($1), now: $2) ?? true },
             connected: { HTTPServer.connections($0)?.began(PeerAddress($1)) },
             disconnected: { HTTPServer.connections($0)?.ended(PeerAddress($1)) },
             takes_pieces: { context, request in
@@ -243,9 +247,12 @@ public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
 
 extension HTTPServerConfiguration {
     fileprivate var addressConnections: AddressConnections? {
-        guard limits.connectionsOfAddress < limits.connections else { return nil }
+        guard limits.connectionsOfAddress < limits.connections || limits.newConnectionsOfAddress != nil else {
+            return nil
+        }
         return AddressConnections(
-            limit: limits.connectionsOfAddress, exempt: limits.uncountedAddresses + (trustedProxies?.networks ?? []))
+            limit: limits.connectionsOfAddress, quota: limits.newConnectionsOfAddress,
+            exempt: limits.uncountedAddresses + (trustedProxies?.networks ?? []))
     }
 
     fileprivate var options: cmhd_options {

@@ -59,7 +59,10 @@ public struct HTTPServerConfiguration: Sendable {
         /// Open connections of one address, of IPv6 of one /64; beyond it a connection is closed at once. Trusted
         /// proxies may have any number.
         public var connectionsOfAddress = Int.max
-        /// Other addresses that may have any number.
+        /// New connections of one address; beyond it a connection is closed before its TLS handshake. Trusted proxies
+        /// may open any number.
+        public var newConnectionsOfAddress: Quota?
+        /// Other addresses that may have any number of both.
         public var uncountedAddresses: [AddressRange] = []
         /// Memory of a connection in libmicrohttpd. It must hold a request's head, the index of its fields (64 bytes
         /// each), a copy of its cookies, and the response's head (1024 bytes). A value that is too small for the limits

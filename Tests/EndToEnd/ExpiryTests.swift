@@ -104,6 +104,55 @@ struct ExpiryTests {
         }
     }
 
+    @Test(
+        "sessions that nobody has used make room, also those of an earlier run and those that have left memory",
+        arguments: [true, false])
+    func unused(isRestarted: Bool) async throws {
+        let clock = SteeredClock()
+        try await withFolder([:]) { _, folder in
+            func configure(_ configuration: inout Configuration) {
+                configuration.store = .sqlite(folder + "/sessions.db")
+                configuration.maxSessions = 4
+                configuration.maxResidentSessions = 1
+            }
+            func begin(_ app: RunningApplication) async throws -> String {
+                let (client, _, token) = try await app.newSession()
+                for _ in 0..<3 { #expect(try await app.client().send("POST", Paths.sessions).status == 201) }
+                clock.advance(.seconds(1))
+                #expect(try await client.get(Paths.profile).status == 200)
+                #expect(try await app.client().send("POST", Paths.sessions).status == 503)
+                return token
+            }
+            func fill(_ app: RunningApplication, _ first: String) async throws {
+                for number in 1...3 {
+                    // The sweeper comes by in its own time, on another thread.
+                    var answer = try await app.client().send("POST", Paths.sessions)
+                    for _ in 0..<10_000 where answer.status == 503 {
+                        clock.advance(.seconds(1))
+                        answer = try await app.client().send("POST", Paths.sessions)
+                    }
+                    let token = try #require(answer[member: "token"]?.string, "\(number)")
+                    clock.advance(.milliseconds(1))
+                    #expect(try await app.client().with(token: token).get(Paths.profile).status == 200)
+                }
+                #expect(try await app.client().with(token: first).get(Paths.profile).status == 200)
+                let metrics = try await app.admin().get("/metrics").text
+                #expect(metrics.contains("\nconcierge_sessions_shed_total 3\n"))
+            }
+            if isRestarted {
+                let first = try await withApplication(clock: clock, configure) { try await begin($0) }
+                clock.advance(.seconds(10))
+                try await withApplication(clock: clock, configure) { try await fill($0, first) }
+            } else {
+                try await withApplication(clock: clock, configure) { app in
+                    let first = try await begin(app)
+                    clock.advance(.seconds(10))
+                    try await fill(app, first)
+                }
+            }
+        }
+    }
+
     @Test("sessions whose time is over are removed by themselves, and make room")
     func swept() async throws {
         let clock = SteeredClock()

@@ -36,6 +36,45 @@ struct LimitTests {
         }
     }
 
+    @Test(
+        "all sessions together: at the limit what grows is 507, and the rest goes on; a restart knows the limit is reached"
+    )
+    func totalBytes() async throws {
+        try await withFolder([:]) { _, folder in
+            let configure = { (configuration: inout Configuration) in
+                configuration.store = .sqlite(folder + "/sessions.db")
+                configuration.totalBytes = 10_000
+            }
+            func attributes(_ size: Int) -> String {
+                #"{"attributes":{"a":"\#(String(repeating: "x", count: size))"}}"#
+            }
+            let tokens = try await withApplication(configure) { app in
+                let (first, _, firstToken) = try await app.newSession()
+                let (second, _, secondToken) = try await app.newSession()
+                #expect(try await first.patch(Paths.profile, attributes(6_000)).status == 200)
+                #expect(try await second.patch(Paths.profile, attributes(3_500)).status == 200)
+                let full = try await second.patch(Paths.profile, attributes(4_000))
+                #expect(full.status == 507 && full.code == "storage_full")
+                #expect(try await second.get(Paths.profile)["ETag"] == #""2""#)
+                #expect(try await app.client().send("POST", Paths.sessions).status == 201)
+                return [firstToken, secondToken]
+            }
+            try await withApplication(configure) { app in
+                let (first, second) = (app.client().with(token: tokens[0]), app.client().with(token: tokens[1]))
+                #expect(try await second.patch(Paths.profile, attributes(4_000)).status == 507)
+                let metrics = try await app.admin().get("/metrics").text
+                let stored = try #require(metrics.firstMatch(of: /\nconcierge_sessions_stored_bytes ([0-9]+)\n/)?.1)
+                #expect((9_600...9_700).contains(Int(stored) ?? 0), "\(stored)")
+                #expect(metrics.contains("\nconcierge_sessions_allowed_bytes 10000\n"))
+                #expect(try await second.get(Paths.profile).status == 200)
+                #expect(try await first.patch(Paths.profile, attributes(5_900)).status == 200)
+                #expect(try await first.send("DELETE", Paths.profile).status == 204)
+                #expect(try await second.patch(Paths.profile, attributes(4_000)).status == 200)
+                #expect(try await second.send("DELETE", Paths.current).status == 204)
+            }
+        }
+    }
+
     @Test("a body may have just as many bytes as configured, and not one more")
     func bodies() async throws {
         try await withApplication { configuration in

@@ -1,4 +1,5 @@
 import ConciergeApp
+import HTTPServer
 import HTTPTestClient
 import JSONDocument
 import Sessions

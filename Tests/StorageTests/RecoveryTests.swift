@@ -42,6 +42,23 @@ struct RecoveryTests {
         }
     }
 
+    @Test("no session counts as unused, because its use may be lost; after an orderly end it does")
+    func unused() async throws {
+        let file = try SQLiteFile()
+        let killed = try file.store(touchInterval: 90_000)
+        try await killed.create(Samples.session(id, usedAt: 10))
+        var query = ExpiryQuery(now: 90_000, idleTimeout: 1 << 40, retention: 0, limit: 10, isInUse: { _ in false })
+        query.unused = .init(age: 5_000, lifetime: 99_990)
+        let image = try Self.image(of: file)
+        let afterCrash = try image.store()
+        #expect(try await afterCrash.endExpired(query).unused.isEmpty)
+        await afterCrash.close()
+        await killed.close()
+        let next = try file.store()
+        #expect(try await next.endExpired(query).unused == [id])
+        await next.close()
+    }
+
     @Test("a use that the store never heard of counts up to the moment of the next start, to the millisecond")
     func lastMoment() async throws {
         func now() -> Int64 {

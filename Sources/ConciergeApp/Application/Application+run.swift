@@ -5,6 +5,10 @@ extension Application {
     /// Serves until SIGTERM or SIGINT, and returns the exit status of the process.
     package static func run(_ loaded: LoadedConfiguration, output: ProgramOutput = .standard) async -> Int32 {
         let configuration = loaded.configuration
+        if let shortage = AddressSpace.shortage(forWorkers: configuration.workers) {
+            output.complaint("concierge: \(shortage)\n")
+            return ExitStatus.failure
+        }
         let log = Log(settings: configuration.log)
         for problem in loaded.problems where problem.severity == .warning {
             log.write(.warning, "configuration") { $0.add("detail", "\(problem)") }
@@ -29,8 +33,6 @@ extension Application {
             ignoring: { signal in
                 log.write(.info, "signal_ignored") { $0.add("detail", "\(signal) has no effect.") }
             })
-        continuation.finish()
-        await reloader.value
         // A handler that does not return cannot be stopped. What it has not written was not acknowledged.
         let limit = Task {
             try await Task.sleep(for: configuration.drainTimeout + .seconds(5))
@@ -38,6 +40,8 @@ extension Application {
             log.flush()
             _exit(ExitStatus.failure)
         }
+        continuation.finish()
+        await reloader.value
         await application.stop { limit.cancel() }
         return ExitStatus.success
     }

@@ -64,11 +64,11 @@ extension Configuration {
         for catalog: ServiceCatalog, report: @escaping @Sendable (_ sentence: String, _ level: Log.Level) -> Void
     ) throws -> any SessionStore {
         switch store {
-        case .memory: MemoryStore()
+        case .memory: MemoryStore(mostBytes: totalBytes)
         case .sqlite(let path):
             try SQLiteStore(
-                path: path, services: catalog.services.map(\.name),
-                touchInterval: touchInterval.milliseconds, durability: storeDurability, keys: encryptionKeys,
+                path: path, services: catalog.services.map(\.name), touchInterval: touchInterval.milliseconds,
+                durability: storeDurability, mostBytes: totalBytes, keys: encryptionKeys,
                 progress: { report($0, .info) }, report: { report($0, .error) })
         case .redis(let address):
             try RedisStore(
@@ -118,6 +118,7 @@ extension HTTPServerConfiguration {
         result.limits.bufferBytes = configuration.limits.bufferBytes
         result.limits.connections = configuration.limits.connections
         result.limits.connectionsOfAddress = configuration.limits.addressConnections
+        result.limits.newConnectionsOfAddress = configuration.quotas.connections
         result.limits.uncountedAddresses = configuration.quotas.exempt
         result.limits.connectionMemory = configuration.limits.connectionMemory
         result.timeouts.header = configuration.timeouts.header
@@ -154,6 +155,7 @@ extension HTTPServerConfiguration {
         result.workers = 1
         result.crossOrigin = nil
         result.limits.connections = min(result.limits.connections, 256)
+        result.limits.newConnectionsOfAddress = nil
         return result
     }
 }

@@ -120,9 +120,9 @@ final class ConnectionCounts: Sendable {
     }
 
     /// See `HTTPServer.lostConnections`.
-    var lost: [(listener: String, evicted: UInt64, refused: UInt64)] {
+    var lost: [Metrics.LostConnections] {
         let servers = servers.withLock { [("public", $0.publicServer), ("admin", $0.adminServer)] }
         return servers.compactMap { name, server in server.map { (name, $0.lostConnections) } }
-            .map { ($0, $1.evicted, $1.refused) }
+            .map { ($0, $1.evicted, $1.refused, $1.throttled) }
     }
 }

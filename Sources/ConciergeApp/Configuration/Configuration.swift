@@ -60,6 +60,15 @@ package struct Configuration: Sendable, Equatable {
     package var userSessionsAtLimit = UserSessionsAtLimit.endOldest
     /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
+    /// The bytes of all sessions together. Follows the store until it is set.
+    package var totalBytes: Int {
+        get {
+            let most = 17_179_869_184
+            return chosenTotalBytes ?? (store == .memory ? min(most, UsableMemory.bytes() / 2) : most)
+        }
+        set { chosenTotalBytes = newValue }
+    }
+    private var chosenTotalBytes: Int?
     package var admin = Admin()
     package var tls = TLS()
     package var cookie = Cookie()
@@ -152,6 +161,9 @@ package struct Configuration: Sendable, Equatable {
         /// come near it.
         package var requests: Quota? = Quota(count: 60_000, window: .seconds(60))
         package var sessions: Quota? = Quota(count: 600, window: .seconds(60))
+        /// New ones. Handshakes of TLS take a tenth of a processor core at this rate, and an office that has all the
+        /// connections that an address may have can open them anew at once.
+        package var connections: Quota? = Quota(count: 12_000, window: .seconds(60))
         /// Of a token.
         package var sessionRequests: Quota? = Quota(count: 6_000, window: .seconds(60))
         /// Loopback is a proxy that nobody has named, with all clients behind it, or somebody on this machine.

@@ -88,8 +88,9 @@ extension ConfigurationKey {
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most sessions that are stored, including expired ones that are not deleted yet. At this number a new one takes the "
-                + "place of one that this process created at least five seconds ago and whose token nobody has shown "
-                + "since, or gets 503."),
+                + "place of one that was created at least five seconds ago and whose token nobody has shown since, or gets "
+                + "503. After a crash older ones count as used; with Redis only those that this process created are "
+                + "replaced."),
         .init(
             "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
         ),
@@ -166,6 +167,10 @@ extension ConfigurationKey {
             "quotas.session_requests", .quota, \.quotas.sessionRequests,
             "Most requests with one token, in the same way."),
         .init(
+            "quotas.connections", .quota, \.quotas.connections,
+            "Most new connections from one address, in the same way. Beyond it a connection is closed at once, before TLS "
+                + "begins. Requests on open connections are not concerned, nor are `proxies.networks`."),
+        .init(
             "quotas.exempt", .networks, \.quotas.exempt,
             "Clients that have no quota. Behind a proxy on this machine that `proxies.networks` does not name, these are all."
         ),
@@ -186,6 +191,12 @@ extension ConfigurationKey {
         .init(
             "limits.session_bytes", .bytes(1...1_073_741_824), \.limits.sessionBytes,
             "Most bytes of the states of all services of a session together; a write beyond it gets 413."),
+        .init(
+            "limits.total_bytes", .bytes(1...1_125_899_906_842_624), \.totalBytes,
+            defaultText: "`17179869184`; with `memory` at most half of the machine's or container's memory",
+            "Most bytes of the states of all services, and of the labels, of all sessions together. A write that takes more "
+                + "room gets 507; all else goes on. 17 KiB for each of a million sessions, so that honest ones do not reach "
+                + "it. No effect with Redis, whose own `maxmemory` decides."),
         .init(
             "limits.buffer_bytes", .bytes(1_048_576...1_099_511_627_776), \.limits.bufferBytes,
             "Most bytes of bodies of requests and responses in memory, those up to 4 KiB apart; at this number the "

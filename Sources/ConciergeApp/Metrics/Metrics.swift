@@ -48,16 +48,19 @@ package final class Metrics: Sendable {
         counters.add(nanoseconds, to: buckets + LatencyBuckets.count, of: shard)
     }
 
+    /// Connections of a listener that were not served. See `HTTPServer.lostConnections`.
+    package typealias LostConnections = (listener: String, evicted: UInt64, refused: UInt64, throttled: UInt64)
+
     /// The body of `GET /metrics`, of type `contentType`.
     /// - Parameters:
     ///   - connections: open connections of each listener.
     ///   - droppedLogLines: `Log.droppedLines`.
     ///   - refusals: refused requests by quota.
-    ///   - lostConnections: see `HTTPServer.lostConnections`.
+    ///   - lostConnections: of each listener.
     package func render(
         sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0,
         refusals: [(quota: String, count: Int)] = [],
-        lostConnections: [(listener: String, evicted: UInt64, refused: UInt64)] = []
+        lostConnections: [LostConnections] = []
     ) -> [UInt8] {
         var writer = OpenMetricsWriter()
         appendRequests(to: &writer)
@@ -70,6 +73,14 @@ package final class Metrics: Sendable {
             ("allowed", "Sessions that may be stored.", sessions.allowed),
         ] {
             writer.gauge("concierge_sessions_\(name)", help: help, [([], Double(number))])
+        }
+        if let bytes = sessions.bytes {
+            writer.gauge(
+                "concierge_sessions_stored_bytes", unit: "bytes",
+                help: "Bytes of the states and labels of all sessions.", [([], Double(bytes.stored))])
+            writer.gauge(
+                "concierge_sessions_allowed_bytes", unit: "bytes", help: "Bytes that all sessions may have.",
+                [([], Double(bytes.allowed))])
         }
         writer.counter("concierge_sessions_started", help: "Sessions created.", Double(sessions.created))
         writer.counter(
@@ -99,7 +110,8 @@ package final class Metrics: Sendable {
         for (name, help, count) in [
             ("evicted", "Connections closed to make room for others: idle ones, or those of slow clients.", \.evicted),
             ("refused", "Connections beyond the limit of an address.", \.refused),
-        ] as [(String, String, KeyPath<(listener: String, evicted: UInt64, refused: UInt64), UInt64>)] {
+            ("throttled", "New connections beyond the quota of an address.", \.throttled),
+        ] as [(String, String, KeyPath<LostConnections, UInt64>)] {
             writer.family("concierge_connections_\(name)", .counter, help: help)
             for lost in lostConnections {
                 writer.sample(

@@ -60,13 +60,17 @@ extension Sessions {
         _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) throws(SessionError) {
-        guard attempt < Self.mostAttempts,
-            let unused = registry.takeUnused(age: Self.leastUnusedAge, now: environment.clock.now())
-        else {
-            throw .tooManySessions
-        }
+        guard attempt < Self.mostAttempts else { throw .tooManySessions }
+        // Those that are not in memory were used or created before those that are.
+        let stored = registry.takeStoredUnused()
+        let resident =
+            stored == nil ? registry.takeUnused(age: Self.leastUnusedAge, now: environment.clock.now()) : nil
+        guard stored != nil || resident != nil else { throw .tooManySessions }
         Task {
             do {
+                var unused = resident
+                if let stored { unused = try await load(stored) }
+                guard let unused else { return try create(labels, mode, attempt: attempt + 1, then: done) }
                 defer { registry.returnIfUnused(unused) }
                 // Another process may have been shown its token.
                 if environment.isShared { _ = try await unused.catchUp() }
@@ -79,7 +83,7 @@ extension Sessions {
     }
 
     /// Time for an honest client to use its session for the first time.
-    private static let leastUnusedAge: Int64 = 5_000
+    static let leastUnusedAge: Int64 = 5_000
 
     /// A store may refuse an id that is too like another (``SessionStore/create(_:then:)``), which is improbable even
     /// once.

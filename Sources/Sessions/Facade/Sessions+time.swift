@@ -83,13 +83,16 @@ extension Sessions {
     package func sweepStore(limit: Int = storeBatch) async -> ExpiredSessions {
         let nothing = ExpiredSessions(count: 0, looked: 0)
         let now = environment.clock.now()
-        let retention = isCrowded ? 0 : environment.settings.expiredRetention
+        let (settings, isCrowded) = (environment.settings, isCrowded)
+        let retention = isCrowded ? 0 : settings.expiredRetention
         guard environment.store.outlivesProcess, now - startedAt >= retention else { return nothing }
-        let query = ExpiryQuery(
-            now: now, idleTimeout: environment.settings.idleTimeout, retention: retention, limit: limit,
+        var query = ExpiryQuery(
+            now: now, idleTimeout: settings.idleTimeout, retention: retention, limit: limit,
             isInUse: { [registry] in registry.isInUse($0) })
+        if isCrowded { query.unused = .init(age: Self.leastUnusedAge, lifetime: settings.lifetime) }
         // What the store refuses is tried again next time.
         guard let expired = try? await environment.store.endExpired(query) else { return nothing }
+        registry.noteUnused(expired.unused)
         registry.giveBack(expired.count)
         endedCount.wrappingAdd(expired.count, ordering: .relaxed)
         return expired
@@ -110,7 +113,8 @@ extension Sessions {
             journeys: environment.journeyCount.load(ordering: .relaxed), watchers: environment.watches.count,
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
-            shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed))
+            shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
+            bytes: environment.store.documentBytes)
     }
 }
 
@@ -136,6 +140,8 @@ package struct SessionStatistics: Sendable, Equatable {
     package var shed = 0
     /// Since the process started: sessions that ended because a replaced token was used.
     package var stolen = 0
+    /// Of all sessions together; `nil` when the store has no limit for them.
+    package var bytes: DocumentBytes?
 
     package struct Service: Sendable, Equatable {
         package let name: String

@@ -7,6 +7,8 @@ import CCrypto
 package enum AuthenticatedCipher {
     private static let nonceBytes = 12
     private static let tagBytes = 16
+    /// How many bytes longer a text is when it is sealed, its header apart.
+    package static let overhead = nonceBytes + tagBytes
     /// Fetched once: EVP_aes_256_gcm(3) makes libcrypto search for it at each use.
     nonisolated(unsafe) private static let algorithm = EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)
 

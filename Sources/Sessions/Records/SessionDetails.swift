@@ -26,6 +26,12 @@ package struct SessionDetails: Sendable {
 
     package static var none: Self { .init() }
 
+    /// The bytes of the services that are no longer declared, and of the labels.
+    var writtenBytes: Int {
+        let labels = labels.isEmpty ? 0 : labels.text.count
+        return undeclared.isEmpty ? labels : undeclared.reduce(labels) { $0 + $1.document.bytes.count }
+    }
+
     var isEmpty: Bool {
         labels.isEmpty && userID == nil && retiredTokens.isEmpty && mode == .bearer && revisionFloor == 0
             && undeclared.isEmpty

@@ -1,3 +1,5 @@
+import JSONDocument
+
 /// The labels of a session: strings by name, in the order of the names.
 package struct SessionLabels: Sendable, Equatable {
     package private(set) var items: [Label]
@@ -25,6 +27,11 @@ package struct SessionLabels: Sendable, Equatable {
 
     package subscript(name: String) -> String? {
         items.first { $0.name.isExactly(name) }?.value
+    }
+
+    /// As a JSON object, in which form stores keep them.
+    package var text: [UInt8] {
+        JSONDocument(members: items.lazy.map { (name: $0.name, value: JSONDocument($0.value)) }).serialized()
     }
 
     /// Adds or replaces a label; `nil` removes it.

@@ -63,6 +63,10 @@ package final class SessionRecord: Sendable {
         return size
     }
 
+    /// The bytes that callers have written into the session: all services, declared or not, and the labels. The total of
+    /// all sessions has a limit (``SessionStore/documentBytes``).
+    package var writtenBytes: Int { box.map { size + $0.details.writtenBytes } ?? size }
+
     /// The document of a service; `nil` when it was never written. A few comparisons, because sessions have few
     /// services.
     package func document(of service: UInt16) -> ServiceDocument? {

@@ -20,6 +20,19 @@ extension SessionRegistry {
         }
     }
 
+    /// Remembers unused sessions that the store has found, which are not in memory, in the place of those before.
+    func noteUnused(_ ids: [SessionID]) {
+        if !ids.isEmpty { storedUnused.withLock { $0 = ids.reversed() } }
+    }
+
+    /// Takes the first of those that are still not in memory.
+    func takeStoredUnused() -> SessionID? {
+        while let id = storedUnused.withLock({ $0.popLast() }) {
+            if !isInUse(id) { return id }
+        }
+        return nil
+    }
+
     /// A session that was taken could not be ended.
     func returnIfUnused(_ session: Session) {
         let id = session.state.withLock { $0.isUnused ? $0.record.id : nil }

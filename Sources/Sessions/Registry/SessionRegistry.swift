@@ -12,6 +12,8 @@ final class SessionRegistry: Sendable {
     private let totalCount: Atomic<Int>
     /// Until then a search for sessions that were never used finds none.
     let noUnusedBefore = Atomic<Int64>(.min)
+    /// Sessions in the store that were never used, the first one last (``noteUnused(_:)``).
+    let storedUnused = Mutex<[SessionID]>([])
 
     /// - Parameters:
     ///   - residentLimit: how many may stay in memory.

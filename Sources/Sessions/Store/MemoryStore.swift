@@ -13,11 +13,32 @@ package final class MemoryStore: SessionStore {
     /// The highest revision of all sessions that have ended here.
     private let endedRevision = Atomic<UInt64>(0)
 
+    private let bytes = Atomic<Int>(0)
+    private let mostBytes: Int
+
     package var outlivesProcess: Bool { false }
 
     package var sessionCount: Int { (0..<shards.count).reduce(0) { $0 + shards.withLock($1) { $0.count } } }
 
-    package init() {}
+    package var documentBytes: DocumentBytes? {
+        DocumentBytes(stored: bytes.load(ordering: .relaxed), allowed: mostBytes)
+    }
+
+    /// - Parameter mostBytes: the limit of ``documentBytes``.
+    package init(mostBytes: Int = .max) {
+        self.mostBytes = mostBytes
+    }
+
+    /// Counts bytes that are about to be stored, or removed.
+    ///
+    /// - Returns: why they cannot be stored. Then they are not counted.
+    private func count(_ growth: Int) -> StoreError? {
+        guard growth != 0 else { return nil }
+        let total = bytes.wrappingAdd(growth, ordering: .relaxed).newValue
+        guard growth > 0, total > mostBytes else { return nil }
+        bytes.wrappingSubtract(growth, ordering: .relaxed)
+        return .full(of: DocumentBytes(stored: total - growth, allowed: mostBytes))
+    }
 
     package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
         done(add(session))
@@ -27,6 +48,8 @@ package final class MemoryStore: SessionStore {
         _ session: StoredSession, isFromElsewhere: Bool = false, tasks: [StoredTask] = []
     ) -> StoreError? {
         let id = session.record.id
+        let size = session.record.writtenBytes
+        if let failure = count(size) { return failure }
         let isNew = shards.withLock(place(of: id)) { sessions in
             // Under the lock: a session of this id has ended before or is still here.
             let session =
@@ -40,6 +63,7 @@ package final class MemoryStore: SessionStore {
             if !tasks.isEmpty { self.tasks.withLock { $0.apply(tasks.map { .begun($0) }) } }
             return true
         }
+        if !isNew { _ = count(-size) }
         return isNew ? nil : .conflict
     }
 
@@ -53,6 +77,7 @@ package final class MemoryStore: SessionStore {
             guard let place = sessions.index(forKey: id) else { return .gone }
             let current = sessions.values[place]
             guard current.record.revision == commit.replacedRevision else { return .conflict }
+            if let failure = count(commit.growth) { return failure }
             sessions.values[place] = StoredSession(
                 record: commit.record, lastUsedAt: max(current.lastUsedAt, commit.usedAt))
             index(id, from: current.record.userID, to: commit.record.userID)
@@ -71,6 +96,7 @@ package final class MemoryStore: SessionStore {
         let failure: StoreError? = shards.withLock(place(of: id)) { sessions in
             guard let former = sessions[id]?.record else { return .gone }
             guard former.revision == revision else { return .conflict }
+            if let failure = count(arrival.session.record.writtenBytes - former.writtenBytes) { return failure }
             sessions[id] = arrival.session
             index(id, from: former.userID, to: arrival.session.record.userID)
             tasks.withLock { tasks in
@@ -96,6 +122,7 @@ package final class MemoryStore: SessionStore {
     package func end(_ id: SessionID) async throws(StoreError) -> Bool {
         shards.withLock(place(of: id)) { sessions in
             guard let ended = sessions.removeValue(forKey: id) else { return false }
+            _ = count(-ended.record.writtenBytes)
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)
             tasks.withLock { if !$0.isEmpty { $0.removeAll(of: id) } }
@@ -110,7 +137,13 @@ package final class MemoryStore: SessionStore {
             .prefix(query.limit)
         var count = 0
         for session in overdue where try await end(session.record.id) { count += 1 }
-        return ExpiredSessions(count: count, looked: overdue.count)
+        let unused = stored.filter {
+            let record = $0.record
+            return query.isUnused(
+                revision: Int64(clamping: record.revision), lastUsedAt: $0.lastUsedAt, expiresAt: record.expiresAt)
+                && query.end(of: $0) > query.now && !query.isInUse(record.id)
+        }
+        return ExpiredSessions(count: count, looked: overdue.count, unused: unused.map(\.record.id).sorted())
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {

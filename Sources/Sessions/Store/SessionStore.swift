@@ -27,6 +27,11 @@ package protocol SessionStore: AnyObject, Sendable {
     /// How many sessions exist, including expired ones. It does not wait.
     var sessionCount: Int { get }
 
+    /// The bytes of all sessions (``SessionRecord/writtenBytes``), and their limit; `nil` when the store has no limit. It
+    /// does not wait. At the limit a commit, a new session or an import that would take more room gets
+    /// ``StoreError/full(_:)``; everything else goes on.
+    var documentBytes: DocumentBytes? { get }
+
     /// Returns when everything that was requested before is done, and closes files and connections. Later requests are
     /// refused.
     func close() async
@@ -120,6 +125,7 @@ extension SessionStore {
     package var isShared: Bool { false }
     package var trouble: String? { nil }
     package var refusal: String? { nil }
+    package var documentBytes: DocumentBytes? { nil }
     package func usedFlows() async throws(StoreError) -> [UsedFlow]? { nil }
     package func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError) {}
     package func close() async {}
@@ -184,6 +190,8 @@ package struct SessionCommit: Sendable {
     package var newFlows: [UsedFlow] = []
     /// Tasks of the session that begin or end with this commit.
     package var tasks: [TaskChange] = []
+    /// By how many bytes the record is larger than the one that it was made from (``SessionRecord/writtenBytes``).
+    package var growth = 0
     /// When the session was last used. The store records it as ``SessionStore/touch(_:)`` does, so that a written
     /// session needs no other write for its uses.
     package var usedAt = Int64.min

@@ -212,6 +212,8 @@ struct PendingState: Sendable {
             record: record, replacedRevision: base.revision, changedServices: changed,
             changesServicesOnly: changedDetails == nil && token == base.token)
         if !taskChanges.isEmpty { commit.tasks = taskChanges }
+        commit.growth = record.size - base.size
+        if let changedDetails { commit.growth += changedDetails.writtenBytes - base.details.writtenBytes }
         return commit
     }
 }

@@ -26,7 +26,7 @@ package struct StoreBackup {
             pages = try Self.copy(source.connection, to: copy)
             // A server that starts on this copy has lost all writes since.
             if source.version == SQLiteSchema.version {
-                try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1)")
+                try copy.execute("INSERT OR REPLACE INTO facts VALUES ('restored', 1), ('bytes_known', 0)")
             }
         } catch {
             throw StoreBackupError.failed(target, reason: error.description)

@@ -30,7 +30,7 @@ struct RedisFields: Sendable {
         head.add(difference: record.expiresAt &- record.createdAt)
         head.add((details.mode == .cookie ? Flag.cookie : 0) | (details.revisionFloor > 0 ? Flag.floor : 0))
         if details.revisionFloor > 0 { head.add(details.revisionFloor) }
-        var labels = details.labels.isEmpty ? [] : SessionRow.text(of: details.labels)
+        var labels = details.labels.isEmpty ? [] : details.labels.text
         if let keys, !labels.isEmpty { labels = try SessionSeal(keys, of: id).seal(labels, named: "") }
         head.add(labels)
         SessionRow.add(details.retiredTokens, to: &head, from: record.createdAt)

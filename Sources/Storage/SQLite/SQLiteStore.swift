@@ -14,6 +14,8 @@ package final class SQLiteStore: FileStore {
     private let readers: ReaderPool
     private let writeback: Writeback
     private let damaged: DamageCount
+    private let facts: StoreFacts
+    private let mostBytes: Int
     private let lock: FileLock
     /// Read from the database when it is opened, and kept up to date from then on.
     private let count: Atomic<Int>
@@ -27,13 +29,14 @@ package final class SQLiteStore: FileStore {
     ///     exist.
     ///   - services: the names of all services, in the order of the catalogue.
     ///   - touchInterval: by how many milliseconds the store may be behind the uses of sessions; see `SessionSettings`.
+    ///   - mostBytes: the limit of ``documentBytes``.
     ///   - keys: encrypt documents and labels; without them both are stored as they are.
     ///   - progress: is called with sentences while the tables of an older version are copied.
     ///   - report: is called with a sentence for the log about damage and other trouble.
     /// - Throws: ``StoreOpeningError``.
     package init(
         path: String, services: [String], touchInterval: Int64 = 0, durability: Durability = .commit,
-        keys: DocumentKeys? = nil, progress: (String) -> Void = { _ in },
+        mostBytes: Int = .max, keys: DocumentKeys? = nil, progress: (String) -> Void = { _ in },
         report: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
         try StorePlace(path).makeDirectory()
@@ -43,6 +46,8 @@ package final class SQLiteStore: FileStore {
         self.damaged = damaged
         let names = ServiceNames(services)
         let facts = StoreFacts()
+        self.facts = facts
+        self.mostBytes = mostBytes
         let log = LogInspection(of: path).finding
         let copy = if case .damaged = log { LogInspection.keepCopy(of: path + "-wal") } else { nil as String? }
         do {
@@ -52,6 +57,7 @@ package final class SQLiteStore: FileStore {
             Self.closeToOthers(path, report)
             let writer = try SessionWriter(first, names: names, facts: facts, damage: damaged, keys: keys)
             try OlderTables.copy(with: writer, names: names, damage: damaged, progress: progress)
+            try writer.countBytes()
             let mayBeTorn = facts.mayHaveLostResponses
             facts.beginRun(
                 isLogSuspect: log != .sound, touchInterval: touchInterval, answersFirst: durability != .commit)
@@ -80,7 +86,7 @@ package final class SQLiteStore: FileStore {
                         if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
                     #endif
                     let writer = try SessionWriter(
-                        connection, names: names, facts: facts, damage: damaged, keys: keys)
+                        connection, names: names, facts: facts, damage: damaged, keys: keys, mostBytes: mostBytes)
                     let reader = try SQLiteConnection(path, .read, under: lock)
                     return (writer, try Checkpoints(connection, reader: reader, writeback: writeback))
                 })
@@ -152,6 +158,9 @@ package final class SQLiteStore: FileStore {
     }
 
     package var sessionCount: Int { count.load(ordering: .relaxed) }
+    package var documentBytes: DocumentBytes? {
+        DocumentBytes(stored: facts.documentBytes.load(ordering: .relaxed), allowed: mostBytes)
+    }
     package var trouble: String? { commits.trouble }
     package var file: String { lock.identity.text }
     package var damage: StoreDamage { damaged.damage }
@@ -172,7 +181,7 @@ package final class SQLiteStore: FileStore {
 
     package func create(_ session: StoredSession, then done: @escaping @Sendable (StoreError?) -> Void) {
         write { writer throws(SQLiteError) in
-            if writer.room.isLow { return .diskIsFull }
+            if let refusal = writer.refusal(of: session.record.writtenBytes) { return refusal }
             return try writer.create(session) ? nil : .conflict
         } then: { [self] failure in
             if failure == nil { count.wrappingAdd(1, ordering: .relaxed) }
@@ -185,12 +194,16 @@ package final class SQLiteStore: FileStore {
     }
 
     package func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
-        write({ writer throws(SQLiteError) in try writer.room.isLow ? .diskIsFull : writer.commit(commit) }, then: done)
+        write(
+            { writer throws(SQLiteError) in
+                if let refusal = writer.refusal(of: commit.growth) { return refusal }
+                return try writer.commit(commit)
+            }, then: done)
     }
 
     package func receive(_ arrival: SessionArrival) async throws(StoreError) {
         let failure = try await write { writer throws(SQLiteError) in
-            try writer.room.isLow ? .diskIsFull : writer.receive(arrival)
+            try writer.receive(arrival)
         }
         if let failure { throw failure }
         if arrival.replacedRevision == nil { count.wrappingAdd(1, ordering: .relaxed) }
@@ -223,7 +236,7 @@ package final class SQLiteStore: FileStore {
             return ended
         }
         count.wrappingSubtract(ended, ordering: .relaxed)
-        return ExpiredSessions(count: ended, looked: overdue.looked)
+        return ExpiredSessions(count: ended, looked: overdue.looked, unused: overdue.unused)
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {

@@ -8,6 +8,9 @@ package struct DocumentKeys: Sendable, Equatable, CustomStringConvertible, Custo
         /// In front of all that was sealed with the key: the length of the id, and the id.
         let header: [UInt8]
 
+        /// How many bytes longer a text is when it is sealed.
+        var overhead: Int { header.count + AuthenticatedCipher.overhead }
+
         /// Tells the key from another one with the same id, and nothing about it.
         var fingerprint: Int64 {
             SHA256Digest.derived(from: secret, for: Array("concierge store: fingerprint of a key".utf8))

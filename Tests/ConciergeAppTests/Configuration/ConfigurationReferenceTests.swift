@@ -34,12 +34,12 @@ struct ConfigurationReferenceTests {
             unsaid == [
                 "workers", "redis_password_file", "redis_sentinel_password_file", "encryption_keys_file", "services",
                 "flows", "touch_interval", "admin.key", "admin.key_file", "tls.certificate", "tls.key", "tls.client_ca",
-                "redis_tls.ca", "redis_tls.certificate", "redis_tls.key",
+                "redis_tls.ca", "redis_tls.certificate", "redis_tls.key", "limits.total_bytes",
             ])
         let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
         for name in [
             "workers", "redis_password_file", "redis_sentinel_password_file", "encryption_keys_file", "services",
-            "flows", "touch_interval", "key", "key_file", "certificate", "client_ca",
+            "flows", "touch_interval", "key", "key_file", "certificate", "client_ca", "total_bytes",
         ] {
             #expect(text.contains("// \"\(name)\": "))
         }

@@ -32,12 +32,21 @@ enum Strace {
 
     /// The next sync of the program's writer fails, and later syncs do not.
     static func failNextSync(of process: ProgramProcess) throws {
+        try inject("fdatasync:error=EIO:when=1", into: "store writer", of: process)
+    }
+
+    /// The next time that the second worker receives, it takes two minutes.
+    static func holdUpWorker(of process: ProgramProcess) throws {
+        try inject("recvfrom:delay_enter=120s:when=1", into: "worker 1", of: process)
+    }
+
+    private static func inject(_ fault: String, into name: String, of process: ProgramProcess) throws {
         let tasks = "/proc/\(process.identifier)/task"
-        let writer = try FileBytes.names(in: tasks).first {
-            (try? FileBytes.read("\(tasks)/\($0)/comm")) == Array("store writer\n".utf8)
+        let found = try FileBytes.names(in: tasks).first {
+            (try? FileBytes.read("\(tasks)/\($0)/comm")) == Array("\(name)\n".utf8)
         }
-        let thread = try #require(writer)
-        let options = "-e trace=fdatasync -e inject=fdatasync:error=EIO:when=1 -o /dev/null"
+        let thread = try #require(found)
+        let options = "-e trace=\(fault.prefix { $0 != ":" }) -e inject=\(fault) -o /dev/null"
         // Strace stays in the background. It reports on standard error that it has attached.
         try #require(system("{ strace -p \(thread) \(options) 2>&1 >/dev/null & } | grep -q attached") == 0)
     }

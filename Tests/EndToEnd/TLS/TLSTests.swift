@@ -62,6 +62,23 @@ struct TLSTests {
         }
     }
 
+    @Test("what is beyond the quota of new connections is closed before the handshake, and counted; open ones go on")
+    func quota() async throws {
+        try await Self.withServer([
+            "--set", "quotas.connections=2/1h", "--set", "quotas.exempt=192.0.2.0/24",
+        ]) { _, publicPort, adminPort, _ in
+            try await blocking {
+                let clients = try (0..<2).map { _ in try TLSClient(port: publicPort) }
+                // A server that waited for a handshake would leave it open.
+                for _ in 0..<3 { #expect(try RawConnection(port: publicPort).isClosedByPeer()) }
+                for client in clients { _ = try client.version() }
+                let metrics = try TLSClient(port: adminPort).request("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1").text
+                #expect(metrics.contains(#"concierge_connections_throttled_total{listener="public"} 3"#))
+                #expect(metrics.contains(#"concierge_connections_throttled_total{listener="admin"} 0"#))
+            }
+        }
+    }
+
     @Test(
         "only TLS 1.2 and 1.3 are spoken",
         arguments: [

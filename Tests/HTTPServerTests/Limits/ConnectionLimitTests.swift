@@ -105,7 +105,35 @@ struct ConnectionLimitTests {
                 try later.send(request)
                 #expect(try later.readResponse().status == 200)
             }
-            #expect(server.lostConnections == (0, 1))
+            #expect(server.lostConnections == (0, 1, 0))
+        }
+    }
+
+    @Test("of an address are new so often: what is beyond is closed at once and counted, and open ones go on")
+    func quota() async throws {
+        try await withServer {
+            // A token comes back after longer than the test takes.
+            $0.limits.newConnectionsOfAddress = Quota(count: 3, window: .seconds(3_600))
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                let request = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+                let kept = try (0..<3).map { _ in try RawConnection(port: port) }
+                for connection in kept {
+                    try connection.send(request)
+                    #expect(try connection.readResponse().status == 200)
+                }
+                for _ in 0..<5 { #expect(try RawConnection(port: port).isClosedByPeer()) }
+                // A connection that ends gives no token back.
+                kept[0].finishSending()
+                #expect(kept[0].isClosedByPeer())
+                #expect(try RawConnection(port: port).isClosedByPeer())
+                for connection in kept[1...] {
+                    try connection.send(request)
+                    #expect(try connection.readResponse().status == 200)
+                }
+            }
+            #expect(server.lostConnections == (0, 0, 6))
         }
     }
 
@@ -114,6 +142,7 @@ struct ConnectionLimitTests {
         let here = try #require(AddressRange("127.0.0.0/8"))
         try await withServer {
             $0.limits.connectionsOfAddress = 1
+            $0.limits.newConnectionsOfAddress = Quota(count: 1, window: .seconds(3_600))
             if isProxy {
                 $0.trustedProxies = TrustedProxies(networks: [here], field: .forwarded)
             } else {

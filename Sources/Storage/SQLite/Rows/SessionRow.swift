@@ -42,7 +42,7 @@ struct SessionRow {
         expiresAt = record.expiresAt
         self.epoch = epoch
         details = record.details
-        labels = details.labels.isEmpty ? [] : Self.text(of: details.labels)
+        labels = details.labels.isEmpty ? [] : details.labels.text
         isSealed = false
         self.services = services
         if let seal { try sealLabels(with: seal) }
@@ -50,6 +50,14 @@ struct SessionRow {
 
     /// How many documents are in the table `documents`.
     var large: Int { services.count { if case .beside = $0.content { true } else { false } } }
+
+    /// `SessionRecord.writtenBytes`, as far as the row tells. What was sealed with a key whose id has another length than
+    /// that of the first key counts for some bytes more or less.
+    func writtenBytes(_ keys: DocumentKeys?) -> Int {
+        let seal = keys?.first.overhead ?? 0
+        let bytes = labels.isEmpty ? 0 : labels.count - (isSealed ? seal : 0)
+        return services.reduce(bytes) { $0 + $1.size - ($1.isSealed ? seal : 0) }
+    }
 
     // MARK: Writing
 
@@ -91,7 +99,7 @@ struct SessionRow {
     /// Seals the labels of a row that ``openLabels(with:)`` has opened, or that had none sealed.
     mutating func sealLabels(with seal: SessionSeal) throws(SQLiteError) {
         isSealed = true
-        labels = details.labels.isEmpty ? [] : try seal.seal(Self.text(of: details.labels), named: "")
+        labels = details.labels.isEmpty ? [] : try seal.seal(details.labels.text, named: "")
     }
 
     static func add(_ tokens: [RetiredToken], to state: inout StateWriter, from start: Int64) {
@@ -100,10 +108,6 @@ struct SessionRow {
             token.digest.withBytes { state.add(raw: $0) }
             for time in [token.givenAt, token.retiredAt, token.graceEndsAt] { state.add(difference: time &- start) }
         }
-    }
-
-    static func text(of labels: SessionLabels) -> [UInt8] {
-        JSONDocument(members: labels.items.lazy.map { (name: $0.name, value: JSONDocument($0.value)) }).serialized()
     }
 
     static func checksum(

@@ -9,6 +9,7 @@ struct SessionWriter {
     private let names: ServiceNames
     private let damage: DamageCount
     private let keys: DocumentKeys?
+    private let mostBytes: Int
     private let documents: DocumentTable
     let tasks: TaskTable
     private let insertSession: SQLiteStatement
@@ -23,9 +24,10 @@ struct SessionWriter {
 
     init(
         _ connection: SQLiteConnection, names: ServiceNames, facts: StoreFacts, damage: DamageCount,
-        keys: DocumentKeys? = nil
+        keys: DocumentKeys? = nil, mostBytes: Int = .max
     ) throws(SQLiteError) {
         self.connection = connection
+        self.mostBytes = mostBytes
         self.names = names
         self.damage = damage
         self.keys = keys
@@ -62,6 +64,8 @@ struct SessionWriter {
 
     /// Called before a transaction is committed.
     func prepareCommit() throws(SQLiteError) {
+        // What is damaged is not read, so it is not taken off the sum when it goes.
+        if damage.damage.rows > 0 { facts[.bytesKnown] = 0 }
         try facts.write(with: writeFact)
         // A page that is written gets a new checksum, so its damage has to be noted now.
         for page in connection.takeDamagedPages() { damage.note(page) }
@@ -75,6 +79,30 @@ struct SessionWriter {
             try connection.transaction { () throws(SQLiteError) in try prepareCommit() }
             facts.noteCommit()
         } catch  where error.primaryCode == SQLITE_FULL {}
+    }
+
+    // MARK: Room
+
+    /// Why nothing may be written that takes so many bytes more than what it replaces; nil when it may be.
+    func refusal(of growth: Int) -> StoreError? {
+        if room.isLow { return .diskIsFull }
+        let bytes = Int(facts[.bytes])
+        guard growth > 0, bytes + growth > mostBytes else { return nil }
+        return .full(of: DocumentBytes(stored: bytes, allowed: mostBytes))
+    }
+
+    /// Adds up the bytes of all sessions, unless the file knows their sum: it is of an older version, or had damage.
+    func countBytes() throws(SQLiteError) {
+        guard facts[.bytesKnown] == 0 else { return }
+        let rows = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
+        var bytes = 0
+        _ = try KeyWalk(rows, after: nil, limit: .max, damage) { (row) throws(SQLiteError) in
+            guard let row = SessionRow(row) else { return .damaged }
+            bytes += row.writtenBytes(keys)
+            return .sound
+        }
+        facts[.bytes] = Int64(bytes)
+        facts[.bytesKnown] = 1
     }
 
     // MARK: Sessions
@@ -93,6 +121,7 @@ struct SessionWriter {
             return false
         }
         facts[.sessions] += 1
+        facts[.bytes] += Int64(row.writtenBytes(keys))
         facts.note(revision: record.revision)
         return true
     }
@@ -126,6 +155,7 @@ struct SessionWriter {
         try update.bind(7, commit.usedAt)
         try update.run()
         guard connection.changes == 1 else { return false }
+        facts[.bytes] += Int64(commit.growth)
         facts.note(revision: row.revision)
         for flow in commit.newFlows { try write(flow) }
         if !commit.tasks.isEmpty { try tasks.apply(commit.tasks) }
@@ -136,11 +166,14 @@ struct SessionWriter {
     func receive(_ arrival: SessionArrival) throws(SQLiteError) -> StoreError? {
         let id = arrival.session.record.id
         var session = arrival.session
+        let size = session.record.writtenBytes
         if let replaced = arrival.replacedRevision {
             guard let row = try storedRow(of: id) else { return .gone }
             guard row.revision == replaced else { return .conflict }
+            if let refusal = refusal(of: size - row.writtenBytes(keys)) { return refusal }
             _ = try end(id)
         } else {
+            if let refusal = refusal(of: size) { return refusal }
             // The session may have ended here: the revisions that it had are not given again.
             session = StoredSession(
                 record: session.record.raisingRevisionFloor(to: UInt64(facts[.arrivalFloor])),
@@ -182,6 +215,7 @@ struct SessionWriter {
         if let row = SessionRow(statement) {
             for document in row.services { try remove(document) }
             try tasks.removeAll(of: row.id)
+            facts[.bytes] -= Int64(row.writtenBytes(keys))
             let highest = max(row.revision, row.details.revisionFloor)
             facts[.arrivalFloor] = max(facts[.arrivalFloor], Int64(clamping: highest))
         }
@@ -327,6 +361,7 @@ struct SessionWriter {
             planted.newFlows = commit.newFlows
             planted.tasks = commit.tasks
             planted.usedAt = commit.usedAt
+            planted.growth = commit.growth
             return planted
         }
     #endif

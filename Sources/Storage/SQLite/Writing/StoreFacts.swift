@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Numbers about the database as a whole: a row each in the table `facts`. For the writer's thread, once that runs.
 ///
 /// The next transaction that is committed writes what has changed.
@@ -10,6 +12,10 @@ final class StoreFacts: @unchecked Sendable {
         case sessions
         /// How many tasks there are.
         case tasks
+        /// The bytes of all sessions (`SessionRecord.writtenBytes`). See ``isDue``.
+        case bytes
+        /// 1 when `bytes` is known; else a start adds them up.
+        case bytesKnown = "bytes_known"
         /// 1 when the table `flows` has all versions that journeys use.
         case flowsKnown = "flows_known"
         /// No revision above it was ever given. It is written in advance, so it holds whatever a power cut takes back.
@@ -41,6 +47,9 @@ final class StoreFacts: @unchecked Sendable {
     /// Whether this transaction raises the ceiling: a higher revision may only be shown when the ceiling is on the
     /// disk.
     private(set) var isCeilingRaised = false
+    private var isWritten = false
+    /// The committed ``Name/bytes``, for any thread.
+    let documentBytes = Atomic<Int>(0)
 
     subscript(name: Name) -> Int64 {
         get { values[Self.place(of: name)] }
@@ -57,6 +66,7 @@ final class StoreFacts: @unchecked Sendable {
         }
         if !isRead { values = stored }
         isRead = true
+        documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
     }
 
     /// Notes a revision that is about to be given.
@@ -72,7 +82,8 @@ final class StoreFacts: @unchecked Sendable {
 
     /// Called within a transaction, before it is committed.
     func write(with statement: SQLiteStatement) throws(SQLiteError) {
-        guard stored != values else { return }
+        isWritten = isDue
+        guard isWritten else { return }
         for (place, name) in Name.allCases.enumerated() where stored[place] != values[place] {
             try statement.bind(1, name.rawValue)
             try statement.bind(2, values[place])
@@ -81,9 +92,23 @@ final class StoreFacts: @unchecked Sendable {
     }
 
     func noteCommit() {
-        stored = values
+        if isWritten { stored = values }
         isCeilingRaised = false
+        documentBytes.store(Int(self[.bytes]), ordering: .relaxed)
     }
+
+    /// Whether the file needs the numbers. Nearly every commit changes ``Name/bytes``, and a page more for each would
+    /// double what it writes. So they are written with other numbers, or when they have changed by a mebibyte, by which
+    /// they may be wrong after a crash.
+    private var isDue: Bool {
+        let bytes = Self.place(of: .bytes)
+        return stored.indices.contains { place in
+            let difference = (values[place] - stored[place]).magnitude
+            return place == bytes ? difference >= Self.bytesBetweenWrites : difference > 0
+        }
+    }
+
+    private static let bytesBetweenWrites = 1 << 20
 
     private static let places = Dictionary(uniqueKeysWithValues: zip(Name.allCases, 0...))
     private static func place(of name: Name) -> Int { places[name] ?? 0 }

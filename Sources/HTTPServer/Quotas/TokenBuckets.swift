@@ -15,13 +15,13 @@ import Synchronization
 /// once may lose a token or two.
 ///
 /// `@unchecked Sendable`: the memory holds atomics and is neither moved nor freed while this exists.
-final class TokenBuckets: @unchecked Sendable {
+package final class TokenBuckets: @unchecked Sendable {
     /// What is in a bucket, and whether a token was taken out of it. The numbers are computed when they are asked for,
     /// since most requests ask for none.
-    struct Reading {
-        let isTaken: Bool
+    package struct Reading: Sendable {
+        package let isTaken: Bool
         /// Until the bucket is full, in nanoseconds.
-        let untilFull: UInt64
+        package let untilFull: UInt64
         private let window, step: UInt64
         private let count: Int
 
@@ -32,14 +32,14 @@ final class TokenBuckets: @unchecked Sendable {
         }
 
         private var left: UInt64 { window > untilFull ? window - untilFull : 0 }
-        var remaining: Int { min(Int(left / step), count) }
+        package var remaining: Int { min(Int(left / step), count) }
         /// Until one token is there, in nanoseconds; 0 when one is.
-        var wait: UInt64 { left >= step ? 0 : step - left }
+        package var wait: UInt64 { left >= step ? 0 : step - left }
         /// Whether less than half is left.
-        var isLow: Bool { untilFull > window / 2 }
+        package var isLow: Bool { untilFull > window / 2 }
     }
 
-    let quota: Quota
+    package let quota: Quota
     private let window, step: UInt64
     private let memory: UnsafeMutableRawPointer
     private let places: UnsafeMutablePointer<Atomic<UInt64>>
@@ -50,9 +50,9 @@ final class TokenBuckets: @unchecked Sendable {
     private static let ways = 4
     private static let lineBytes = 64
 
-    init(_ quota: Quota) {
+    package init(_ quota: Quota) {
         self.quota = quota
-        window = UInt64(quota.window.milliseconds) * 1_000_000
+        window = UInt64(quota.window.milliseconds32) * 1_000_000
         step = max(1, window / UInt64(quota.count))
         let bytes = Self.lineBytes << Self.setBits
         // calloc(3) takes so much from the system as pages of zeros, which need no memory until they are written.
@@ -68,7 +68,7 @@ final class TokenBuckets: @unchecked Sendable {
 
     /// Takes a token out of the bucket of a key, if there is one.
     /// - Parameter now: nanoseconds of a monotonic clock.
-    func take(_ key: UInt64, now: UInt64) -> Reading {
+    package func take(_ key: UInt64, now: UInt64) -> Reading {
         let time = bucket(of: key, now: now)
         var old = time.pointee.load(ordering: .relaxed)
         while true {
@@ -81,7 +81,7 @@ final class TokenBuckets: @unchecked Sendable {
     }
 
     /// The state of the bucket of a key.
-    func look(_ key: UInt64, now: UInt64) -> Reading {
+    package func look(_ key: UInt64, now: UInt64) -> Reading {
         reading(of: bucket(of: key, now: now).pointee.load(ordering: .relaxed), now, isTaken: false)
     }
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ConciergeApp
+@testable import HTTPServer
 
 @Suite("Buckets of tokens")
 struct TokenBucketTests {

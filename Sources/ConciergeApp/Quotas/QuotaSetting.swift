@@ -1,17 +1,5 @@
+import HTTPServer
 import JSONDocument
-
-/// So many requests in a time: a bucket that holds `count` tokens and is filled anew in `window`.
-///
-/// A client may spend all of them at once; then it gets one each `window / count`.
-package struct Quota: Sendable, Equatable {
-    package let count: Int
-    package let window: Duration
-
-    package init(count: Int, window: Duration) {
-        self.count = count
-        self.window = window
-    }
-}
 
 /// A quota as `600/1m`, or `none`.
 package struct QuotaSetting: SettingType {

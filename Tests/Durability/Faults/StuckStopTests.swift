@@ -1,0 +1,23 @@
+import Glibc
+import HTTPTestClient
+import Support
+import Testing
+
+@Suite("A worker that is stuck", .enabled(if: Strace.isUsable, Strace.missing))
+struct StuckStopTests {
+    @Test("does not hold up a stop: five seconds after drain_timeout the process ends with status 1, and says so")
+    func stuck() async throws {
+        try await withFolder(Server.files) { _, folder in
+            let server = try await Server(in: folder, settings: ["drain_timeout=1s"])
+            try Strace.holdUpWorker(of: server.process)
+            // Enough that each worker has some.
+            let clients = try (0..<24).map { _ in try RawConnection(port: server.port) }
+            for client in clients { try client.send("GET /version HTTP/1.1\r\nHost: h\r\n\r\n") }
+            server.process.send(SIGTERM)
+            let result = try await server.process.result()
+            #expect(result.status == 1)
+            #expect(result.lines.last?.contains(#""stop_overdue""#) == true, "\(result.complaints)")
+            withExtendedLifetime(clients) {}
+        }
+    }
+}
