@@ -69,8 +69,8 @@ struct RedisScript: Sendable {
     /// Adds a session, or puts it in the place of another one.
     ///
     /// Arguments: as for ``commit``, but no nonce is required, no revision is replaced when that is "", and in place of
-    /// the number is when Redis may end the session (Unix time in milliseconds, or ""), and then the highest revision that
-    /// the session may have had: a copy that comes when the session has ended since is too late.
+    /// the number is when Redis may end the session (Unix time in milliseconds, or ""), and then the highest revision
+    /// that the session may have had: a copy that comes when the session has ended since is too late.
     /// Result: as for ``commit``, with the tasks of the former session.
     static let put = RedisScript(
         tasks + """
