@@ -13,8 +13,8 @@ package final class FaultProxy: Sendable {
         case cut
         /// The same after so many more bytes in one direction, in the middle of a request or of a reply.
         case cutAfter(Int, Direction)
-        /// The client's end is reset at once, the server's is closed so many milliseconds later. What the client has sent
-        /// and was not passed on reaches the server then.
+        /// The client's end is reset at once, the server's is closed so many milliseconds later. What the client has
+        /// sent and was not passed on reaches the server then.
         case cutLate(Int)
         /// Nothing more is passed on in one direction, and nobody is told.
         case swallow(Direction)

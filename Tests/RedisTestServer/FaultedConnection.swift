@@ -51,6 +51,8 @@ final class FaultedConnection {
         var on: Int32 = 1
         setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         _ = fcntl(socket, F_SETFL, O_NONBLOCK)
+        // A server that is started meanwhile would keep it open.
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
     }
 
     func suffer(_ fault: FaultProxy.Fault, _ now: ContinuousClock.Instant) {

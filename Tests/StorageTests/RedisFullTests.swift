@@ -28,7 +28,7 @@ import Testing
         #expect(try await store.standing(of: id) == SessionStanding(revision: 2, lastUsedAt: 500))
         #expect(try await store.end(id))
         #expect(try await store.load(id) == nil)
-        #expect(try fixture.ask("GET", .text(store.keys.floor)).text == "2")
+        #expect(try fixture.ask("GET", .text(store.keys.floor)).text == "3")
     }
 
     @Test("ends sessions that have expired")

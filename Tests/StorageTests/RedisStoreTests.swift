@@ -132,8 +132,45 @@ import Testing
         _ = try await store.updateTask(tasks[1].id, .remove)
         #expect(try await store.end(id))
         _ = try await store.standing(of: id)
-        #expect(try fixture.keyNames() == ["{flows}", "{f}"].sorted())
-        #expect(try fixture.ask("GET", .text(store.keys.floor)).text == "3")
+        #expect(try fixture.keyNames() == ["{flows}", "{f}", "{\(id)}"].sorted())
+        #expect(try fixture.ask("GET", .text(store.keys.floor)).text == "4")
+        let key = RedisRequest.Word.text(store.keys.session(id))
+        #expect(try fixture.ask("HKEYS", key).list.compactMap(\.text) == ["f"])
+        #expect((1...60_000).contains(try fixture.ask("PTTL", key).number ?? 0))
+    }
+
+    @Test("a late copy of a creation or of an import does not bring back a session that has ended", arguments: [1, 9])
+    func revived(revision: UInt64) async throws {
+        let store = try fixture.store()
+        let session = Samples.session(id, revision: revision)
+        let arrival = SessionArrival(session: session, replacedRevision: nil)
+        if revision == 1 { try await store.create(session) } else { try await store.receive(arrival) }
+        #expect(try await store.end(id))
+        // The same as was sent before: its floor is that of then.
+        await #expect(throws: StoreError.self) { try await store.create(session) }
+        #expect(try await store.load(id) == nil)
+        #expect(try await store.standing(of: id) == nil)
+        #expect(try await store.page(after: nil, limit: 10).skipped == 0)
+        // An import that begins now is none.
+        try await store.receive(arrival)
+        #expect(try #require(try await store.load(id)).record.highestRevision == revision + 1)
+        #expect(try await store.end(id))
+    }
+
+    @Test("an imported session is not taken for the one of its id that was imported before it")
+    func incarnations() async throws {
+        let store = try fixture.store()
+        let arrival = SessionArrival(session: Samples.session(id), replacedRevision: nil)
+        var revisions: Set<UInt64> = []
+        for _ in 0..<5 {
+            try await store.receive(arrival)
+            revisions.insert(try #require(try await store.standing(of: id)).revision)
+            #expect(try await store.end(id))
+        }
+        #expect(revisions.count == 5)
+        // A commit that was made from the first one is refused.
+        try await store.receive(arrival)
+        await #expect(throws: StoreError.self) { try await store.commit(commit(2, over: 1)) }
     }
 
     @Test("entries of indexes that no session confirms are left out, and removed when they are older than a minute")
@@ -210,8 +247,9 @@ import Testing
         #expect(try await other.end(id))
         await calls.next()
         one.unfollow(id)
-        try await other.create(Samples.session(id))
-        try await other.commit(commit(2, over: 1))
+        try await other.receive(SessionArrival(session: Samples.session(id), replacedRevision: nil))
+        let revision = try #require(try await other.standing(of: id)).revision
+        try await other.commit(commit(revision + 1, over: revision))
         // The connection does what it is told in order: what was told before the end of the subscription has come.
         let channels = try fixture.ask("PUBSUB", "SHARDCHANNELS").list
         if !channels.isEmpty { try await Task.sleep(for: .milliseconds(100)) }

@@ -70,7 +70,8 @@ package protocol SessionStore: AnyObject, Sendable {
 
     /// Adds an imported session, or replaces the whole session of its id. An ended session of the id is no obstacle,
     /// but no entity tag may be issued twice: if there is no session of the id, the store raises
-    /// ``SessionDetails/revisionFloor`` at least to the highest revision of all sessions that have ended in it.
+    /// ``SessionDetails/revisionFloor`` at least to the highest revision of all sessions that have ended in it. It may
+    /// raise the session's revision to the floor.
     ///
     /// - Throws: ``StoreError/conflict`` when a session exists and should not, or has another revision;
     ///   ``StoreError/gone`` when there is none to replace.

@@ -5,6 +5,8 @@ import Sessions
 ///     r  revision · u  last use · n  nonce of the last commit · o  user · h  head
 ///     s:<name of a service>  document · t:<id>  task
 ///
+/// For a minute after its end: `f`, the revision from which another session in its place has to begin.
+///
 /// `r`, `u` are decimal; `h`, `s`, `t` are bytes that begin with a format and end with a CRC-32, which also covers the
 /// session and the name. In format 2 labels or document are sealed.
 struct RedisFields: Sendable {

@@ -4,8 +4,8 @@ import Synchronization
 /// Changes of notes that Redis has not confirmed, the last one of each key. Each new connection sends them again, which
 /// does no harm: only a note's owner changes it.
 ///
-/// A change follows a request that Redis has answered before. So while Redis is away, there are at most as many as there
-/// were requests under way.
+/// A change follows a request that Redis has answered before. So while Redis is away, there are at most as many as
+/// there were requests under way.
 final class RedisOwedNotes: Sendable {
     private struct State {
         var changes: [SHA256Digest: (number: UInt64, request: RedisRequest)] = [:]

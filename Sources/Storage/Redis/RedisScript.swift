@@ -69,24 +69,27 @@ struct RedisScript: Sendable {
     /// Adds a session, or puts it in the place of another one.
     ///
     /// Arguments: as for ``commit``, but no nonce is required, no revision is replaced when that is "", and in place of
-    /// the number is when Redis may end the session (Unix time in milliseconds, or "").
+    /// the number is when Redis may end the session (Unix time in milliseconds, or ""), and then the highest revision
+    /// that the session may have had: a copy that comes when the session has ended since is too late.
     /// Result: as for ``commit``, with the tasks of the former session.
     static let put = RedisScript(
         tasks + """
-            local was = redis.call('HMGET', key, 'r', 'o', 'n')
+            local was = redis.call('HMGET', key, 'r', 'o', 'n', 'f')
             if ARGV[3] == '' and was[1] then return {-1, was[3]} end
+            if was[4] and (#ARGV[7] < #was[4] or (#ARGV[7] == #was[4] and ARGV[7] < was[4])) then return {-1} end
             if ARGV[3] ~= '' and not was[1] then return {0} end
             if ARGV[3] ~= '' and was[1] ~= ARGV[3] then return {-1, was[3]} end
             local result = tasks({1, was[2]})
             redis.call('DEL', key)
             redis.call('HSET', key, 'r', ARGV[4], 'n', ARGV[2], 'u', ARGV[5])
-            for i = 7, #ARGV, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, #ARGV))) end
+            for i = 8, #ARGV, 1000 do redis.call('HSET', key, unpack(ARGV, i, math.min(i + 999, #ARGV))) end
             if ARGV[6] ~= '' then redis.call('PEXPIREAT', key, ARGV[6]) end
             redis.call('SPUBLISH', key, ARGV[4])
             return result
             """)
 
-    /// Ends a session. Arguments: the revision that it must have, and its last use (or "").
+    /// Ends a session. Arguments: the revision that it must have, its last use (or ""), the revision from which another
+    /// session in its place has to begin, and for how many milliseconds that is kept.
     /// Result: as for ``put``.
     static let end = RedisScript(
         tasks + """
@@ -95,6 +98,8 @@ struct RedisScript: Sendable {
             if was[1] ~= ARGV[1] or (ARGV[2] ~= '' and was[3] ~= ARGV[2]) then return {-1} end
             local result = tasks({1, was[2]})
             redis.call('DEL', key)
+            redis.call('HSET', key, 'f', ARGV[3])
+            redis.call('PEXPIRE', key, ARGV[4])
             redis.call('SPUBLISH', key, '')
             return result
             """, needsRoom: false)

@@ -36,7 +36,7 @@ extension RedisStore {
         for (id, loaded) in zip(page, try await hashes(page)) {
             if let session = session(id, loaded) {
                 sessions.append(session)
-            } else if loaded.list.isEmpty {
+            } else if loaded.list.isEmpty || loaded[0].text == "f" {
                 await doubt(id)
             } else {
                 skipped += 1
@@ -93,7 +93,7 @@ extension RedisStore {
         let list = keys.sessions(with: id)
         var request = RedisRequest("ZREM", .text(list), .text("\(id)"))
         request.beginStage()
-        request.add("EXISTS", .text(keys.session(id)))
+        request.add("HEXISTS", .text(keys.session(id)), "r")
         guard let replies = try? await ask(request), replies[1].number == 1 else { return }
         send(RedisRequest("ZADD", .text(list), "0", .text("\(id)")))
     }

@@ -10,9 +10,9 @@ extension RedisStore {
         if arrival.replacedRevision == nil {
             // The floor is read after the session is known not to exist: its end has raised it before.
             let key = keys.session(session.record.id)
-            guard try await ask(RedisRequest("EXISTS", .text(key)))[0].number == 0 else { throw .conflict }
+            guard try await ask(RedisRequest("HEXISTS", .text(key), "r"))[0].number == 0 else { throw .conflict }
             let floor = try await ask(RedisRequest("GET", .text(keys.floor)))[0].text.flatMap(UInt64.init) ?? 0
-            session = session.raisingRevisionFloor(to: floor)
+            session = session.beginning(at: floor)
         }
         let failure = await withUnsafeContinuation { waiting in
             put(session, replacing: arrival.replacedRevision, flows: arrival.newFlows, tasks: arrival.tasks) {
@@ -44,7 +44,9 @@ extension RedisStore {
         let kept = Set(tasks.map(\.id))
         write(
             record, replacing: revision, .put, adds,
-            arguments: [.text(String(session.lastUsedAt)), .text(expiry)] + values,
+            arguments: [
+                .text(String(session.lastUsedAt)), .text(expiry), .text(String(record.highestRevision)),
+            ] + values,
             executed: { [self] reply in
                 if revision == nil { counter.add(1) }
                 unindex(record.id, reply, user: record.userID, except: kept)
@@ -125,6 +127,10 @@ extension RedisStore {
                 }))
     }
 
+    /// How late a copy of a request may come that a connection carried when it was cut, in milliseconds. Until then an
+    /// ended session must not come back by it.
+    private static let lateness = 60_000
+
     /// The latest time to count with, in milliseconds: in the year 37648.
     private static let never: Int64 = 1 << 50
 
@@ -196,7 +202,8 @@ extension RedisStore {
     private struct Ending: Sendable {
         let id: SessionID
         let revision: String
-        let highest: UInt64
+        /// Above all revisions that it has given.
+        let next: UInt64
         /// "" for any.
         let usedAt: String
 
@@ -204,21 +211,23 @@ extension RedisStore {
             self.id = id
             self.revision = revision
             self.usedAt = usedAt
-            highest = max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0)
+            next = max(UInt64(revision) ?? 0, head?.details.revisionFloor ?? 0) &+ 1
         }
     }
 
     /// Returns the results of the script.
     private func end(_ endings: [Ending]) async throws(StoreError) -> [Int64] {
-        guard let highest = endings.map(\.highest).max() else { return [] }
+        guard let next = endings.map(\.next).max() else { return [] }
         var request = RedisRequest()
         // If its outcome is lost, it is not known whether we have ended it.
         request.isRepeatable = false
         request.needsReplicas = true
-        request.call(.raise, keys.floor, .text(String(highest)))
+        request.call(.raise, keys.floor, .text(String(next)))
         request.beginStage()
         for ending in endings {
-            request.call(.end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt))
+            request.call(
+                .end, keys.session(ending.id), .text(ending.revision), .text(ending.usedAt),
+                .text(String(ending.next)), .text(String(Self.lateness)))
         }
         let replies = try await ask(request) { [self] replies in
             for (ending, reply) in zip(endings, replies.dropFirst()) where reply[0].number == 1 {
@@ -253,6 +262,17 @@ extension RedisStore {
         }
         let ended = try await end(overdue)
         return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count)
+    }
+}
+
+extension StoredSession {
+    /// With a revision that no session of its id has had before: a server that remembers one takes it for another.
+    fileprivate func beginning(at floor: UInt64) -> StoredSession {
+        let record = raisingRevisionFloor(to: floor).record
+        let begun = SessionRecord(
+            id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
+            revision: max(record.revision, floor), services: record.services, details: record.details)
+        return StoredSession(record: begun, lastUsedAt: lastUsedAt)
     }
 }
 
