@@ -11,14 +11,13 @@ enum RedisRights {
 
     /// Samples of all commands that the store sends, in scripts and otherwise.
     private static let commands: [(first: String, rest: String)] = [
-        ("asking", ""), ("cluster|slots", ""), ("del", "KEY"), ("evalsha", "sha 0"), ("exec", ""), ("exists", "KEY"),
-        ("get", "KEY"), ("getrange", "KEY 0 1"), ("hdel", "KEY f"),
-        ("hget", "KEY f"), ("hgetall", "KEY"), ("hkeys", "KEY"), ("hmget", "KEY f"), ("hset", "KEY f v"),
-        ("hsetnx", "KEY f v"), ("multi", ""), ("pexpireat", "KEY 1"), ("ping", ""), ("role", ""), ("sadd", "KEY m"),
-        ("script|load", "x"), ("select", "0"), ("set", "KEY v"), ("smembers", "KEY"), ("spublish", "KEY m"),
-        ("srem", "KEY m"), ("ssubscribe", "KEY"), ("sunsubscribe", "KEY"), ("zadd", "KEY 0 m"), ("zcard", "KEY"),
-        ("zrange", "KEY 0 -1"),
-        ("wait", "0 0"), ("zrangebylex", "KEY - +"), ("zrangebyscore", "KEY 0 1"), ("zrem", "KEY m"),
+        ("asking", ""), ("cluster|slots", ""), ("del", "KEY"), ("evalsha", "sha 0"), ("get", "KEY"),
+        ("getrange", "KEY 0 1"), ("hdel", "KEY f"), ("hexists", "KEY f"), ("hget", "KEY f"), ("hgetall", "KEY"),
+        ("hkeys", "KEY"), ("hmget", "KEY f"), ("hset", "KEY f v"), ("hsetnx", "KEY f v"), ("pexpire", "KEY 1"),
+        ("pexpireat", "KEY 1"), ("ping", ""), ("role", ""), ("sadd", "KEY m"), ("script|load", "x"), ("select", "0"),
+        ("set", "KEY v"), ("smembers", "KEY"), ("spublish", "KEY m"), ("srem", "KEY m"), ("ssubscribe", "KEY"),
+        ("sunsubscribe", "KEY"), ("wait", "0 0"), ("zadd", "KEY 0 m"), ("zcard", "KEY"), ("zrange", "KEY 0 -1"),
+        ("zrangebylex", "KEY - +"), ("zrangebyscore", "KEY 0 1"), ("zrem", "KEY m"),
     ]
 
     /// Asks which of these rights are missing, without doing anything.
