@@ -183,8 +183,8 @@ typedef struct {
 
     // The connections of each client. NULL when they are not limited.
 
-    /// Whether a client may have one more connection. If not, it is closed at once. `now` is `cmhd_request.received_at`'s
-    /// clock.
+    /// Whether a client may have one more connection. If not, it is closed at once. `now` is of the clock of
+    /// `cmhd_request.received_at`.
     bool (*admits)(void *context, const struct sockaddr *peer, uint64_t now);
     /// A connection has begun or ended.
     void (*connected)(void *context, const struct sockaddr *peer);

@@ -78,6 +78,7 @@ extension Program {
     /// It is not an asynchronous `main`: that would leave the main thread to the dispatch library, which unblocks all
     /// signals there, and SIGTERM would end the process in the middle of its responses.
     package static func main() -> Never {
+        AddressSpace.checkForProgram()
         TerminationSignals.block()
         Task.detached {
             let arguments = Array(CommandLine.arguments.dropFirst())

@@ -63,8 +63,8 @@ package final class SessionRecord: Sendable {
         return size
     }
 
-    /// The bytes that callers have written into the session: all services, declared or not, and the labels. The total of
-    /// all sessions has a limit (``SessionStore/documentBytes``).
+    /// The bytes that callers have written into the session: all services, declared or not, and the labels. The total
+    /// of all sessions has a limit (``SessionStore/documentBytes``).
     package var writtenBytes: Int { box.map { size + $0.details.writtenBytes } ?? size }
 
     /// The document of a service; `nil` when it was never written. A few comparisons, because sessions have few

@@ -53,8 +53,8 @@ package struct ExpiredSessions: Sendable {
     package let count: Int
     /// How many sessions were looked at. Fewer than requested at the store's last session.
     package let looked: Int
-    /// ``ExpiryQuery/unused`` sessions among them that memory does not have. A store whose sessions other processes may be
-    /// using names none.
+    /// ``ExpiryQuery/unused`` sessions among them that memory does not have. A store whose sessions other processes may
+    /// be using names none.
     package let unused: [SessionID]
 
     package init(count: Int, looked: Int, unused: [SessionID] = []) {

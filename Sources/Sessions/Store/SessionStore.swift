@@ -27,8 +27,8 @@ package protocol SessionStore: AnyObject, Sendable {
     /// How many sessions exist, including expired ones. It does not wait.
     var sessionCount: Int { get }
 
-    /// The bytes of all sessions (``SessionRecord/writtenBytes``), and their limit; `nil` when the store has no limit. It
-    /// does not wait. At the limit a commit, a new session or an import that would take more room gets
+    /// The bytes of all sessions (``SessionRecord/writtenBytes``), and their limit; `nil` when the store has no limit.
+    /// It does not wait. At the limit a commit, a new session or an import that would take more room gets
     /// ``StoreError/full(_:)``; everything else goes on.
     var documentBytes: DocumentBytes? { get }
 

@@ -51,8 +51,8 @@ struct SessionRow {
     /// How many documents are in the table `documents`.
     var large: Int { services.count { if case .beside = $0.content { true } else { false } } }
 
-    /// `SessionRecord.writtenBytes`, as far as the row tells. What was sealed with a key whose id has another length than
-    /// that of the first key counts for some bytes more or less.
+    /// `SessionRecord.writtenBytes`, as far as the row tells. What was sealed with a key whose id has another length
+    /// than that of the first key counts for some bytes more or less.
     func writtenBytes(_ keys: DocumentKeys?) -> Int {
         let seal = keys?.first.overhead ?? 0
         let bytes = labels.isEmpty ? 0 : labels.count - (isSealed ? seal : 0)
