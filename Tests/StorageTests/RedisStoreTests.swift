@@ -271,9 +271,17 @@ import Testing
         try await store.create(Samples.session(id))
         store.follow(id) { [id] in continuation.yield(id) }
         await next(id)
-        await proxy.cause(.swallow(.toServer))
+        func wait(forChannels count: Int) async throws {
+            while try fixture.ask("PUBSUB", "SHARDCHANNELS").list.count != count {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+        // Both are done, and their replies are lost.
+        await proxy.cause(.swallow(.toClient))
         store.unfollow(id)
+        try await wait(forChannels: 0)
         store.follow(id) { [id] in continuation.yield(id) }
+        try await wait(forChannels: 1)
         await proxy.cause(.cut)
         await next(id)
         // Its subscription comes after what was sent before.
