@@ -45,8 +45,11 @@ struct RedisFixture: Sendable {
         settings.prefix = prefix
         settings.useLag = useLag
         settings.expiryMargin = expiryMargin
-        var address = try RedisAddress("redis://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(port ?? server.port)")
-        address.password = password
+        var address = address
+        if user != nil || port != nil {
+            address = try RedisAddress("redis://\(user.map { "\($0)@" } ?? "")127.0.0.1:\(port ?? server.port)")
+        }
+        if let password { address.password = password }
         return try RedisStore(
             address, services: services, settings: settings, documentKeys: keys,
             limits: RedisConnection.Limits(
