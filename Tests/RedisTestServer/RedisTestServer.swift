@@ -84,29 +84,9 @@ package final class RedisTestServer: Sendable {
         let script = """
             redis-server "$@" </dev/null & echo "pid=$!"; read line; kill -9 $!; wait; test "$line" = keep || rm -r "$0"
             """
-        let (input, life) = try Self.pipe()
-        let (output, written) = try Self.pipe()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, written, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, written, STDERR_FILENO)
-        let words = (["sh", "-c", script, folder] + arguments + options).map { strdup($0) }
-        defer { for word in words { free(word) } }
-        // The shell needs the signal that a child has ended, which this thread may block.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var shell = pid_t()
-        let code = posix_spawn(&shell, "/bin/sh", &actions, &attributes, words + [nil], environ)
-        close(input)
-        close(written)
-        guard code == 0 else { throw Failure(description: "no shell: errno \(code)") }
+        let (shell, life, output) = try Self.spawning.withLock { _ in
+            try Self.spawn(["sh", "-c", script, folder] + arguments + options)
+        }
         var text = ""
         while !text.contains(isReady) {
             var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -125,6 +105,36 @@ package final class RedisTestServer: Sendable {
         process.withLock { $0 = Process(shell: shell, server: server, life: life, output: output) }
     }
 
+    /// A child that another thread starts between the two calls of ``pipe()`` would keep the ends open.
+    private static let spawning = Mutex(())
+
+    private static func spawn(_ words: [String]) throws -> (shell: pid_t, life: Int32, output: Int32) {
+        let (input, life) = try pipe()
+        let (output, written) = try pipe()
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, written, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, written, STDERR_FILENO)
+        let words = words.map { strdup($0) }
+        defer { for word in words { free(word) } }
+        // The shell needs the signal that a child has ended, which this thread may block.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var shell = pid_t()
+        let code = posix_spawn(&shell, "/bin/sh", &actions, &attributes, words + [nil], environ)
+        close(input)
+        close(written)
+        guard code == 0 else { throw Failure(description: "no shell: errno \(code)") }
+        return (shell, life, output)
+    }
+
     /// Ends it with SIGKILL. Its data stay for ``start()``.
     package func kill() { end(keepsData: true) }
 
@@ -139,9 +149,23 @@ package final class RedisTestServer: Sendable {
         }
     }
 
-    /// Sends it a signal, as SIGSTOP.
+    /// Sends it a signal. After SIGSTOP it has stopped.
     package func send(_ signal: Int32) {
-        process.withLock { if let process = $0 { _ = Glibc.kill(process.server, signal) } }
+        process.withLock { process in
+            guard let pid = process?.server else { return }
+            _ = Glibc.kill(pid, signal)
+            while signal == SIGSTOP, !Self.isStopped(pid) { sched_yield() }
+        }
+    }
+
+    /// Also true when it has ended (`proc(5)`).
+    private static func isStopped(_ pid: pid_t) -> Bool {
+        guard let file = fopen("/proc/\(pid)/stat", "r") else { return true }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        return !text.contains(") R ") && !text.contains(") S ") && !text.contains(") D ")
     }
 
     private static func pipe() throws -> (reader: Int32, writer: Int32) {

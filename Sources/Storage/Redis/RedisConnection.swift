@@ -161,11 +161,8 @@ final class RedisConnection: Sendable {
         let server = try address.master(until: end)
         let link = try RedisLink(to: server, until: end)
         var greeting = server.greeting
-        greeting.add(address.kind == .server ? "PING" : "ROLE")
-        let reply = try link.exchange(greeting, until: end).last ?? .none
-        guard address.kind == .server || reply[0].text == "master" else {
-            throw RedisFailure("\(server), which the sentinels name, is not a master.")
-        }
+        greeting.add("PING")
+        _ = try link.exchange(greeting, until: end)
         try prepare(link, end)
         let waiting = state.withLock { state in
             state.wasUp = true
