@@ -92,7 +92,7 @@ package final class RedisTestServer: Sendable {
             var buffer = [UInt8](repeating: 0, count: 4_096)
             var look = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             let count = poll(&look, 1, 60_000) == 1 ? read(output, &buffer, buffer.count) : 0
-            guard count > 0, !text.contains("not found") else {
+            guard count > 0, !text.contains("not found"), !text.contains("aborting") else {
                 close(life)
                 close(output)
                 waitpid(shell, nil, 0)
@@ -182,19 +182,30 @@ package final class RedisTestServer: Sendable {
         return template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
+    private static let lastPort = Mutex(UInt16.random(in: 10_000..<32_000))
+
+    /// Below those that the kernel gives to connections, which could take it before the server does
+    /// (`ip_local_port_range` in `ip(7)`).
     private static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
+        for _ in 0..<1_000 {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            // None twice, since a server that starts at the same time may not have taken its own yet.
+            let port = lastPort.withLock { last in
+                last = last < 32_000 ? last + 1 : 10_000
+                return last
             }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            let code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            if code == 0 { return port }
         }
-        guard code == 0 else { throw Failure(description: "no free port: errno \(errno)") }
-        return UInt16(bigEndian: address.sin_port)
+        throw Failure(description: "no free port: errno \(errno)")
     }
 }
