@@ -86,15 +86,40 @@ package final class RedisTestServer: Sendable {
         let script = """
             redis-server "$@" </dev/null & echo "pid=$!"; read line; kill -9 $!; wait; test "$line" = keep || rm -r "$0"
             """
-        let (input, life) = try Self.pipe()
-        let (output, written) = try Self.pipe()
+        let (shell, life, output) = try Self.spawning.withLock { _ in
+            try Self.spawn(["sh", "-c", script, folder] + arguments + options)
+        }
+        var text = ""
+        while !text.contains(isReady) {
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            var look = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            let count = poll(&look, 1, 60_000) == 1 ? read(output, &buffer, buffer.count) : 0
+            guard count > 0, !text.contains("not found"), !text.contains("aborting") else {
+                close(life)
+                close(output)
+                waitpid(shell, nil, 0)
+                throw Failure(description: "redis-server (package redis-server) does not start: \(text)")
+            }
+            text += String(decoding: buffer[..<count], as: UTF8.self)
+        }
+        let digits = text.drop { $0 != "=" }.dropFirst().prefix { $0.isNumber }
+        guard let server = pid_t(digits) else { throw Failure(description: "no pid: \(text)") }
+        process.withLock { $0 = Process(shell: shell, server: server, life: life, output: output) }
+    }
+
+    /// A child that another thread starts between the two calls of ``pipe()`` would keep the ends open.
+    private static let spawning = Mutex(())
+
+    private static func spawn(_ words: [String]) throws -> (shell: pid_t, life: Int32, output: Int32) {
+        let (input, life) = try pipe()
+        let (output, written) = try pipe()
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, written, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, written, STDERR_FILENO)
-        let words = (["sh", "-c", script, folder] + arguments + options).map { strdup($0) }
+        let words = words.map { strdup($0) }
         defer { for word in words { free(word) } }
         // The shell needs the signal that a child has ended, which this thread may block.
         var attributes = posix_spawnattr_t()
@@ -109,22 +134,7 @@ package final class RedisTestServer: Sendable {
         close(input)
         close(written)
         guard code == 0 else { throw Failure(description: "no shell: errno \(code)") }
-        var text = ""
-        while !text.contains(isReady) {
-            var buffer = [UInt8](repeating: 0, count: 4_096)
-            var look = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-            let count = poll(&look, 1, 60_000) == 1 ? read(output, &buffer, buffer.count) : 0
-            guard count > 0, !text.contains("not found") else {
-                close(life)
-                close(output)
-                waitpid(shell, nil, 0)
-                throw Failure(description: "redis-server (package redis-server) does not start: \(text)")
-            }
-            text += String(decoding: buffer[..<count], as: UTF8.self)
-        }
-        let digits = text.drop { $0 != "=" }.dropFirst().prefix { $0.isNumber }
-        guard let server = pid_t(digits) else { throw Failure(description: "no pid: \(text)") }
-        process.withLock { $0 = Process(shell: shell, server: server, life: life, output: output) }
+        return (shell, life, output)
     }
 
     /// Ends it with SIGKILL. Its data stay for ``start()``.
@@ -141,9 +151,23 @@ package final class RedisTestServer: Sendable {
         }
     }
 
-    /// Sends it a signal, as SIGSTOP.
+    /// Sends it a signal. After SIGSTOP it has stopped.
     package func send(_ signal: Int32) {
-        process.withLock { if let process = $0 { _ = Glibc.kill(process.server, signal) } }
+        process.withLock { process in
+            guard let pid = process?.server else { return }
+            _ = Glibc.kill(pid, signal)
+            while signal == SIGSTOP, !Self.isStopped(pid) { sched_yield() }
+        }
+    }
+
+    /// Also true when it has ended (`proc(5)`).
+    private static func isStopped(_ pid: pid_t) -> Bool {
+        guard let file = fopen("/proc/\(pid)/stat", "r") else { return true }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = fread(&bytes, 1, bytes.count, file)
+        let text = String(decoding: bytes[..<count], as: UTF8.self)
+        return !text.contains(") R ") && !text.contains(") S ") && !text.contains(") D ")
     }
 
     private static func pipe() throws -> (reader: Int32, writer: Int32) {
@@ -161,19 +185,30 @@ package final class RedisTestServer: Sendable {
         return template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
+    private static let lastPort = Mutex(UInt16.random(in: 10_000..<32_000))
+
+    /// Below those that the kernel gives to connections, which could take it before the server does
+    /// (`ip_local_port_range` in `ip(7)`).
     package static func freePort() throws -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                bind(descriptor, address, size) == 0 ? getsockname(descriptor, address, &size) : -1
+        for _ in 0..<1_000 {
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            // None twice, since a server that starts at the same time may not have taken its own yet.
+            let port = lastPort.withLock { last in
+                last = last < 32_000 ? last + 1 : 10_000
+                return last
             }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+            let code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            if code == 0 { return port }
         }
-        guard code == 0 else { throw Failure(description: "no free port: errno \(errno)") }
-        return UInt16(bigEndian: address.sin_port)
+        throw Failure(description: "no free port: errno \(errno)")
     }
 }

@@ -6,7 +6,8 @@ import Testing
 
 @testable import Storage
 
-@Suite("A cluster of Redis servers", .timeLimit(.minutes(2))) struct RedisClusterTests {
+/// Redis does not allow that slots move from and to one node at once.
+@Suite("A cluster of Redis servers", .serialized, .timeLimit(.minutes(2))) struct RedisClusterTests {
     @Test("slots are those of Redis")
     func slots() async throws {
         #expect(RedisSlot.of("123456789") == 0x31C3)
@@ -34,6 +35,21 @@ import Testing
             case nil: "nothing"
             }
         #expect(found == meaning)
+    }
+
+    @Test("what is no cluster, or cannot be reached, is said")
+    func wrong() async throws {
+        let server = try RedisTestServer.shared.get()
+        for (port, reason) in [(server.port, "cluster support disabled"), (1, "cannot be reached")] {
+            let store = try RedisStore(try RedisAddress("redis+cluster://127.0.0.1:\(port)"), services: ["profile"])
+            do throws(StoreError) {
+                _ = try await store.load(SessionID(high: 1, low: 1))
+                Issue.record("nothing was thrown")
+            } catch {
+                #expect("\(error)".contains(reason), "\(error)")
+            }
+            #expect(store.trouble?.contains(reason) == true, "\(store.trouble ?? "")")
+        }
     }
 
     @Test("while slots move, commits are done in their order, and no caller gets an error")
@@ -77,7 +93,7 @@ import Testing
         _ store: RedisStore, reader: RedisStore, _ id: SessionID, until stop: Stop
     ) async throws {
         var next: UInt64 = 2
-        while !stop.isDone.load(ordering: .acquiring) {
+        while !stop.isDone.load(ordering: .acquiring), !Task.isCancelled {
             let results = CommitResults()
             for revision in next..<next + 20 {
                 let record = Samples.record(

@@ -122,6 +122,8 @@ extension RedisTestServer {
         return try link.exchange(request, until: end)[0]
     }
 
+    func waitForReplica() async throws { try await wait("WAIT", "1", "100") { $0.number == 1 } }
+
     /// Waits until a reply is as it should be, which only the server knows.
     func wait(
         _ words: RedisRequest.Word..., sourceLocation: SourceLocation = #_sourceLocation,

@@ -36,6 +36,7 @@ final class RedisTestCluster: Sendable {
         }
         for place in 3..<6 { try nodes[place].ask("CLUSTER", "REPLICATE", .text(names[place - 3])) }
         for node in nodes[3...] { try await node.wait("ROLE") { $0[3].text == "connected" } }
+        for node in nodes[..<3] { try await node.waitForReplica() }
         self.nodes = nodes
         // Some are enough. The first of these is none.
         address = try RedisAddress("redis+cluster://127.0.0.1:1,127.0.0.1:\(nodes[1].port)")

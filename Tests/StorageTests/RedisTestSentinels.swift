@@ -19,7 +19,7 @@ final class RedisTestSentinels: Sendable {
         let servers = try await RedisTestServer.all(2) { _ in try RedisTestServer(["--repl-diskless-sync-delay", "0"]) }
         let (master, replica) = (servers[0], servers[1])
         try replica.ask("REPLICAOF", "127.0.0.1", .text(String(master.port)))
-        try await replica.wait("ROLE") { $0[3].text == "connected" }
+        try await master.waitForReplica()
         let sentinels = try await RedisTestServer.all(count) { _ in
             try RedisTestServer(sentinelOf: master, quorum: count / 2 + 1, timeout: timeout)
         }

@@ -23,24 +23,32 @@ extension RedisAddress {
         return replies.last ?? .none
     }
 
-    /// The server itself, or the one that the first sentinel to respond names
-    /// (<https://redis.io/docs/latest/develop/reference/sentinel-clients/>).
+    /// The server itself, or the first one that a sentinel names and that is a master
+    /// (<https://redis.io/docs/latest/develop/reference/sentinel-clients/>). After a failover some sentinels know it later
+    /// than others.
     func master(until deadline: ContinuousClock.Instant) throws(RedisFailure) -> RedisAddress {
         guard case .sentinels(let name) = kind else { return self }
-        var reason = ""
+        var failure = RedisFailure("There is none.")
         for sentinel in sentinels {
             do throws(RedisFailure) {
                 let reply = try sentinel.ask(
                     "SENTINEL", "GET-MASTER-ADDR-BY-NAME", .text(name), passwordFile: "redis_sentinel_password_file",
-                    until: min(deadline, .now + .milliseconds(500)))
-                if let host = reply[0].text, let port = reply[1].number.flatMap(UInt16.init(exactly:)) {
-                    return server(at: Place(host: host, port: port))
+                    until: min(deadline, .now + Self.patience))
+                guard let host = reply[0].text, let port = reply[1].number.flatMap(UInt16.init(exactly:)) else {
+                    throw RedisFailure("The sentinel at \(sentinel) knows no master \"\(name)\".")
                 }
-                reason = "The sentinel at \(sentinel) knows no master \"\(name)\"."
+                let server = server(at: Place(host: host, port: port))
+                if try server.ask("ROLE", until: min(deadline, .now + Self.patience))[0].text == "master" {
+                    return server
+                }
+                throw RedisFailure("\(server), which the sentinel at \(sentinel) names, is not a master.")
             } catch {
-                reason = error.sentence
+                failure = error
             }
         }
-        throw RedisFailure("No sentinel names the master \"\(name)\". The last one: \(reason)")
+        throw RedisFailure("No sentinel names a master \"\(name)\" that responds. The last reason: \(reason)")
     }
+
+    /// How long a sentinel, and who it names, may take: then the next one is asked.
+    private static let patience = Duration.milliseconds(500)
 }

@@ -185,7 +185,7 @@ final class RedisConnection: Sendable {
         let end = min(latest, state.withLock { $0.queue.first?.deadline } ?? latest)
         let server = try address.master(until: end)
         let link = try RedisLink(to: server, until: end)
-        try RedisGreeting.say(to: link, at: server, isMaster: address.kind != .server, until: end)
+        try RedisGreeting.say(to: link, at: server, until: end)
         try prepare(link, end)
         let waiting = state.withLock { state in
             state.wasUp = true

@@ -2,16 +2,15 @@ import Sessions
 
 /// The first commands on a new connection: who we are, which database, and whether this Redis can be used.
 enum RedisGreeting {
-    /// - Parameter isMaster: whether sentinels have said that the server is one, which is checked then.
     /// - Throws: ``RedisFailure``, which is permanent when trying again cannot help.
     static func say(
-        to link: RedisLink, at address: RedisAddress, isMaster: Bool, until deadline: ContinuousClock.Instant
+        to link: RedisLink, at address: RedisAddress, until deadline: ContinuousClock.Instant
     ) throws(RedisFailure) {
         var greeting = address.greeting
         let place = greeting.count
         // Every user may say it, and the reply has the version.
         greeting.add("HELLO", "2")
-        greeting.add(isMaster ? "ROLE" : "PING")
+        greeting.add("PING")
         let replies = try link.exchange(greeting, until: deadline, toleratesErrors: true)
         for reply in replies {
             if let error = reply.error { throw refusal(error, address) }
@@ -21,9 +20,6 @@ enum RedisGreeting {
             let major = Int(version.prefix { $0 != "." })
         else { throw RedisFailure("\(address) does not say which version it has.") }
         guard major >= 7 else { throw tooOld(address, "has version \(version)") }
-        guard !isMaster || replies[place + 1][0].text == "master" else {
-            throw RedisFailure("\(address), which the sentinels name, is not a master.")
-        }
     }
 
     private static func tooOld(_ address: RedisAddress, _ what: String) -> RedisFailure {

@@ -6,8 +6,9 @@ extension RedisStore: SharedNotes {
             try gate.enter()
             defer { gate.leave() }
             // When it is sent twice, the second one finds the first, which has the same mark.
-            let request = RedisRequest(
+            var request = RedisRequest(
                 "SET", .text(keys.note(key)), .bytes(note), "NX", "GET", "PX", .text(String(time)))
+            request.needsReplicas = true
             let found = try await ask(request)[0].bytes
             return found == note ? nil : found
         } catch {
@@ -23,6 +24,7 @@ extension RedisStore: SharedNotes {
 
     private func change(_ key: SHA256Digest, _ mark: [UInt8], _ note: [UInt8], _ time: Int64) {
         var request = RedisRequest()
+        request.needsReplicas = true
         request.call(.note, keys.note(key), .bytes(mark), .bytes(note), .text(String(time)))
         owed.add(request, of: key)
     }
