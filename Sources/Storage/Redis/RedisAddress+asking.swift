@@ -46,7 +46,9 @@ extension RedisAddress {
                 failure = error
             }
         }
-        throw RedisFailure("No sentinel names a master \"\(name)\" that responds. The last reason: \(reason)")
+        throw RedisFailure(
+            "No sentinel names a master \"\(name)\" that responds. The last reason: \(failure.sentence)",
+            isPermanent: failure.isPermanent)
     }
 
     /// How long a sentinel, and who it names, may take: then the next one is asked.
