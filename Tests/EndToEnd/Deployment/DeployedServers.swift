@@ -92,9 +92,16 @@ final class DeployedServers: Sendable {
         _ = try #require(line, "haproxy (package haproxy) has ended")
     }
 
-    /// Until the balancer accepts connections.
-    func balancerAccepts() async throws {
-        try await blocking { [port] in while (try? RawConnection(port: port)) == nil {} }
+    /// Until the balancer knows of a server that is ready.
+    func balancerServes() async throws {
+        try await blocking { [port] in
+            var status = 0
+            while status != 200 {
+                guard let connection = try? RawConnection(port: port) else { continue }
+                try connection.send("GET /health/ready HTTP/1.1\r\nHost: h\r\n\r\n")
+                status = try connection.readResponse().status
+            }
+        }
     }
 
     /// As docs/scaling.md says.

@@ -15,7 +15,7 @@ struct RollingUpgradeTests {
         try await withFolder([:], in: "/dev/shm") { _, folder in
             let servers = try await DeployedServers(in: folder, hasSpare: newOneFirst)
             var running = [try await servers.start(at: 0), try await servers.start(at: 1)]
-            try await servers.balancerAccepts()
+            try await servers.balancerServes()
             if newOneFirst { try await servers.balancerSays("DOWN", of: 2) }
             var tokens: [String] = []
             for _ in 0..<3 {
