@@ -81,9 +81,10 @@ import Testing
         #expect(missing?.contains("name the file of the password") == true, "\(missing ?? "")")
         let none = await refusal(of: try fixture.store(password: "open sesame"))
         #expect(none == nil)
-        let needless = await refusal(of: try RedisFixture().store(password: "needless"))
+        let needless = await refusal(of: try RedisFixture(try RedisTestServer.shared.get()).store(password: "needless"))
         #expect(needless?.contains("it has no password for user \"default\"") == true, "\(needless ?? "")")
-        let unknown = await refusal(of: try RedisFixture().store(user: "nobody", password: "word"))
+        let unknown = await refusal(
+            of: try RedisFixture(try RedisTestServer.shared.get()).store(user: "nobody", password: "word"))
         #expect(unknown?.contains("there is no user \"nobody\"") == true, "\(unknown ?? "")")
     }
 

@@ -64,6 +64,7 @@ package final class SteeredStore: SessionStore {
     }
 
     package var sessionCount: Int { inner.sessionCount }
+    package var documentBytes: DocumentBytes? { inner.documentBytes }
 
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         try await inner.endExpired(query)

@@ -80,6 +80,7 @@ final class StoreWrapper: SessionStore {
     }
 
     var sessionCount: Int { inner.sessionCount }
+    var documentBytes: DocumentBytes? { inner.documentBytes }
 
     func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         let expired = try await inner.endExpired(query)
