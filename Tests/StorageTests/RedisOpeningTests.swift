@@ -172,6 +172,20 @@ import Testing
         await store.close()
     }
 
+    @Test("a Redis that takes no writes for want of a replica is connected to and read, encrypted or not")
+    func noReplica() async throws {
+        let fixture = try RedisFixture(try RedisTestServer())
+        let keys = try EncryptionTests.keys("k1")
+        let first = try fixture.store(keys: keys)
+        try await first.create(Samples.session(SessionID(high: 1, low: 1)))
+        await first.close()
+        try fixture.ask("CONFIG", "SET", "min-replicas-to-write", "1")
+        let store = try fixture.store(keys: keys)
+        #expect(try await store.load(SessionID(high: 1, low: 1)) != nil)
+        await #expect(throws: StoreError.self) { try await store.create(Samples.session(SessionID(high: 1, low: 2))) }
+        await store.close()
+    }
+
     // MARK: Coming back
 
     @Test("the attempts of many to connect are spread, also the first ones")
@@ -204,7 +218,7 @@ import Testing
         #expect(.now - start >= .milliseconds(800) && refusals > 0)
         try fixture.server.start()
         let time = try await fixture.recovery(of: store)
-        #expect(time < .seconds(1) && store.trouble == nil, "\(time)")
+        #expect(time < .seconds(4) && store.trouble == nil, "\(time)")
         await store.close()
     }
 
@@ -228,10 +242,10 @@ import Testing
         #expect(connection.append(RedisRequest("GET", "late"), then: { ends.add($0) }) == nil)
         phase.withLock { $0.greets = false }
         // Late in its time the connection is lost, and nobody greets on the next one.
-        try await Task.sleep(until: start + .milliseconds(3_500), clock: .continuous)
+        try await Task.sleep(until: start + .milliseconds(3_900), clock: .continuous)
         listener.cut()
         let end = await ends.next()
-        #expect(.now - start < .milliseconds(5_300))
+        #expect(.now - start < .milliseconds(5_700))
         guard case .failed? = end else { throw Unexpected() }
         phase.withLock { $0 = (true, "") }
         try await connect(connection, ends)

@@ -51,6 +51,6 @@ extension RedisAddress {
             isPermanent: failure.isPermanent)
     }
 
-    /// How long a sentinel, and who it names, may take: then the next one is asked.
+    /// The most time for a sentinel, and for the server that it names.
     private static let patience = Duration.milliseconds(500)
 }

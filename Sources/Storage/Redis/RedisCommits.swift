@@ -112,7 +112,9 @@ final class RedisCommits: Sendable {
     private func take(_ outcome: RedisConnection.Outcome, _ id: SessionID, _ nonce: String) {
         switch outcome {
         case .replies(let replies):
-            let reply = replies.last ?? .none
+            // Without an entry in an index the script is not sent.
+            var reply = replies.last ?? .none
+            if case .none = reply { reply = replies.first { $0.error != nil } ?? .none }
             guard var failure = Self.failure(reply) else { return follow(id, nonce, reply) }
             if case .conflict = failure, isRepeated(id, nonce) {
                 // Its first copy may have come after the question and before the second.

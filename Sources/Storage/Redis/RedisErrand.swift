@@ -118,7 +118,12 @@ final class RedisErrand: Sendable {
                 if progress.mustWait, !hasWaited { return .wait }
                 if hasWaited { progress.moves = 0 }
                 progress.mustWait = false
-                return .send(exchange(&progress.again, with: []))
+                // In the order of the request, which `part` may send as it is.
+                return .send(exchange(&progress.again, with: []).sorted { $0.command < $1.command })
+            }
+            // What a later stage relies on is not there.
+            if progress.replies[..<progress.begun].contains(where: { $0.error != nil }) {
+                return .end(.replies(progress.replies))
             }
             let rest = request.commands[progress.begun...]
             guard let stage = rest.first?.stage else { return .end(.replies(progress.replies)) }

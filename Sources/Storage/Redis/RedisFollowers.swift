@@ -57,7 +57,7 @@ final class RedisFollowers: Sendable {
             // A new connection subscribes again.
             case .lost: break
             // A cluster has served no slot in time. A connection that is refused ends this.
-            case .failed: subscribe(ids.filter { id in state.withLock { $0.followers[id] != nil } })
+            case .failed: for id in ids where state.withLock({ $0.followers[id] != nil }) { subscribe([id]) }
             }
         }
     }

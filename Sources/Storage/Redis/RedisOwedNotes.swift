@@ -4,8 +4,7 @@ import Synchronization
 /// Changes of notes that Redis has not confirmed, the last one of each key. Each new connection sends them again, which
 /// does no harm: only a note's owner changes it.
 ///
-/// A change follows a request that Redis has answered before. So while Redis is away, there are at most as many as
-/// there were requests under way.
+/// Beyond ``most`` a change is sent once. Its note is gone when its time is over.
 final class RedisOwedNotes: Sendable {
     private struct State {
         var changes: [SHA256Digest: (number: UInt64, request: RedisRequest)] = [:]
@@ -22,7 +21,9 @@ final class RedisOwedNotes: Sendable {
     func add(_ request: RedisRequest, of key: SHA256Digest) {
         let number = state.withLock { state in
             state.next += 1
-            state.changes[key] = (state.next, request)
+            if state.changes.count < Self.most || state.changes[key] != nil {
+                state.changes[key] = (state.next, request)
+            }
             return state.next
         }
         send(request, number, key)
@@ -45,4 +46,6 @@ final class RedisOwedNotes: Sendable {
             }
         }
     }
+
+    private static let most = 10_000
 }

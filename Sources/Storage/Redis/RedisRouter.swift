@@ -26,7 +26,7 @@ final class RedisRouter: Sendable {
         var connections: [Lane: [Place: RedisConnection]] = [.commands: [:], .events: [:]]
         /// The node of each slot. Empty until it is known.
         var owners: [Place?] = []
-        /// The same as the cluster said last, without what single redirections have changed since.
+        /// The last table from the cluster, without the changes of later redirections.
         var table: [Place?] = []
         var waiting: [RedisErrand] = []
         /// Whether it was asked where the slots are.
@@ -202,7 +202,7 @@ final class RedisRouter: Sendable {
         ask(&state)
     }
 
-    /// Has it asked where the slots are.
+    /// Makes the cluster's thread ask where the slots are.
     private func ask(_ state: inout State) {
         state.isAsked = false
         signal.raise()
@@ -234,7 +234,13 @@ final class RedisRouter: Sendable {
     private func proceed(_ errand: RedisErrand, _ next: RedisErrand.Next) {
         switch next {
         case .send(let steps): _ = state.withLock { send(errand, steps, &$0) }
-        case .wait: state.withLock { wait(errand, &$0) }
+        case .wait:
+            let isFull = state.withLock { state in
+                guard state.waiting.count < limits.requests else { return true }
+                wait(errand, &state)
+                return false
+            }
+            if isFull { errand.done(.failed("Too many requests wait for Redis.")) }
         case .end(let outcome): errand.done(outcome)
         }
     }
@@ -263,9 +269,13 @@ final class RedisRouter: Sendable {
             return well.shuffled() + address.places.shuffled() + known.keys
         }
         var failure = RedisFailure("No node of \(address) is known.")
-        for place in places {
+        var asked: Set<Place> = []
+        // Requests wait for the answer.
+        let end = ContinuousClock.now + .seconds(2)
+        for place in places where asked.insert(place).inserted && .now < end {
             do throws(RedisFailure) {
-                let reply = try address.server(at: place).ask("CLUSTER", "SLOTS", until: .now + .seconds(1))
+                let reply = try address.server(at: place).ask(
+                    "CLUSTER", "SLOTS", until: min(end, .now + .seconds(1)))
                 return try adopt(reply, of: place)
             } catch {
                 failure = error

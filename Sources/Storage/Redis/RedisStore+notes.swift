@@ -24,7 +24,7 @@ extension RedisStore: SharedNotes {
 
     private func change(_ key: SHA256Digest, _ mark: [UInt8], _ note: [UInt8], _ time: Int64) {
         var request = RedisRequest()
-        request.needsReplicas = true
+        request.needsReplicas = !note.isEmpty
         request.call(.note, keys.note(key), .bytes(mark), .bytes(note), .text(String(time)))
         owed.add(request, of: key)
     }

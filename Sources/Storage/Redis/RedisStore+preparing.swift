@@ -21,16 +21,29 @@ extension RedisStore {
             let (asked, used) = (replies[RedisScript.all.count...], replies[replies.count - 1])
             let (rights, settings) = (asked[asked.startIndex], asked[asked.startIndex + 1])
             for reply in replies[..<asked.startIndex] + [rights] {
-                if let error = reply.error { throw RedisGreeting.refusal(error, address) }
+                // While Redis takes no writes it refuses the script that looks for rights, too.
+                guard let error = reply.error, !["NOREPLICAS", "MISCONF"].contains(where: error.hasPrefix) else {
+                    continue
+                }
+                throw RedisGreeting.refusal(error, address)
             }
             if let refusal = RedisRights.refusal(rights, address, prefix: prefix) { throw refusal }
-            // Of the nodes of a cluster one has the keys.
-            if let error = used.error, !error.hasPrefix("MOVED") { throw RedisGreeting.refusal(error, address) }
             condition.note(settings)
+            // Of the nodes of a cluster one has the keys.
+            if case .moved(_, let place?) = RedisErrand.Redirection(used) {
+                return try check(
+                    address.server(at: place).ask("HGETALL", .text(keys.documentKeys), until: end).list)
+            }
+            if let error = used.error, !error.hasPrefix("MOVED") { throw RedisGreeting.refusal(error, address) }
             try check(used.list)
-            guard let key = documentKeys?.first, used.error == nil else { return }
+            // A Redis that is full can be read.
+            guard let key = documentKeys?.first, used.error == nil, !ids(used.list).contains(key.id) else { return }
             let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
             _ = try link.exchange(note, until: end)
+        }
+
+        private func ids(_ used: [RedisReply]) -> [String] {
+            stride(from: 0, to: used.count - 1, by: 2).map { used[$0].text ?? "" }
         }
 
         private func check(_ used: [RedisReply]) throws(RedisFailure) {
