@@ -185,7 +185,7 @@ package final class RedisTestServer: Sendable {
         return template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
-    private static let lastPort = Mutex(UInt16.random(in: 10_000..<32_000))
+    private static let lastPort = Mutex(UInt16.random(in: 10_000..<20_000))
 
     /// Below those that the kernel gives to connections, which could take it before the server does
     /// (`ip_local_port_range` in `ip(7)`).
@@ -195,7 +195,7 @@ package final class RedisTestServer: Sendable {
             defer { close(descriptor) }
             // None twice, since a server that starts at the same time may not have taken its own yet.
             let port = lastPort.withLock { last in
-                last = last < 32_000 ? last + 1 : 10_000
+                last = last < 20_000 ? last + 1 : 10_000
                 return last
             }
             var address = sockaddr_in()

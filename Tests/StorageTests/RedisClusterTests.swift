@@ -156,9 +156,9 @@ import Testing
     /// A session is written after what a list needs to find it.
     private static func indexFirst(_ cluster: RedisTestCluster) async throws {
         let store = try await RedisFixture(cluster: cluster).store(deadline: .seconds(60))
-        func owner(_ key: String) throws -> Int { try cluster.owner(of: RedisSlot.of(key)) }
+        func owner(_ key: String) async throws -> Int { try await cluster.owner(of: RedisSlot.of(key)) }
         var id = SessionID(random: SystemRandom())
-        while try owner(store.keys.session(id)) == owner(store.keys.user("ada")) {
+        while try await owner(store.keys.session(id)) == owner(store.keys.user("ada")) {
             id = SessionID(random: SystemRandom())
         }
         try await store.create(Samples.session(id))
@@ -181,7 +181,7 @@ import Testing
         var fixture = try await RedisFixture(cluster: cluster)
         fixture.replicas = 1
         let load = try await RedisLoad(fixture, sessions: 6, commits: 3_000)
-        let dead = try cluster.owner(of: RedisSlot.of(load.stores[0].keys.session(load.ids[0])))
+        let dead = try await cluster.owner(of: RedisSlot.of(load.stores[0].keys.session(load.ids[0])))
         load.stores[1].follow(load.ids[0]) {}
         let channel = load.stores[1].keys.session(load.ids[0])
         var isKilled = false

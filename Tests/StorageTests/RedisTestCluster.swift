@@ -42,19 +42,26 @@ final class RedisTestCluster: Sendable {
         address = try RedisAddress("redis+cluster://127.0.0.1:1,127.0.0.1:\(nodes[1].port)")
     }
 
-    /// The place of the master that has a slot.
-    func owner(of slot: Int) throws -> Int {
-        let name = try nodes[0].ask("CLUSTER", "SLOTS").list.first {
-            ($0[0].number ?? 0)...($0[1].number ?? 0) ~= Int64(slot)
-        }?[2][2].text
-        return try #require(names.firstIndex { $0 == name })
+    /// The place of the master that has a slot, as soon as all masters agree.
+    func owner(of slot: Int) async throws -> Int {
+        let start = ContinuousClock.now
+        while true {
+            let owners = try nodes[..<3].map { node in
+                try node.ask("CLUSTER", "SLOTS").list.first {
+                    ($0[0].number ?? 0)...($0[1].number ?? 0) ~= Int64(slot)
+                }?[2][2].text
+            }
+            if Set(owners).count == 1, let place = names.firstIndex(where: { $0 == owners[0] }) { return place }
+            try #require(.now - start < .seconds(20))
+            await Task.yield()
+        }
     }
 
     /// Moves a slot to the next master, key by key.
     ///
     /// - Parameter body: is called when all keys are at the new master, and the old one still has the slot.
     func move(_ slot: Int, _ body: () async throws -> Void = {}) async throws {
-        let source = try owner(of: slot)
+        let source = try await owner(of: slot)
         let target = (source + 1) % 3
         let number = RedisRequest.Word.text(String(slot))
         try nodes[target].ask("CLUSTER", "SETSLOT", number, "IMPORTING", .text(names[source]))
