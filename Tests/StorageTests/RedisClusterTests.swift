@@ -162,7 +162,7 @@ import Testing
             id = SessionID(random: SystemRandom())
         }
         try await store.create(Samples.session(id))
-        let user = cluster.nodes[try owner(store.keys.user("ada"))]
+        let user = cluster.nodes[try await owner(store.keys.user("ada"))]
         try user.ask("CLIENT", "PAUSE", "60000", "WRITE")
         let results = CommitResults()
         let record = Samples.record(id, revision: 2, details: SessionDetails(userID: "ada"))
