@@ -487,7 +487,7 @@ import Testing
     }
 
     /// The count of a cluster may be of a moment ago.
-    private static func expectCount(
+    static func expectCount(
         _ store: any SessionStore, _ count: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let end = ContinuousClock.now + .seconds(20)
