@@ -48,8 +48,8 @@ final class DeployedServers: Sendable {
             "--include", "\(ShippedFiles.directory)/deploy/compose/redis.conf", "--aclfile",
             "\(folder)/secrets/redis_users", "--dir", folder,
         ])
-        port = try Self.freePort()
-        places = try (0..<3).map { _ in try Self.freePort() }
+        port = try RedisTestServer.freePort()
+        places = try (0..<3).map { _ in try RedisTestServer.freePort() }
         var text = try ShippedFiles.text("deploy/compose/haproxy.cfg")
         if hasSpare { text += "    server spare 127.0.0.1:\(places[2])\n" }
         try Self.write(text, to: "\(folder)/haproxy.cfg")
@@ -119,24 +119,5 @@ final class DeployedServers: Sendable {
         let file = try #require(fopen(path, "w"))
         fputs(text, file)
         fclose(file)
-    }
-
-    /// Below those that the kernel takes for clients: a server that is started again has to find it free.
-    private static func freePort() throws -> UInt16 {
-        while true {
-            let port = UInt16.random(in: 20_000..<32_000)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-            defer { close(descriptor) }
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-            let code = withUnsafePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-            if code == 0 { return port }
-        }
     }
 }
