@@ -147,7 +147,8 @@ let package = Package(
             dependencies: [
                 "ConciergeApp", "HTTPServer", "JSONDocument", "Navigation", "RedisTestServer", "SeededRandomness",
                 "Sessions", "Storage",
-            ]),
+            ],
+            exclude: ["README.md"]),
         .testTarget(name: "ConciergeClientTests", dependencies: ["ConciergeClient", "Support"]),
         .target(
             name: "CChunks", dependencies: ["CMicroHTTPD"], path: "Tests/Fuzz/CChunks",
