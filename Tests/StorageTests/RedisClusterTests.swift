@@ -180,6 +180,9 @@ import Testing
         try await Self.indexFirst(cluster)
         var fixture = try await RedisFixture(cluster: cluster)
         fixture.replicas = 1
+        let patient = try fixture.store(grace: .seconds(60))
+        let impatient = try fixture.store()
+        for store in [patient, impatient] { _ = try await store.standing(of: SessionID(high: 1, low: 1)) }
         let load = try await RedisLoad(fixture, sessions: 6, commits: 3_000)
         let dead = try await cluster.owner(of: RedisSlot.of(load.stores[0].keys.session(load.ids[0])))
         load.stores[1].follow(load.ids[0]) {}
@@ -189,11 +192,18 @@ import Testing
             guard !isKilled, progress.count >= 1_000 else { return }
             isKilled = true
             cluster.nodes[dead].kill()
+            while impatient.trouble == nil { await Task.yield() }
+            #expect(patient.trouble == nil)
             try await cluster.nodes[dead + 3].wait("ROLE") { $0[0].text == "master" }
+            while impatient.trouble != nil {
+                await Task.yield()
+                #expect(patient.trouble == nil)
+            }
             // It comes back as a replica; without one nothing is acknowledged.
             try cluster.nodes[dead].start()
         }
         try await load.check()
+        #expect(patient.trouble == nil)
         // What Redis has refused because a slot had no master was sent again.
         #expect(load.failures.allSatisfy { $0.hasPrefix("unavailable") && !$0.contains("CLUSTERDOWN") })
         try await cluster.nodes[dead + 3].wait("PUBSUB", "SHARDCHANNELS") { $0.list.contains { $0.text == channel } }

@@ -173,8 +173,8 @@ package actor Application {
         guard let running else { return }
         self.running = nil
         readiness.beginDraining()
+        // The sweepers wait for it.
         running.opening.cancel()
-        _ = await running.opening.value
         running.sender?.tasks.beginStopping()
         log.write(.info, "draining")
         let (begin, timeout) = (ContinuousClock.now, configuration.drainTimeout)

@@ -70,7 +70,8 @@ extension Sessions {
             do {
                 var unused = resident
                 if let stored { unused = try await load(stored) }
-                guard let unused else { return try create(labels, mode, attempt: attempt + 1, then: done) }
+                // It has ended since it was found. That is no attempt.
+                guard let unused else { return try createInPlaceOfUnused(labels, mode, attempt: attempt, then: done) }
                 defer { registry.returnIfUnused(unused) }
                 // Another process may have been shown its token.
                 if environment.isShared { _ = try await unused.catchUp() }

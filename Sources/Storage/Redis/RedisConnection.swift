@@ -74,10 +74,12 @@ final class RedisConnection: Sendable {
     /// How often something was written to a socket.
     var writes: Int { writeCount.load(ordering: .relaxed) }
 
-    /// - Parameter name: of the thread, at most 15 bytes.
+    /// - Parameters:
+    ///   - name: of the thread, at most 15 bytes.
+    ///   - isLater: whether others were there before, so that ``Limits/grace`` holds for the first attempts as well.
     /// - Throws: ``StoreOpeningError/noThread``.
     init(
-        _ name: String, to address: RedisAddress, limits: Limits = Limits(),
+        _ name: String, to address: RedisAddress, limits: Limits = Limits(), isLater: Bool = false,
         prepare: @escaping @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void = { _, _ in },
         connected: @escaping @Sendable () -> Void = {}, told: @escaping @Sendable ([UInt8], Bool) -> Void = { _, _ in }
     ) throws(StoreOpeningError) {
@@ -87,7 +89,9 @@ final class RedisConnection: Sendable {
         self.connected = connected
         self.told = told
         signal = try RedisSignal()
-        state = Mutex(State(trouble: "There is no connection to \(address) yet."))
+        state = Mutex(
+            State(
+                wasUp: isLater, trouble: "There is no connection to \(address) yet.", lostAt: isLater ? .now : nil))
         guard DetachedThread.start(name, { self.run() }) else { throw .noThread }
     }
 
@@ -97,6 +101,9 @@ final class RedisConnection: Sendable {
 
     /// The same, but for the first attempt.
     var failure: String? { state.withLock { isInTrouble($0) ? $0.trouble : nil } }
+
+    /// Whether the last attempt to connect has failed.
+    var isAway: Bool { state.withLock(\.isRefusing) }
 
     /// Why Redis refuses us, if no attempt can help that; nil while there is a connection.
     var refusal: String? { state.withLock(\.refusal) }

@@ -85,6 +85,9 @@ final class RedisCounter: Sendable {
     /// Of a cluster it may be wrong until the next one.
     func add(_ number: Int) { count.wrappingAdd(number, ordering: .relaxed) }
 
+    /// Has the next look ask. Each node of a cluster that is connected calls this.
+    func expire() { due.withLock { $0 = .now } }
+
     func refresh() {
         var request = RedisRequest()
         for partition in 0..<SessionID.partitions { request.add("ZCARD", .text(keys.sessions(partition))) }

@@ -29,12 +29,14 @@ final class RedisOwedNotes: Sendable {
         send(request, number, key)
     }
 
-    /// There is a new connection.
-    func sendAgain() {
+    /// There is a new connection for some keys.
+    func sendAgain(_ concerns: (SHA256Digest) -> Bool) {
         #if PLANTED_BUGS
             if PlantedBug.noteForgotten.isActive { return }
         #endif
-        for (key, change) in state.withLock(\.changes) { send(change.request, change.number, key) }
+        for (key, change) in state.withLock(\.changes) where concerns(key) {
+            send(change.request, change.number, key)
+        }
     }
 
     private func send(_ request: RedisRequest, _ number: UInt64, _ key: SHA256Digest) {

@@ -32,7 +32,10 @@ final class RedisRouter: Sendable {
         /// Whether it was asked where the slots are.
         var isAsked = false
         /// Why the last attempt to ask it failed, or which slot has no node.
-        var trouble: String?
+        var trouble: String? {
+            didSet { troubleSince = trouble == nil ? nil : troubleSince ?? .now }
+        }
+        private(set) var troubleSince: ContinuousClock.Instant?
         /// The same, if no other attempt changes that.
         var refusal: String?
         var isClosing = false
@@ -76,7 +79,9 @@ final class RedisRouter: Sendable {
             if address.kind == .cluster, state.owners.isEmpty {
                 return state.trouble ?? "There is no connection to \(address) yet."
             }
-            return state.trouble ?? state.connections[.commands]?.values.lazy.compactMap(\.trouble).first
+            let isOver = state.troubleSince.map { .now - $0 >= limits.grace } ?? false
+            return (isOver ? state.trouble : nil)
+                ?? state.connections[.commands]?.values.lazy.compactMap(\.trouble).first
                 ?? state.connections[.events]?.values.lazy.compactMap(\.failure).first
         }
     }
@@ -144,7 +149,7 @@ final class RedisRouter: Sendable {
         let (hooks, isCluster) = (hooks, address.kind == .cluster)
         let made = try RedisConnection(
             lane == .commands ? "store redis" : "store follower", to: isCluster ? address.server(at: place) : address,
-            limits: limits,
+            limits: limits, isLater: lane == .events || !state.table.isEmpty,
             prepare: { (link, end) throws(RedisFailure) in if lane == .commands { try hooks.prepare(link, end) } },
             connected: { [weak self] in
                 let owners = isCluster ? self?.state.withLock(\.owners) ?? [] : []
@@ -250,13 +255,20 @@ final class RedisRouter: Sendable {
     /// - Returns: for how long nothing is to be done; `nil` at the end.
     private func turn() -> Duration? {
         let waiting = state.withLock { exchange(&$0.waiting, with: []) }
-        if trouble != nil || state.withLock({ !$0.isAsked }) { locate() }
+        if !isWell || state.withLock({ !$0.isAsked }) { locate() }
         let failure = state.withLock { $0.owners.isEmpty ? $0.trouble : nil }
         for errand in waiting { proceed(errand, failure.map { .end(.failed($0)) } ?? errand.next(hasWaited: true)) }
-        let isWell = trouble == nil
+        let isWell = isWell
         return state.withLock { state in
             if state.isClosing { return nil }
             return isWell && state.waiting.isEmpty ? .seconds(60) : .milliseconds(100)
+        }
+    }
+
+    private var isWell: Bool {
+        state.withLock { state in
+            let connections = state.connections.values.lazy.flatMap(\.values)
+            return state.trouble == nil && !state.owners.isEmpty && !connections.contains(where: \.isAway)
         }
     }
 
@@ -265,7 +277,7 @@ final class RedisRouter: Sendable {
         let places = state.withLock { state in
             state.isAsked = true
             let known = state.connections[.commands] ?? [:]
-            let well = known.filter { $0.value.trouble == nil }.map(\.key)
+            let well = known.filter { !$0.value.isAway }.map(\.key)
             return well.shuffled() + address.places.shuffled() + known.keys
         }
         var failure = RedisFailure("No node of \(address) is known.")

@@ -91,8 +91,8 @@ package final class RedisStore: SessionStore {
                 prepare: { (link, end) throws(RedisFailure) in try preparation.prepare(link, until: end) },
                 connected: { lane, concerns in
                     guard lane == .commands else { return followers.connected(concerns) }
-                    counter.refresh()
-                    owed.sendAgain()
+                    counter.expire()
+                    owed.sendAgain { concerns(keys.note($0)) }
                 }, told: { followers.told($0, isMoved: $1) }))
         commits = RedisCommits(router, keys)
         counter.start(on: router)

@@ -10,6 +10,9 @@ final class RedisTLSLayer {
     private var refusal: String?
     /// Whether ``receive(_:)`` has left something that no socket will announce.
     private(set) var hasMore = false
+    /// Whether Redis has sent anything. With TLS 1.3 it looks at our certificate after the handshake, and when it then
+    /// closes the connection, its reason may be lost.
+    private var hasReceived = false
 
     /// Agrees on keys, and checks whether the certificate is the address'.
     ///
@@ -124,6 +127,7 @@ final class RedisTLSLayer {
                 return try check(result)
             }
             total += count
+            hasReceived = true
         }
         hasMore = true
         return total
@@ -135,7 +139,10 @@ final class RedisTLSLayer {
         // sends those few bytes.
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return nil
         case SSL_ERROR_ZERO_RETURN: return 0
-        case let code: throw RedisLink.lost("TLS failed, \(reason(code))")
+        case let code:
+            let reason = reason(code)
+            let isSaid = hasReceived || reason.hasSuffix(Self.wantsCertificate)
+            throw RedisLink.lost("TLS failed, \(reason)\(isSaid ? "" : Self.wantsCertificate)")
         }
     }
 
@@ -148,13 +155,14 @@ final class RedisTLSLayer {
         return reason + Self.advice(ERR_GET_REASON(error))
     }
 
+    private static let wantsCertificate = ": does Redis want a certificate, redis_tls.certificate?"
     private static let speaksTLS = ": does Redis speak TLS on this port?"
 
     private static func advice(_ reason: Int32) -> String {
         switch reason {
         case SSL_R_WRONG_VERSION_NUMBER: speaksTLS
         case SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE:
-            ": does Redis want a certificate, redis_tls.certificate?"
+            wantsCertificate
         default: ""
         }
     }
