@@ -42,16 +42,23 @@ final class RedisTestCluster: Sendable {
         address = try RedisAddress("redis+cluster://127.0.0.1:1,127.0.0.1:\(nodes[1].port)")
     }
 
-    /// The place of the master that has a slot, as soon as all masters agree.
+    /// The place of the master that has a slot, as soon as all masters agree on that and on the epoch: a master that
+    /// does not know of the last move would take a slot with the epoch of that move.
     func owner(of slot: Int) async throws -> Int {
         let start = ContinuousClock.now
         while true {
-            let owners = try nodes[..<3].map { node in
-                try node.ask("CLUSTER", "SLOTS").list.first {
+            let views = try nodes[..<3].map { node in
+                let owner = try node.ask("CLUSTER", "SLOTS").list.first {
                     ($0[0].number ?? 0)...($0[1].number ?? 0) ~= Int64(slot)
                 }?[2][2].text
+                let epoch = try node.ask("CLUSTER", "INFO").text?.split(separator: "\r\n").first {
+                    $0.hasPrefix("cluster_current_epoch:")
+                }
+                return "\(owner ?? "") \(epoch ?? "")"
             }
-            if Set(owners).count == 1, let place = names.firstIndex(where: { $0 == owners[0] }) { return place }
+            if Set(views).count == 1, let place = names.firstIndex(where: { views[0].hasPrefix($0 + " ") }) {
+                return place
+            }
             try #require(.now - start < .seconds(20))
             await Task.yield()
         }

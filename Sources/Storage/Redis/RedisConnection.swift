@@ -67,6 +67,8 @@ final class RedisConnection: Sendable {
     private let prepare: @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void
     /// Called when there is a new connection, before anything else is sent.
     private let connected: @Sendable () -> Void
+    /// Called when an attempt to connect has failed.
+    private let refused: @Sendable () -> Void
     /// Called with each message's channel, and with that of a subscription that ends because its slot moves.
     private let told: @Sendable (_ channel: [UInt8], _ isMoved: Bool) -> Void
     private let writeCount = Atomic<Int>(0)
@@ -81,12 +83,14 @@ final class RedisConnection: Sendable {
     init(
         _ name: String, to address: RedisAddress, limits: Limits = Limits(), isLater: Bool = false,
         prepare: @escaping @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void = { _, _ in },
-        connected: @escaping @Sendable () -> Void = {}, told: @escaping @Sendable ([UInt8], Bool) -> Void = { _, _ in }
+        connected: @escaping @Sendable () -> Void = {}, refused: @escaping @Sendable () -> Void = {},
+        told: @escaping @Sendable ([UInt8], Bool) -> Void = { _, _ in }
     ) throws(StoreOpeningError) {
         self.address = address
         self.limits = limits
         self.prepare = prepare
         self.connected = connected
+        self.refused = refused
         self.told = told
         signal = try RedisSignal()
         state = Mutex(
@@ -337,6 +341,7 @@ final class RedisConnection: Sendable {
         }
         release(jobs)
         for job in jobs { job.done(.failed(sentence)) }
+        refused()
     }
 
     private func endIfDone() -> Bool {

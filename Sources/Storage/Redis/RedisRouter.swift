@@ -154,7 +154,9 @@ final class RedisRouter: Sendable {
             connected: { [weak self] in
                 let owners = isCluster ? self?.state.withLock(\.owners) ?? [] : []
                 hooks.connected(lane) { owners.isEmpty || owners[RedisSlot.of($0)] == place }
-            }, told: hooks.told)
+            },
+            // A server without requests learns by this that slots have moved.
+            refused: { [weak self] in if isCluster { self?.state.withLock { self?.ask(&$0) } } }, told: hooks.told)
         state.connections[lane]?[place] = made
         return made
     }

@@ -72,7 +72,7 @@ struct RedisTLSTests {
     @Test(
         "Redis may want a certificate, which may come later; without one the reason is told",
         arguments: [
-            ("TLSv1.2", "handshake failure: does Redis want"), 
+            ("TLSv1.2", "handshake failure: does Redis want"),
             // When Redis resets the connection, what it has said may be lost.
             ("TLSv1.3", "does Redis want"),
         ])
