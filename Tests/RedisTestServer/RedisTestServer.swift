@@ -191,7 +191,8 @@ package final class RedisTestServer: Sendable {
     /// (`ip_local_port_range` in `ip(7)`).
     package static func freePort() throws -> UInt16 {
         for _ in 0..<1_000 {
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            // A program that starts meanwhile would keep it.
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             defer { close(descriptor) }
             // None twice, since a server that starts at the same time may not have taken its own yet.
             let port = lastPort.withLock { last in

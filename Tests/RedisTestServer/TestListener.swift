@@ -14,7 +14,7 @@ package final class TestListener: Sendable {
     /// - Parameter reply: what is sent for a piece that has come; nil for nothing.
     package init(_ reply: @escaping @Sendable (String) -> String?) throws {
         port = try RedisTestServer.freePort()
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         descriptor = listener
         let (received, continuation) = AsyncStream.makeStream(of: String.self)
         self.received = received

@@ -1,3 +1,4 @@
+import Glibc
 import Sessions
 
 extension RedisStore {
@@ -16,9 +17,10 @@ extension RedisStore {
             for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
             request.add(RedisRights.question(keys))
             request.add(RedisCondition.question)
-            request.add("HGETALL", .text(keys.documentKeys))
+            let question = RedisRequest("HGETALL", .text(keys.documentKeys))
+            request.add(question)
             let replies = try link.exchange(request, until: end, toleratesErrors: true)
-            let (asked, used) = (replies[RedisScript.all.count...], replies[replies.count - 1])
+            let asked = replies[RedisScript.all.count...]
             let (rights, settings) = (asked[asked.startIndex], asked[asked.startIndex + 1])
             for reply in replies[..<asked.startIndex] + [rights] {
                 // While Redis takes no writes it refuses the script that looks for rights, too.
@@ -29,15 +31,24 @@ extension RedisStore {
             }
             if let refusal = RedisRights.refusal(rights, address, prefix: prefix) { throw refusal }
             condition.note(settings)
-            // Of the nodes of a cluster one has the keys.
-            if case .moved(_, let place?) = RedisErrand.Redirection(used) {
-                return try check(
-                    address.server(at: place).ask("HGETALL", .text(keys.documentKeys), until: end).list)
+            // Of the nodes of a cluster one has the keys. While none has them, requests wait as well.
+            var used = replies[replies.count - 1]
+            while let redirection = RedisErrand.Redirection(used), ContinuousClock.now < end {
+                if case .moved(_, let place) = redirection {
+                    guard let place else { return }
+                    do throws(RedisFailure) {
+                        let answer = try address.server(at: place).ask("HGETALL", .text(keys.documentKeys), until: end)
+                        return try check(answer.list)
+                    } catch {
+                        if error.isPermanent { throw error }
+                    }
+                }
+                usleep(50_000)
+                used = try link.exchange(question, until: end, toleratesErrors: true)[0]
             }
-            if let error = used.error, !error.hasPrefix("MOVED") { throw RedisGreeting.refusal(error, address) }
+            if let error = used.error { throw RedisGreeting.refusal(error, address) }
             try check(used.list)
-            // A Redis that is full can be read.
-            guard let key = documentKeys?.first, used.error == nil, !ids(used.list).contains(key.id) else { return }
+            guard let key = documentKeys?.first, !ids(used.list).contains(key.id) else { return }
             let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))
             _ = try link.exchange(note, until: end)
         }
