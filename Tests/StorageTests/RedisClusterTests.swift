@@ -174,10 +174,27 @@ import Testing
         #expect(try await store.sessions(ofUser: "ada").map(\.record.id) == [id])
     }
 
+    /// What a cluster loses is what its weakest node loses.
+    private static func weakestNode(_ cluster: RedisTestCluster) async throws {
+        try cluster.nodes[1].ask("CONFIG", "SET", "appendfsync", "everysec")
+        let store = try await RedisFixture(cluster: cluster).store(deadline: .seconds(60))
+        while store.trouble != nil { await Task.yield() }
+        var id = SessionID(random: SystemRandom())
+        while try await cluster.owner(of: RedisSlot.of(store.keys.session(id))) != 0 {
+            id = SessionID(random: SystemRandom())
+        }
+        // Its connection is the newest then.
+        try cluster.nodes[0].ask("CLIENT", "KILL", "TYPE", "normal")
+        _ = try await store.standing(of: id)
+        #expect(store.durability == .interval(.seconds(1)))
+        try cluster.nodes[1].ask("CONFIG", "SET", "appendfsync", "always")
+    }
+
     @Test("a replica takes over from a master that is killed, and nothing that was acknowledged is lost")
     func takeover() async throws {
         let cluster = try await RedisTestCluster(timeout: 1_000)
         try await Self.indexFirst(cluster)
+        try await Self.weakestNode(cluster)
         var fixture = try await RedisFixture(cluster: cluster)
         fixture.replicas = 1
         let patient = try fixture.store(grace: .seconds(60))

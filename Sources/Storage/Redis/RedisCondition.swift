@@ -2,28 +2,33 @@ import Synchronization
 
 /// What Redis says of its own settings, which decide what it loses. Each new connection asks.
 final class RedisCondition: Sendable {
-    private struct State {
-        var durability: Durability?
-        /// What was said when it was last asked.
-        var warnings: [String] = []
+    private struct Answer {
+        let durability: Durability?
+        let warnings: [String]
     }
 
-    private let state = Mutex(State())
+    /// The last answer of each node of a cluster, or of whatever server there is without one.
+    private let answers = Mutex<[RedisAddress.Place?: Answer]>([:])
     private let warn: @Sendable (String) -> Void
 
     /// - Parameter warn: is called with each sentence that is new.
     init(warn: @escaping @Sendable (String) -> Void) { self.warn = warn }
 
-    /// When a write is on Redis' disk; `nil` when it does not tell.
-    var durability: Durability? { state.withLock(\.durability) }
+    /// When a write is on Redis' disk, on the node that takes longest; `nil` when one does not tell.
+    var durability: Durability? {
+        let all = answers.withLock { $0.values.map(\.durability) }
+        return all.contains(nil) ? nil : all.lazy.compactMap(\.self).max { $0.mostLoss < $1.mostLoss }
+    }
 
     static let question = RedisRequest("CONFIG", "GET", "appendonly", "appendfsync", "maxmemory-policy")
 
-    func note(_ reply: RedisReply) {
+    /// - Parameter node: of a cluster.
+    func note(_ reply: RedisReply, of node: RedisAddress.Place?) {
         let (durability, warnings) = Self.read(reply)
-        let new = state.withLock { state in
-            defer { state = State(durability: durability, warnings: warnings) }
-            return warnings.filter { !state.warnings.contains($0) }
+        let new = answers.withLock { answers in
+            let known = answers.values.flatMap(\.warnings)
+            answers[node] = Answer(durability: durability, warnings: warnings)
+            return warnings.filter { !known.contains($0) }
         }
         for sentence in new { warn(sentence) }
     }
@@ -62,5 +67,16 @@ final class RedisCondition: Sendable {
                 "Redis forgets sessions when its memory is full (maxmemory-policy \(policy)): set it to noeviction.")
         }
         return (durability, warnings)
+    }
+}
+
+extension Durability {
+    /// What a power cut loses at most.
+    fileprivate var mostLoss: Duration {
+        switch self {
+        case .commit: .zero
+        case .interval(let time): time
+        case .none: .seconds(Int64.max)
+        }
     }
 }

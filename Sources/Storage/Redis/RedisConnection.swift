@@ -19,6 +19,9 @@ final class RedisConnection: Sendable {
         case failed(String)
     }
 
+    /// Is given a new connection, the server at its other end, and until when it may take.
+    typealias Preparation = @Sendable (RedisLink, RedisAddress, ContinuousClock.Instant) throws(RedisFailure) -> Void
+
     struct Limits: Sendable {
         /// How long a request may wait for its reply, and the most that connecting may take.
         var deadline = Duration.seconds(5)
@@ -64,7 +67,7 @@ final class RedisConnection: Sendable {
     private let limits: Limits
     private let signal: RedisSignal
     /// Prepares a new connection.
-    private let prepare: @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void
+    private let prepare: Preparation?
     /// Called when there is a new connection, before anything else is sent.
     private let connected: @Sendable () -> Void
     /// Called when an attempt to connect has failed.
@@ -82,7 +85,7 @@ final class RedisConnection: Sendable {
     /// - Throws: ``StoreOpeningError/noThread``.
     init(
         _ name: String, to address: RedisAddress, limits: Limits = Limits(), isLater: Bool = false,
-        prepare: @escaping @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void = { _, _ in },
+        prepare: Preparation? = nil,
         connected: @escaping @Sendable () -> Void = {}, refused: @escaping @Sendable () -> Void = {},
         told: @escaping @Sendable ([UInt8], Bool) -> Void = { _, _ in }
     ) throws(StoreOpeningError) {
@@ -197,7 +200,7 @@ final class RedisConnection: Sendable {
         let server = try address.master(until: end)
         let link = try RedisLink(to: server, until: end)
         try RedisGreeting.say(to: link, at: server, until: end)
-        try prepare(link, end)
+        try prepare?(link, server, end)
         let waiting = state.withLock { state in
             state.wasUp = true
             state.isRefusing = false

@@ -13,7 +13,7 @@ final class RedisRouter: Sendable {
 
     struct Hooks: Sendable {
         /// Prepares a new connection for commands.
-        var prepare: @Sendable (RedisLink, ContinuousClock.Instant) throws(RedisFailure) -> Void = { _, _ in }
+        var prepare: RedisConnection.Preparation?
         /// Called when a connection is new, or slots have moved, with the keys that this concerns.
         var connected: @Sendable (Lane, _ concerns: (String) -> Bool) -> Void = { _, _ in }
         /// Called with each message's channel, and with that of a subscription that ends because its slot moves.
@@ -150,7 +150,7 @@ final class RedisRouter: Sendable {
         let made = try RedisConnection(
             lane == .commands ? "store redis" : "store follower", to: isCluster ? address.server(at: place) : address,
             limits: limits, isLater: lane == .events || !state.table.isEmpty,
-            prepare: { (link, end) throws(RedisFailure) in if lane == .commands { try hooks.prepare(link, end) } },
+            prepare: lane == .commands ? hooks.prepare : nil,
             connected: { [weak self] in
                 let owners = isCluster ? self?.state.withLock(\.owners) ?? [] : []
                 hooks.connected(lane) { owners.isEmpty || owners[RedisSlot.of($0)] == place }

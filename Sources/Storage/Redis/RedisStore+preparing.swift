@@ -4,14 +4,18 @@ import Sessions
 extension RedisStore {
     /// What every new connection for requests begins with.
     struct Preparation: Sendable {
-        let address: RedisAddress
+        let isCluster: Bool
         let prefix: String
         let documentKeys: DocumentKeys?
         let condition: RedisCondition
 
         /// Loads the scripts, and checks that the user may do everything and that nothing is sealed with a key that is
         /// not here.
-        func prepare(_ link: RedisLink, until end: ContinuousClock.Instant) throws(RedisFailure) {
+        ///
+        /// - Parameter server: the one at the other end.
+        func prepare(
+            _ link: RedisLink, to server: RedisAddress, until end: ContinuousClock.Instant
+        ) throws(RedisFailure) {
             let keys = RedisKeys(prefix: prefix)
             var request = RedisRequest()
             for script in RedisScript.all { request.add("SCRIPT", "LOAD", .text(script.text)) }
@@ -27,17 +31,17 @@ extension RedisStore {
                 guard let error = reply.error, !["NOREPLICAS", "MISCONF"].contains(where: error.hasPrefix) else {
                     continue
                 }
-                throw RedisGreeting.refusal(error, address)
+                throw RedisGreeting.refusal(error, server)
             }
-            if let refusal = RedisRights.refusal(rights, address, prefix: prefix) { throw refusal }
-            condition.note(settings)
+            if let refusal = RedisRights.refusal(rights, server, prefix: prefix) { throw refusal }
+            condition.note(settings, of: isCluster ? server.places[0] : nil)
             // Of the nodes of a cluster one has the keys. While none has them, requests wait as well.
             var used = replies[replies.count - 1]
             while let redirection = RedisErrand.Redirection(used), ContinuousClock.now < end {
                 if case .moved(_, let place) = redirection {
                     guard let place else { return }
                     do throws(RedisFailure) {
-                        let answer = try address.server(at: place).ask("HGETALL", .text(keys.documentKeys), until: end)
+                        let answer = try server.server(at: place).ask("HGETALL", .text(keys.documentKeys), until: end)
                         return try check(answer.list)
                     } catch {
                         if error.isPermanent { throw error }
@@ -46,7 +50,7 @@ extension RedisStore {
                 usleep(50_000)
                 used = try link.exchange(question, until: end, toleratesErrors: true)[0]
             }
-            if let error = used.error { throw RedisGreeting.refusal(error, address) }
+            if let error = used.error { throw RedisGreeting.refusal(error, server) }
             try check(used.list)
             guard let key = documentKeys?.first, !ids(used.list).contains(key.id) else { return }
             let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))

@@ -75,7 +75,8 @@ package final class RedisStore: SessionStore {
         let owed = RedisOwedNotes()
         let condition = RedisCondition(warn: warn)
         let preparation = Preparation(
-            address: address, prefix: settings.prefix, documentKeys: documentKeys, condition: condition)
+            isCluster: address.kind == .cluster, prefix: settings.prefix, documentKeys: documentKeys,
+            condition: condition)
         self.condition = condition
         self.settings = settings
         self.keys = keys
@@ -88,7 +89,9 @@ package final class RedisStore: SessionStore {
         router = try RedisRouter(
             address, limits,
             RedisRouter.Hooks(
-                prepare: { (link, end) throws(RedisFailure) in try preparation.prepare(link, until: end) },
+                prepare: { (link, server, end) throws(RedisFailure) in
+                    try preparation.prepare(link, to: server, until: end)
+                },
                 connected: { lane, concerns in
                     guard lane == .commands else { return followers.connected(concerns) }
                     counter.expire()
