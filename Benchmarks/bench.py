@@ -99,7 +99,7 @@ def too_late(*_):
 def main(arguments):
     options = parse(arguments)
     Log.in_files = options.log_files
-    tools = ["wrk", "gcc", "strace", *(["redis-server", "webdis"] if {"durable", "spread"} & set(options.rows) else [])]
+    tools = ["wrk", "gcc", "strace", *(["redis-server", "webdis"] if {"durable", "servers", "shared", "spread"} & set(options.rows) else [])]
     if missing := [tool for tool in tools if not shutil.which(tool)]:
         sys.exit(f"bench: {', '.join(missing)} missing; scripts/setup bench installs it")
     cores = sorted(os.sched_getaffinity(0))

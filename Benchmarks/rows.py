@@ -8,6 +8,7 @@ import time
 
 import durable
 import load
+import shared
 import slow
 import spread
 from load import PROFILE, WRITTEN, fill, plain, request, write_tokens, wrk
@@ -369,5 +370,5 @@ def rows_of(module):
     return {name[4:]: function for name, function in module.items() if name.startswith("row_")}
 
 
-DURABLE_ROWS = {**rows_of(vars(spread)), **rows_of(vars(durable))}
+DURABLE_ROWS = {**rows_of(vars(spread)), **rows_of(vars(durable)), **rows_of(vars(shared))}
 ROWS = {**rows_of(dict(globals())), **rows_of(vars(slow)), **DURABLE_ROWS}
