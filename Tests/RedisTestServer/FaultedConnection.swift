@@ -131,7 +131,7 @@ final class FaultedConnection {
 
     /// Milliseconds until something is due; `nil` when nothing is.
     func pause(_ now: ContinuousClock.Instant) -> Int32? {
-        [toServer, toClient].compactMap(\.pieces.first?.due).min().map { due in
+        [toServer, toClient].compactMap { $0.pieces.first?.due }.min().map { due in
             let time = (due - now).components
             return Int32(max(0, time.seconds * 1_000 + time.attoseconds / 1_000_000_000_000_000 + 1))
         }

@@ -268,11 +268,11 @@ final class RedisConnection: Sendable {
 
     /// Lets other threads run as long as they bring more requests, which are then written with the first ones.
     private func letMoreCome() {
-        var (seen, count) = (0, state.withLock(\.queue.count))
+        var (seen, count) = (0, state.withLock { $0.queue.count })
         while seen < count, count < Self.enough {
             seen = count
             sched_yield()
-            count = state.withLock(\.queue.count)
+            count = state.withLock { $0.queue.count }
         }
     }
 
