@@ -17,7 +17,7 @@ struct AdminAccessTests {
     @Test("several keys are valid at the same time, of which the configuration has only the digests")
     func several() async throws {
         let file = try LogFile()
-        let id = try await withApplication(log: file.log) { configuration in
+        let id = try await withApplication(log: file) { configuration in
             configuration.admin.key = Secret(AdminTests.key)
             configuration.admin.keyHashes = [Self.hash(Self.keys[0], "old"), Self.hash(Self.keys[1], "new")]
         } _: { app in
@@ -60,7 +60,7 @@ struct AdminAccessTests {
         var settings = Configuration().log
         settings.level = .error
         let file = try LogFile(settings)
-        try await withApplication(log: file.log) { app in
+        try await withApplication(log: file) { app in
             let id = try await app.newSession().id
             _ = try await app.signIn("ada", to: id)
             let admin = app.admin()
@@ -80,7 +80,7 @@ struct AdminAccessTests {
     func partialChange() async throws {
         let file = try LogFile(Configuration().log)
         let store = SteeredStore()
-        try await withApplication(store: store, log: file.log) { app in
+        try await withApplication(store: store, log: file) { app in
             _ = try await app.newSession()
             store.before { call throws(StoreError) in if call == .end { throw .unavailable("no disk") } }
             #expect(try await app.admin().send("DELETE", "/v1/sessions").status == 503)
@@ -173,7 +173,7 @@ struct AdminAccessTests {
     func theft() async throws {
         let file = try LogFile()
         let clock = SteeredClock()
-        let (id, tokens) = try await withApplication(clock: clock, log: file.log) { app in
+        let (id, tokens) = try await withApplication(clock: clock, log: file) { app in
             let (client, id, token) = try await app.newSession()
             let fresh = try #require(try await client.send("POST", Paths.tokens)[member: "token"]?.string)
             clock.advance(.seconds(31))

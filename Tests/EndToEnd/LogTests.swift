@@ -45,7 +45,7 @@ struct LogTests {
         settings.format = format
         settings.level = .debug
         let file = try LogFile(settings)
-        let (id, tokens) = try await withApplication(log: file.log) { configuration in
+        let (id, tokens) = try await withApplication(log: file) { configuration in
             configuration.admin.key = Secret(AdminTests.key)
         } _: { app in
             try await Self.traffic(app, secret: "hunter2hunter2")
@@ -65,7 +65,7 @@ struct LogTests {
     @Test("every line is JSON; a request's line says what it must, with the pattern for the path")
     func members() async throws {
         let file = try LogFile()
-        let (id, client) = try await withApplication(log: file.log) { app in
+        let (id, client) = try await withApplication(log: file) { app in
             let (client, id, _) = try await app.newSession()
             try await client.get(
                 Paths.profile,
@@ -126,7 +126,7 @@ struct LogTests {
         var settings = Configuration().log
         settings.requests = false
         let file = try LogFile(settings)
-        try await withApplication(log: file.log) { app in
+        try await withApplication(log: file) { app in
             _ = try await app.newSession()
             try await app.client().get("/nowhere")
         }

@@ -218,7 +218,7 @@ struct ProblemTests {
                 lastUsedAt: stored.lastUsedAt)
         }
         let log = try LogFile()
-        let requestID = try await withApplication(store: store, log: log.log) { app in
+        let requestID = try await withApplication(store: store, log: log) { app in
             let client = app.client().with(token: token)
             let answer = try await client.patch(Paths.profile, #"{"name":"y"}"#)
             found.expect("internal_error", answer)

@@ -53,6 +53,7 @@ struct QuotaTests {
             }
             let metrics = try await app.admin().get("/metrics").text
             #expect(metrics.contains(#"concierge_quota_refusals_total{quota="requests"} 2"#))
+            #expect(metrics.contains(#"concierge_problems_total{code="quota_exceeded"} 2"#))
         }
     }
 

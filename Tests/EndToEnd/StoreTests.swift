@@ -219,7 +219,7 @@ struct StoreTests {
     func statistics(policy: Configuration.Durability, shown: JSONDocument) async throws {
         try await Self.withDatabase { path in
             let file = try LogFile()
-            try await withApplication(log: file.log) {
+            try await withApplication(log: file) {
                 $0.store = .sqlite(path)
                 $0.durability = policy
                 $0.syncInterval = .milliseconds(250)
@@ -309,7 +309,7 @@ struct StoreTests {
             }
             try Self.hideRows(path)
             let log = try LogFile()
-            try await withApplication(log: log.log) {
+            try await withApplication(log: log) {
                 $0.store = .sqlite(path)
             } _: { app in
                 var named = 0

@@ -27,6 +27,20 @@ import Testing
         try await store.load(id)?.record.document(of: 0)?.bytes.first
     }
 
+    @Test("one server at a time looks for expired sessions, another one when it has closed")
+    func sweepers() async throws {
+        let fixture = try RedisFixture(try RedisTestServer.shared.get())
+        let (one, other) = (try fixture.store(), try fixture.store())
+        try await one.create(Samples.session())
+        let query = ExpiryQuery(now: 1, idleTimeout: 1_000, retention: 0, limit: 10) { _ in false }
+        for _ in 0..<2 {
+            #expect(try await one.endExpired(query).looked == 1)
+            #expect(try await other.endExpired(query).looked == 0)
+        }
+        await one.close()
+        #expect(try await other.endExpired(query).looked == 1)
+    }
+
     @Test("of commits of several servers from one revision exactly one succeeds, and all see it")
     func race() async throws {
         let stores = try (0..<3).map { _ in try fixture.store() }

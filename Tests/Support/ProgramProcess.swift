@@ -112,15 +112,19 @@ package final class ProgramProcess: Sendable {
 
     /// The processor time that it has used so far: utime and stime of proc(5), in ticks of 10 ms.
     package func processorTime() throws -> Duration {
-        let file = try #require(fopen("/proc/\(identifier)/stat", "r"))
-        defer { fclose(file) }
-        var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = fread(&buffer, 1, buffer.count, file)
         // Behind the name, which is in brackets and may have blanks in it, the fields are counted from the third on.
-        let text = String(decoding: buffer[..<count], as: UTF8.self)
-        let fields = try #require(text.split(separator: ")").last).split(separator: " ")
+        let fields = try #require(status("stat").split(separator: ")").last).split(separator: " ")
         let ticks = try [11, 12].map { try #require(Int(fields[$0])) }
         return .milliseconds(10 * (ticks[0] + ticks[1]))
+    }
+
+    /// A file of proc(5) about it.
+    package func status(_ name: String) throws -> String {
+        let file = try #require(fopen("/proc/\(identifier)/\(name)", "r"))
+        defer { fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = fread(&buffer, 1, buffer.count, file)
+        return String(decoding: buffer[..<count], as: UTF8.self)
     }
 
     package func send(_ signal: Int32) { kill(identifier, signal) }

@@ -36,11 +36,11 @@ package struct RunningApplication: Sendable {
 ///   - configure: changes the configuration, which has free ports on loopback, short drain times and the store in
 ///     memory.
 ///   - store: the one that the configuration names when nil.
-///   - log: where the log goes. When nil, to a file that is searched for secrets at the end.
+///   - log: where the log goes. It is searched for secrets at the end.
 package func withApplication<Result: Sendable>(
     services: [ServiceFile] = [], flows: [String] = [], store: (any SessionStore)? = nil,
     clock: any SessionClock = SystemClock(),
-    log: Log? = nil,
+    log: LogFile? = nil,
     _ configure: (inout Configuration) -> Void = { _ in },
     _ body: (RunningApplication) async throws -> Result
 ) async throws -> Result {
@@ -52,7 +52,7 @@ package func withApplication<Result: Sendable>(
     configuration.workers = 2
     configuration.drainTimeout = .seconds(5)
     configure(&configuration)
-    let file = try LogFile(configuration.log)
+    let file = try log ?? LogFile(configuration.log)
     // Also when the body throws.
     defer {
         Canary.check(
@@ -61,7 +61,7 @@ package func withApplication<Result: Sendable>(
     }
     let application = try Application(
         configuration, services: services, flows: try flowCatalog(flows, services: services),
-        log: log ?? file.log,
+        log: file.log,
         store: store, clock: clock)
     let addresses = try await application.start()
     let running = RunningApplication(

@@ -9,6 +9,7 @@ extension Application {
             output.complaint("concierge: \(shortage)\n")
             return ExitStatus.failure
         }
+        CoreDump.forbid()
         let log = Log(settings: configuration.log)
         for problem in loaded.problems where problem.severity == .warning {
             log.write(.warning, "configuration") { $0.add("detail", "\(problem)") }
@@ -44,6 +45,18 @@ extension Application {
         await reloader.value
         await application.stop { limit.cancel() }
         return ExitStatus.success
+    }
+}
+
+/// The image of memory that the kernel writes when the process ends by a fault.
+enum CoreDump {
+    /// It would have tokens, keys and documents. Who needs one sets the soft limit again, while the process runs
+    /// (prlimit(1), `--core`).
+    static func forbid() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = 0
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 }
 

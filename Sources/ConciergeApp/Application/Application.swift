@@ -37,6 +37,7 @@ package actor Application {
     let sessions: Sessions
     private let idempotency: IdempotencyStore
     private let quotas: Quotas
+    private let problems = ProblemCounts()
     private let adminAccess: AdminAccess
     let readiness: Readiness
     /// Closed after the last writer has ended.
@@ -96,13 +97,13 @@ package actor Application {
         let tls = try readCertificates()
         let publicServer = try HTTPServer(
             router: publicRoutes, configuration: .publicListener(configuration, tls: tls?.publicListener),
-            errors: ProblemRenderer(log: log, quotas: quotas),
+            errors: ProblemRenderer(log: log, counts: problems, quotas: quotas),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
             adminServer = try HTTPServer(
                 router: adminRoutes.router, configuration: .adminListener(configuration, tls: tls?.adminListener),
-                errors: ProblemRenderer(log: log),
+                errors: ProblemRenderer(log: log, counts: problems),
                 observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 1))
         } catch {
             await publicServer.stop(timeout: .zero)
@@ -233,8 +234,8 @@ package actor Application {
         if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
         routes.group(
             IdempotencyMiddleware(
-                store: idempotency, errors: ProblemRenderer(log: log), authorize: caller.idempotencyScope,
-                authorizeResident: caller.residentIdempotencyScope)
+                store: idempotency, errors: ProblemRenderer(log: log, counts: problems),
+                authorize: caller.idempotencyScope, authorizeResident: caller.residentIdempotencyScope)
         ) { routes in
             SessionEndpoints(sessions: sessions, caller: caller).add(to: &routes)
             TransactionEndpoint(catalog: sessions.catalog, caller: caller).add(to: &routes)
@@ -273,11 +274,11 @@ package actor Application {
             StatusEndpoints(
                 sessions: sessions, store: StoreDescription(configuration, store),
                 file: (store as? any FileStore)?.file, startedAt: .now,
-                metrics: { [sessions, log, quotas, adminAccess] in
+                metrics: { [sessions, log, quotas, problems, adminAccess] in
                     late.metrics?.render(
                         sessions: sessions.statistics, connections: connections.current,
                         droppedLogLines: log.droppedLines, refusals: quotas.refusals + [adminAccess.refusals],
-                        lostConnections: connections.lost) ?? []
+                        problems: problems.all, lostConnections: connections.lost) ?? []
                 }
             ).add(to: &routes)
             if store.isShared { routes.use(OpeningMiddleware(readiness: readiness)) }
@@ -293,8 +294,8 @@ package actor Application {
             MoveEndpoints(sessions: sessions, idempotency: idempotency, log: log).add(to: &routes)
             routes.group(
                 IdempotencyMiddleware(
-                    store: idempotency, errors: ProblemRenderer(log: log), authorize: { _ in .administrator },
-                    authorizeResident: { _ in .administrator })
+                    store: idempotency, errors: ProblemRenderer(log: log, counts: problems),
+                    authorize: { _ in .administrator }, authorizeResident: { _ in .administrator })
             ) { routes in
                 AdminJourneyEndpoints(
                     sessions: sessions, session: endpoints.session,

@@ -56,10 +56,11 @@ package final class Metrics: Sendable {
     ///   - connections: open connections of each listener.
     ///   - droppedLogLines: `Log.droppedLines`.
     ///   - refusals: refused requests by quota.
+    ///   - problems: responses that were problems, by code.
     ///   - lostConnections: of each listener.
     package func render(
         sessions: SessionStatistics, connections: [(listener: String, count: Int)], droppedLogLines: Int = 0,
-        refusals: [(quota: String, count: Int)] = [],
+        refusals: [(quota: String, count: Int)] = [], problems: [(code: String, count: Int)] = [],
         lostConnections: [LostConnections] = []
     ) -> [UInt8] {
         var writer = OpenMetricsWriter()
@@ -121,6 +122,10 @@ package final class Metrics: Sendable {
         writer.family("concierge_quota_refusals", .counter, help: "Requests beyond a quota.")
         for (quota, count) in refusals {
             writer.sample("concierge_quota_refusals_total", [("quota", quota)], Double(count))
+        }
+        writer.family("concierge_problems", .counter, help: "Responses that were problems, by their codes.")
+        for (code, count) in problems {
+            writer.sample("concierge_problems_total", [("code", code)], Double(count))
         }
         writer.family("concierge_build", .info, help: "Version of the server and of libmicrohttpd.")
         writer.sample(

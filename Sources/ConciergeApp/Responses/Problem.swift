@@ -80,11 +80,14 @@ package struct Problem: Error, Sendable {
 /// description goes to the log.
 struct ProblemRenderer: HTTPErrorRenderer {
     let log: Log
+    let counts: ProblemCounts
     /// Counts requests that no route takes. The others are counted before their handlers.
     var quotas: Quotas?
 
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
-        (overQuota(error, request) ?? problem(for: error, of: request)).response(requestID: request.id.text)
+        let problem = overQuota(error, request) ?? problem(for: error, of: request)
+        counts.count(problem.kind)
+        return problem.response(requestID: request.id.text)
     }
 
     private func overQuota(_ error: any Error, _ request: HTTPRequest) -> Problem? {

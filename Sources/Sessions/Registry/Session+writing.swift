@@ -42,7 +42,7 @@ extension Session {
     func run(_ work: QueuedWork) {
         let commit: SessionCommit?
         do {
-            commit = try work.run(on: pendingState(from: \.pipeline?.head))
+            commit = try work.run(on: pendingState { $0.pipeline?.head })
         } catch {
             return work.conclude(error)
         }
@@ -65,7 +65,7 @@ extension Session {
     func pendingState() throws(SessionError) -> PendingState { try pendingState { _ in nil } }
 
     /// - Parameter head: selects the state to copy; `nil` for the durable state.
-    private func pendingState(from head: (borrowing State) -> Pipeline.Head?) throws(SessionError) -> PendingState {
+    private func pendingState(_ head: (borrowing State) -> Pipeline.Head?) throws(SessionError) -> PendingState {
         let now = environment.clock.now()
         return try state.withLock { state throws(SessionError) in
             guard !state.isEnded else { throw .ended }

@@ -9,12 +9,15 @@ extension RedisAddress {
     }
 
     /// The reply of a server to one command, on a connection of its own.
+    ///
+    /// - Parameter isAsking: whether the command's slot is only on its way to that server.
     func ask(
-        _ words: RedisRequest.Word..., passwordFile: String = "redis_password_file",
+        _ words: RedisRequest.Word..., passwordFile: String = "redis_password_file", isAsking: Bool = false,
         until deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> RedisReply {
         let link = try RedisLink(to: self, until: deadline)
         var request = greeting
+        if isAsking { request.add("ASKING") }
         request.add(words)
         let replies = try link.exchange(request, until: deadline, toleratesErrors: true)
         if let error = replies.lazy.compactMap(\.error).first {

@@ -159,7 +159,8 @@ final class RedisCommits: Sendable {
             return chain.isAsking
         }
         guard asks else { return deliver(id) }
-        var question = RedisRequest("HMGET", .text(keys.session(id)), "r", "n")
+        var question = RedisRequest()
+        question.call(.confirm, keys.session(id))
         // What was executed counts when replicas have it.
         question.needsReplicas = true
         if let refusal = router.append(question, isBounded: false, then: { self.resolve(id, $0) }) {

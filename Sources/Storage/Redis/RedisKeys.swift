@@ -37,6 +37,8 @@ struct RedisKeys: Sendable {
 
     /// The highest revision of all sessions that have ended.
     var floor: String { "\(prefix):{f}" }
+    /// Which server looks for expired sessions.
+    var sweeper: String { "\(prefix):{sweeper}" }
     /// A set of versions of flows.
     var flows: String { "\(prefix):{flows}" }
     /// A hash: the fingerprints of the keys that something may be sealed with.

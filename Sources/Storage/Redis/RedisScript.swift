@@ -23,7 +23,7 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, put, end, touch, swap, raise, note, rights]
+    static let all = [commit, confirm, put, end, touch, swap, raise, note, rights]
 
     /// Replaces the state of a session.
     ///
@@ -54,6 +54,15 @@ struct RedisScript: Sendable {
         redis.call('SPUBLISH', key, ARGV[4])
         return result
         """)
+
+    /// Reads revision and nonce, and writes the revision again: from Redis 7.2 on, `WAIT` waits for nothing on a
+    /// connection that has written nothing.
+    static let confirm = RedisScript(
+        """
+        local found = redis.call('HMGET', KEYS[1], 'r', 'n')
+        if found[1] then redis.call('HSET', KEYS[1], 'r', found[1]) end
+        return found
+        """, needsRoom: false)
 
     private static let tasks = """
         local key = KEYS[1]

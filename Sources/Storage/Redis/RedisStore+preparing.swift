@@ -38,10 +38,17 @@ extension RedisStore {
             // Of the nodes of a cluster one has the keys. While none has them, requests wait as well.
             var used = replies[replies.count - 1]
             while let redirection = RedisErrand.Redirection(used), ContinuousClock.now < end {
-                if case .moved(_, let place) = redirection {
-                    guard let place else { return }
+                let (place, isAsking): (RedisAddress.Place?, Bool)
+                switch redirection {
+                case .moved(_, nil): return
+                case .moved(_, let node): (place, isAsking) = (node, false)
+                case .ask(let node): (place, isAsking) = (node, true)
+                case .later: (place, isAsking) = (nil, false)
+                }
+                if let place {
                     do throws(RedisFailure) {
-                        let answer = try server.server(at: place).ask("HGETALL", .text(keys.documentKeys), until: end)
+                        let answer = try server.server(at: place).ask(
+                            "HGETALL", .text(keys.documentKeys), isAsking: isAsking, until: end)
                         return try check(answer.list)
                     } catch {
                         if error.isPermanent { throw error }

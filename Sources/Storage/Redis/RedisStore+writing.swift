@@ -131,6 +131,9 @@ extension RedisStore {
     /// ended session must not come back by it.
     private static let lateness = 60_000
 
+    /// For how long a server looks for expired sessions, in milliseconds, before another one may.
+    private static let turnTime = 10_000
+
     /// The latest time to count with, in milliseconds: in the year 37648.
     private static let never: Int64 = 1 << 50
 
@@ -242,6 +245,15 @@ extension RedisStore {
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         try gate.enter()
         defer { gate.leave() }
+        // Servers take turns: for all of them, each session is looked at as often as for one.
+        let turn = RedisRequest(
+            "SET", .text(keys.sweeper), .text(name), "NX", "GET", "PX", .text(String(Self.turnTime)))
+        do throws(StoreError) {
+            if let other = try await ask(turn)[0].text, other != name { return ExpiredSessions(count: 0, looked: 0) }
+        } catch {
+            // A Redis that is full needs it most.
+            guard case .full = error else { throw error }
+        }
         let ids = try await ids(after: lastSearched.withLock(\.self), limit: query.limit)
         lastSearched.withLock { $0 = ids.count < query.limit ? nil : ids.last }
         var request = RedisRequest()

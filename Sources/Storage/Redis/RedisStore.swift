@@ -41,6 +41,8 @@ package final class RedisStore: SessionStore {
     let owed: RedisOwedNotes
     /// The used flows when they were last asked for.
     private let seenFlows = Mutex<[String]>([])
+    /// Tells this process from others.
+    let name = Hexadecimal.text(SessionID(random: SystemRandom()).low)
     /// Where the search for expired sessions continues.
     let lastSearched = Mutex<SessionID?>(nil)
 
@@ -112,6 +114,9 @@ package final class RedisStore: SessionStore {
 
     package func close() async {
         await gate.close()
+        var end = RedisRequest()
+        end.call(.note, keys.sweeper, .text(name), "", "0")
+        send(end)
         await router.close()
     }
 

@@ -40,7 +40,7 @@ struct OrphanedJourneyTests {
         let (store, token) = try await Self.filled()
         let log = try LogFile()
         try await withApplication(
-            flows: [Self.flow(version: 2, screen: "b")], store: store, log: log.log
+            flows: [Self.flow(version: 2, screen: "b")], store: store, log: log
         ) {
             $0.orphanedJourneys = .restart
         } _: { app in

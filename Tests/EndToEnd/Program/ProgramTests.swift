@@ -36,6 +36,23 @@ struct ProgramTests {
         #expect(events.suffix(2) == ["draining", "stopped"])
     }
 
+    @Test("no core is written of it, whatever the limit was")
+    func core() async throws {
+        let core = __rlimit_resource_t(RLIMIT_CORE.rawValue)
+        var (former, limit) = (rlimit(), rlimit())
+        #expect(getrlimit(core, &former) == 0)
+        // What it inherits.
+        limit = rlimit(rlim_cur: former.rlim_max, rlim_max: former.rlim_max)
+        #expect(setrlimit(core, &limit) == 0)
+        let process = try Self.serve()
+        #expect(setrlimit(core, &former) == 0)
+        _ = try await process.ports()
+        let limits = try process.status("limits")
+        #expect(limits.contains(#/Max core file size\s+0\s/#), "\(limits)")
+        process.send(SIGTERM)
+        #expect(try await process.result().status == 0)
+    }
+
     @Test("other signals do not end it, and are logged once", arguments: [SIGHUP, SIGUSR1, SIGUSR2, SIGALRM])
     func ignoredSignals(signal: Int32) async throws {
         let process = try Self.serve()
