@@ -34,7 +34,9 @@ test: ## format check, build without warnings, all tests
 	@$(MAKE) lint
 	@swift build --build-tests $(STRICT)
 	@# With all tests at once, each would wait longer for the processor than the timeouts that some of them test.
-	@swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 12 $(STRICT)
+	@# After a crash, its reason is near the end of what is printed.
+	@SWIFT_BACKTRACE=threads=crashed,registers=none,images=none swift test --skip-build --disable-xctest \
+		--experimental-maximum-parallelization-width 12 $(STRICT)
 
 # ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.
 torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)

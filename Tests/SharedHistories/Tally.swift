@@ -8,20 +8,35 @@ final class Tally: Sendable {
         var unknown = 0
         var writes = 0
         var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var hasGivenUp = false
         /// What each client is doing, and since when.
         var current: [Int: (name: String, since: ContinuousClock.Instant)] = [:]
     }
 
     private let state = Mutex(State())
     let limit: Int
-    /// No operation takes so long: it waits for Redis a few times at the most.
-    private static let patience = Duration.seconds(30)
+    /// No operation takes so long: it waits for Redis a few times at the most, and for its turn among all the tests that
+    /// run at the same time.
+    private static let patience = Duration.seconds(120)
 
     init(limit: Int) { self.limit = limit }
 
     var answered: Int { state.withLock(\.answered) }
     var unknown: Int { state.withLock(\.unknown) }
-    var isOver: Bool { state.withLock { $0.answered >= limit } }
+    var isOver: Bool { state.withLock { isOver($0) } }
+
+    var hasGivenUp: Bool { state.withLock(\.hasGivenUp) }
+
+    /// No more operations are wanted.
+    func giveUp() {
+        let waiting = state.withLock { state in
+            state.hasGivenUp = true
+            return exchange(&state.waiting, with: [])
+        }
+        for waiting in waiting { waiting.continuation.resume() }
+    }
+
+    private func isOver(_ state: borrowing State) -> Bool { state.hasGivenUp || state.answered >= limit }
 
     /// A new number of a write.
     var nextWrite: Int {
@@ -48,7 +63,7 @@ final class Tally: Sendable {
         let due = state.withLock { state in
             if isAnswered { state.answered += 1 } else { state.unknown += 1 }
             // When no more are wanted, there is nothing to wait for.
-            let total = state.answered >= limit ? .max : state.answered + state.unknown
+            let total = isOver(state) ? .max : state.answered + state.unknown
             guard state.waiting.contains(where: { $0.count <= total }) else { return [Waiting]() }
             defer { state.waiting.removeAll { $0.count <= total } }
             return state.waiting.filter { $0.count <= total }
@@ -62,7 +77,7 @@ final class Tally: Sendable {
     func wait(forMore count: Int) async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
-                if state.answered >= limit { return true }
+                if self.isOver(state) { return true }
                 state.waiting.append((state.answered + state.unknown + count, continuation))
                 return false
             }
