@@ -1,3 +1,4 @@
+import CCrypto
 import CHiredis
 import Glibc
 import Synchronization
@@ -59,6 +60,8 @@ final class RedisConnection: Sendable {
         var isWaiting = false
         var isClosing = false
         var isEnded = false
+        /// Nothing is left of it, nor of its thread.
+        var isOver = false
         var atEnd: [UnsafeContinuation<Void, Never>] = []
     }
 
@@ -153,11 +156,11 @@ final class RedisConnection: Sendable {
 
     func waitForEnd() async {
         await withUnsafeContinuation { waiting in
-            let isEnded = state.withLock { state in
-                if !state.isEnded { state.atEnd.append(waiting) }
-                return state.isEnded
+            let isOver = state.withLock { state in
+                if !state.isOver { state.atEnd.append(waiting) }
+                return state.isOver
             }
-            if isEnded { waiting.resume() }
+            if isOver { waiting.resume() }
         }
     }
 
@@ -183,6 +186,13 @@ final class RedisConnection: Sendable {
                 if since == nil { refuse(error) }
             }
         }
+        // What libcrypto keeps for the thread, which may end when the process no longer cleans up.
+        OPENSSL_thread_stop()
+        let waiting = state.withLock { state in
+            state.isOver = true
+            return exchange(&state.atEnd, with: [])
+        }
+        for waiting in waiting { waiting.resume() }
     }
 
     /// How long to wait before the next attempt. Many may have lost their connections at the same moment, so each waits
@@ -348,16 +358,14 @@ final class RedisConnection: Sendable {
     }
 
     private func endIfDone() -> Bool {
-        let waiting = state.withLock { state -> [UnsafeContinuation<Void, Never>]? in
-            guard state.isClosing, state.queue.isEmpty else { return nil }
+        state.withLock { state in
+            guard state.isClosing, state.queue.isEmpty else { return false }
             state.isEnded = true
             state.isRefusing = true
             state.lostAt = nil
             state.trouble = "The store is closed."
-            return exchange(&state.atEnd, with: [])
+            return true
         }
-        for waiting in waiting ?? [] { waiting.resume() }
-        return waiting != nil
     }
 
     /// No more is taken from the queue while so many bytes wait for the socket.
