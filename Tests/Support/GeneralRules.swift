@@ -32,6 +32,10 @@ enum GeneralRules {
             #expect(policy.hasPrefix("default-src 'none'"), sourceLocation: sourceLocation)
             #expect(policy.contains("frame-ancestors 'none'"), sourceLocation: sourceLocation)
         }
+        // A page of another site may load a script from anywhere, with the cookies of its user.
+        if path.hasPrefix("/v1/") {
+            #expect(response["Content-Type"]?.contains("javascript") != true, sourceLocation: sourceLocation)
+        }
         // Whatever is under /v1 carries a session's data or a token; what OPTIONS says is about the path alone. Flows
         // are for everybody, and may be kept by who asks whether they still hold.
         let isFlow = path.hasPrefix("/v1/flows") && response.status < 400

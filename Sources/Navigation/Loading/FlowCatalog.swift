@@ -13,6 +13,9 @@ public final class FlowCatalog: Sendable {
     /// The texts of flows that are written in several languages, by flow; empty when no flow has any.
     public let texts: [String: FlowTexts]
 
+    /// The number of states of the largest flow, in which a way takes longest to find.
+    public let mostStates: Int
+
     /// Is told what steps do, also steps that are refused in the end; for tools. Nil costs nothing.
     let recorder: (@Sendable (TraceEvent) -> Void)?
 
@@ -27,6 +30,7 @@ public final class FlowCatalog: Sendable {
         texts = versions.mapValues { $0.reversed().reduce(.none) { $0.merging($1.texts) } }.filter { !$0.value.isEmpty }
         firstPlaces = Dictionary(
             self.flows.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        mostStates = flows.map(\.states.count).max() ?? 0
         isNewest = self.flows.map { versions[$0.id]?.last === $0 }
     }
 

@@ -90,7 +90,7 @@ extension Session {
         flow: String, version: Int? = nil, input: JSONDocument? = nil, at screen: String? = nil, resumes: Bool
     ) async throws -> (shown: JourneyText, isNew: Bool) {
         let id = JourneyID.make(environment.random)
-        return try await drive(nil) { work in
+        return try await drive(nil, isLong: screen != nil && hasLongWays) { work in
             if resumes, let running = try work.running(flow, version: version) {
                 return (try work.text(of: running), false)
             }
@@ -185,12 +185,15 @@ extension Session {
     nonisolated(nonsending) package func navigate(
         journey id: String, to screen: String, condition: WriteCondition = .none
     ) async throws -> (shown: JourneyText, path: [String]) {
-        try await drive(id) { work in
+        try await drive(id, isLong: hasLongWays) { work in
             let standing = try work.journey(id, if: condition)
             let (journey, path) = try work.navigate(standing, to: screen)
             return (try work.text(of: journey), path)
         }
     }
+
+    /// Whether finding a way may take long.
+    private var hasLongWays: Bool { environment.journeys.engine.catalog.mostStates > 100 }
 
     /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
     nonisolated(nonsending) package func abandonJourney(
@@ -204,10 +207,10 @@ extension Session {
 
     /// One unit of work on a journey.
     nonisolated(nonsending) func drive<Done: Sendable>(
-        _ id: String?, begins: Bool = true, isLook: Bool = false,
+        _ id: String?, begins: Bool = true, isLook: Bool = false, isLong: Bool = false,
         _ body: @escaping @Sendable (inout JourneyWork) throws -> Done
     ) async throws -> Done {
-        try await transact { [self] pending in
+        try await transact(isLong: isLong) { [self] pending in
             try work(on: id, begins: begins, isLook: isLook, &pending, body)
         }.get()
     }

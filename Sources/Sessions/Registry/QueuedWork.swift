@@ -8,6 +8,8 @@ final class QueuedWork: @unchecked Sendable {
     /// copy does not count. Nil for a caller that waits until nothing is under way, and keeps the turn until
     /// ``Session/endTurn()``.
     private let change: (@Sendable (inout PendingState) -> Bool)?
+    /// Whether it may take long, whatever the size of the session.
+    let isLong: Bool
     /// Tells the caller, once: nil when the result of ``change`` holds, or the caller has the turn.
     let conclude: @Sendable (SessionError?) -> Void
     /// The next element of its list.
@@ -26,10 +28,11 @@ final class QueuedWork: @unchecked Sendable {
     var retries = 0
 
     init(
-        in session: Session, _ change: (@Sendable (inout PendingState) -> Bool)?,
+        in session: Session, isLong: Bool = false, _ change: (@Sendable (inout PendingState) -> Bool)?,
         then conclude: @escaping @Sendable (SessionError?) -> Void
     ) {
         self.session = session
+        self.isLong = isLong
         self.change = change
         self.conclude = conclude
     }

@@ -40,10 +40,11 @@ extension Session {
             if let pipeline = state.pipeline, !isFirst, pipeline.count > environment.settings.maxWaitingWriters {
                 return (nil, .contention)
             }
-            if state.record.size >= Self.largeSize, !isFirst, LongWork.shared.isOverloaded { return (nil, .overloaded) }
+            let isLong = state.record.size >= Self.largeSize || work.isLong
+            if isLong, !isFirst, LongWork.shared.isOverloaded { return (nil, .overloaded) }
             if state.isFree(for: work) {
                 state.isWriting = true
-                return (state.record.size < Self.largeSize ? Self.turnsAtOnce : 0, nil)
+                return (isLong ? 0 : Self.turnsAtOnce, nil)
             }
             if isFirst { state.neededPipeline.waiting.prepend(work) } else { state.neededPipeline.waiting.append(work) }
             return (nil, nil)
@@ -72,7 +73,7 @@ extension Session {
             if work.isExclusive {
                 guard state.withLock(\.isEnded) else { return work.conclude(nil) }
                 work.conclude(.ended)
-            } else if left > 0 {
+            } else if left > 0, !work.isLong || limit == .max {
                 left -= 1
                 run(work)
             } else {

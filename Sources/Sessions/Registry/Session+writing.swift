@@ -6,16 +6,17 @@ extension Session {
     /// another process: then `body` runs again on the newer state.
     ///
     /// - Parameters:
+    ///   - isLong: whether `body` may take long, whatever the size of the session.
     ///   - body: changes only the copy that it gets. When it throws, nothing changes.
     ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take
     ///     no time.
     func transact<Value: Sendable>(
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
+        isLong: Bool = false, _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
     ) {
         // The thread that has the session's turn writes to it, and it is read after the unit has ended.
         nonisolated(unsafe) var result: Result<Value, any Error>?
         begin(
-            QueuedWork(in: self) { pending in
+            QueuedWork(in: self, isLong: isLong) { pending in
                 do {
                     result = .success(try body(&pending))
                     return true
@@ -33,9 +34,11 @@ extension Session {
 
     /// The same, waiting.
     nonisolated(nonsending) func transact<Value: Sendable>(
-        _ body: @escaping @Sendable (inout PendingState) throws -> Value
+        isLong: Bool = false, _ body: @escaping @Sendable (inout PendingState) throws -> Value
     ) async throws -> Value {
-        try await withUnsafeThrowingContinuation { waiting in transact(body) { waiting.resume(with: $0) } }
+        try await withUnsafeThrowingContinuation { waiting in
+            transact(isLong: isLong, body) { waiting.resume(with: $0) }
+        }
     }
 
     /// Runs the unit of work that has the turn, and hands its commit to the store.

@@ -1,3 +1,4 @@
+import Glibc
 import Sessions
 import Synchronization
 
@@ -7,6 +8,8 @@ final class StoreWrapper: SessionStore {
     let outlivesProcess: Bool
     /// The last commit of each session: the next is done after it.
     private let commits = Mutex<[SessionID: Task<Void, Never>]>([:])
+    /// The name of the thread that handed in the last commit.
+    let committer = Mutex("")
     /// Called before each commit.
     let beforeCommit = Mutex<(@Sendable (SessionCommit) async throws(StoreError) -> Void)?>(nil)
     /// Called when the store has ended expired sessions.
@@ -62,7 +65,17 @@ final class StoreWrapper: SessionStore {
         return session
     }
 
+    /// proc(5).
+    private static func threadName() -> String {
+        guard let file = fopen("/proc/thread-self/comm", "r") else { return "" }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+
     func commit(_ commit: SessionCommit, then done: @escaping @Sendable (StoreError?) -> Void) {
+        committer.withLock { $0 = Self.threadName() }
         commits.withLock { commits in
             let former = commits[commit.record.id]
             commits[commit.record.id] = Task {

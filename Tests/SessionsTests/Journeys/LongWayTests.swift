@@ -1,0 +1,41 @@
+import Testing
+
+@testable import Sessions
+
+/// What a client can make long by asking for it.
+@Suite("Finding a way in a flow")
+struct LongWayTests {
+    private static func row(of size: Int) -> String {
+        let states = (0..<size).map { #""s\#($0)": {"on": {"next": {"target": "s\#(($0 + 1) % size)"}}}"# }
+        return #"{"id": "row", "version": 1, "initial": "s0", "states": {\#(states.joined(separator: ","))}}"#
+    }
+
+    @Test("is done beside the threads that serve others, if there are many screens", arguments: [(101, true), (20, false)])
+    func thread(size: Int, isLong: Bool) async throws {
+        let store = StoreWrapper()
+        let fixture = try SessionsFixture(store: store, flows: [Self.row(of: size)], mainFlow: "row")
+        let session = try await fixture.session()
+        func isBeside() -> Bool { store.committer.withLock(\.self) == "long work" }
+        _ = try await session.send("next", toJourney: "main")
+        #expect(!isBeside())
+        #expect(try await session.navigate(journey: "main", to: "s9").path.count == 8)
+        #expect(isBeside() == isLong)
+        _ = try await session.startJourney(flow: "row")
+        #expect(!isBeside())
+        _ = try await session.startJourney(flow: "row", at: "s9")
+        #expect(isBeside() == isLong)
+    }
+
+    @Test("is done beside them also when it had to wait for its turn")
+    func queued() async throws {
+        let store = StoreWrapper()
+        let fixture = try SessionsFixture(store: store, flows: [Self.row(of: 101)], mainFlow: "row")
+        let session = try await fixture.session()
+        try await session.takeTurn()
+        async let ways = session.navigate(journey: "main", to: "s9").path
+        while session.state.withLock({ $0.pipeline?.waiting.count ?? 0 }) == 0 { await Task.yield() }
+        session.endTurn()
+        #expect(try await ways.count == 9)
+        #expect(store.committer.withLock(\.self) == "long work")
+    }
+}
