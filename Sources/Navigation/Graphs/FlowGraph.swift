@@ -88,6 +88,8 @@ enum GraphMark: String, Sendable, CaseIterable {
 struct GraphCollector {
     private(set) var nodes: [GraphNode] = []
     private(set) var arrows: [GraphArrow] = []
+    /// The index of each of ``arrows``, by its two ends.
+    private var places: [[String]: Int] = [:]
     private(set) var marks: Set<GraphMark> = []
     private let definition: FlowDefinition
     private let text: GraphText
@@ -212,10 +214,11 @@ struct GraphCollector {
     }
 
     private mutating func add(_ arrow: GraphArrow) {
-        if let same = arrows.firstIndex(where: { $0.from == arrow.from && $0.to == arrow.to }) {
+        if let same = places[[arrow.from, arrow.to]] {
             arrows[same].lines += arrow.lines
             arrows[same].isQuiet = arrows[same].isQuiet && arrow.isQuiet
         } else {
+            places[[arrow.from, arrow.to]] = arrows.count
             arrows.append(arrow)
         }
     }
@@ -224,33 +227,34 @@ struct GraphCollector {
     private static let manyArrowsBack = 4
 
     private mutating func listArrowsBack() {
-        let distances = distances()
+        let arrowsFrom = Dictionary(grouping: arrows, by: \.from)
+        let distances = Self.distances(along: arrowsFrom)
+        let ids = Dictionary(nodes.map { ($0.key, $0.id) }, uniquingKeysWith: { first, _ in first })
+        var lines: Set<[String]> = []
         for place in nodes.indices where nodes[place].shape == .screen {
             let key = nodes[place].key
-            let back = arrows.filter { arrow in
-                guard arrow.from == key, let here = distances[key], let there = distances[arrow.to] else {
-                    return false
-                }
+            let back = (arrowsFrom[key] ?? []).filter { arrow in
+                guard let here = distances[key], let there = distances[arrow.to] else { return false }
                 return there < here && !arrow.lines.isEmpty
             }
             guard back.count >= Self.manyArrowsBack else { continue }
-            arrows.removeAll(where: back.contains)
             for arrow in back {
-                let target = nodes.first { $0.key == arrow.to }
-                nodes[place].lines += arrow.lines.map { "\($0) → \(target?.id ?? arrow.to)" }
+                lines.insert([arrow.from, arrow.to])
+                nodes[place].lines += arrow.lines.map { "\($0) → \(ids[arrow.to] ?? arrow.to)" }
             }
         }
+        if !lines.isEmpty { arrows.removeAll { lines.contains([$0.from, $0.to]) } }
     }
 
     /// How many arrows there are at least from the start to each node.
-    private func distances() -> [String: Int] {
+    private static func distances(along arrowsFrom: [String: [GraphArrow]]) -> [String: Int] {
         var distances = ["start": 0]
         var reached = ["start"]
         var next = 0
         while next < reached.count {
             let key = reached[next]
             next += 1
-            for arrow in arrows where arrow.from == key && distances[arrow.to] == nil {
+            for arrow in arrowsFrom[key] ?? [] where distances[arrow.to] == nil {
                 distances[arrow.to] = distances[key, default: 0] + 1
                 reached.append(arrow.to)
             }

@@ -1,3 +1,4 @@
+import Navigation
 import Support
 import Synchronization
 import Testing
@@ -8,20 +9,41 @@ import Testing
 struct FlowGraphsTests {
     private struct Broken: Error {}
 
-    @Test("one that fails is 503, and tried again; one that succeeds is kept")
-    func failing() async throws {
+    private static func flow() throws -> FlowDefinition {
         let text =
             #"{"id":"f","version":1,"initial":"a","states":{"a":{"on":{"e":{"target":"z"}}},"z":{"type":"final"}}}"#
-        let flow = try #require(try flowCatalog([text]).flow("f"))
+        return try #require(try flowCatalog([text]).flow("f"))
+    }
+
+    @Test("one that has failed is not tried again for a minute, whoever asks")
+    func pause() async throws {
+        let flow = try Self.flow()
         let calls = Mutex(0)
         let graphs = FlowGraphs { _ in
-            let call = calls.withLock { count in
-                count += 1
-                return count
-            }
-            if call == 1 { throw Broken() }
-            return Array("<svg/>".utf8)
+            calls.withLock { $0 += 1 }
+            throw Broken()
         }
+        for _ in 0..<3 {
+            let problem = await #expect(throws: Problem.self) { _ = try await graphs.graph(of: flow, as: .svg) }
+            let rest = problem?.fields.lines.first { $0.name == .retryAfter }?.value
+            #expect(rest == "60" || rest == "61", "\(rest ?? "none")")
+        }
+        #expect(calls.withLock { $0 } == 1)
+    }
+
+    @Test("one that fails is 503, and tried again; one that succeeds is kept")
+    func failing() async throws {
+        let flow = try Self.flow()
+        let calls = Mutex(0)
+        let graphs = FlowGraphs(
+            draw: { _ in
+                let call = calls.withLock { count in
+                    count += 1
+                    return count
+                }
+                if call == 1 { throw Broken() }
+                return Array("<svg/>".utf8)
+            }, pause: .zero)
         let problem = await #expect(throws: Problem.self) { _ = try await graphs.graph(of: flow, as: .svg) }
         #expect(problem?.kind.code == "drawing_failed")
         #expect(problem?.kind.status.code == 503)

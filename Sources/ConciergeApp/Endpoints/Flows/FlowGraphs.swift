@@ -23,11 +23,19 @@ final class FlowGraphs: Sendable {
 
     private let draw: Drawing?
     private let texts = Mutex<[Key: Representation]>([:])
-    /// The drawings in progress. Concurrent requests share one.
+    /// The drawings that are made or in progress. Concurrent requests share one.
     private let drawings = Mutex<[Key: Task<Representation, any Error>]>([:])
+    /// When the last attempt has failed. What could not be drawn in time takes as much the next time, and anybody may ask.
+    private let failures = Mutex<[Key: ContinuousClock.Instant]>([:])
+    private let pause: Duration
 
-    /// - Parameter draw: nil where there is no tool for it.
-    init(draw: Drawing?) { self.draw = draw }
+    /// - Parameters:
+    ///   - draw: nil where there is no tool for it.
+    ///   - pause: until what has failed is tried again.
+    init(draw: Drawing?, pause: Duration = .seconds(60)) {
+        self.draw = draw
+        self.pause = pause
+    }
 
     /// What can be had, the default first.
     var forms: [GraphForm] { GraphForm.allCases.filter { $0 != .svg || draw != nil } }
@@ -55,8 +63,9 @@ final class FlowGraphs: Sendable {
     }
 
     private func drawing(of flow: FlowDefinition, _ isOutline: Bool) async throws -> Representation {
-        guard let draw else { throw Problem(.drawingFailed, fields: [.retryAfter: "5"]) }
         let key = Key(flow, .svg, isOutline)
+        let rest = failures.withLock { $0[key].map { $0 + pause - .now } ?? .zero }
+        guard let draw, rest <= .zero else { throw Self.failure(retryAfter: rest) }
         let task = drawings.withLock { drawings in
             if let task = drawings[key] { return task }
             let task = Task {
@@ -70,9 +79,13 @@ final class FlowGraphs: Sendable {
         do {
             return try await task.value
         } catch {
-            // The next one who asks tries again.
             drawings.withLock { if $0[key] == task { $0[key] = nil } }
-            throw Problem(.drawingFailed, fields: [.retryAfter: "5"])
+            failures.withLock { $0[key] = .now }
+            throw Self.failure(retryAfter: pause)
         }
+    }
+
+    private static func failure(retryAfter rest: Duration) -> Problem {
+        Problem(.drawingFailed, fields: [.retryAfter: "\(max(1, Int((rest / .seconds(1)).rounded(.up))))"])
     }
 }
