@@ -11,7 +11,8 @@ extension Session {
     ///   - done: called once with the result, before this returns or later on a thread of the store, where it must take
     ///     no time.
     func transact<Value: Sendable>(
-        isLong: Bool = false, _ body: @escaping @Sendable (inout PendingState) throws -> Value, then done: @escaping Completion<Value>
+        isLong: Bool = false, _ body: @escaping @Sendable (inout PendingState) throws -> Value,
+        then done: @escaping Completion<Value>
     ) {
         // The thread that has the session's turn writes to it, and it is read after the unit has ended.
         nonisolated(unsafe) var result: Result<Value, any Error>?

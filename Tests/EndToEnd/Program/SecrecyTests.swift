@@ -103,7 +103,8 @@ struct SecrecyTests {
                 settings + ["--set", "redis_password_file=\(folder)/other"],
                 ["--store", "redis://:\(Self.word)@127.0.0.1:\(redis.port)"],
             ] {
-                #expect(try await ProgramProcess.run(["serve", "--port", "0", "--admin-port", "0"] + settings).status != 0)
+                #expect(
+                    try await ProgramProcess.run(["serve", "--port", "0", "--admin-port", "0"] + settings).status != 0)
             }
         }
     }

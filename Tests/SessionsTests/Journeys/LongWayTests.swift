@@ -10,7 +10,9 @@ struct LongWayTests {
         return #"{"id": "row", "version": 1, "initial": "s0", "states": {\#(states.joined(separator: ","))}}"#
     }
 
-    @Test("is done beside the threads that serve others, if there are many screens", arguments: [(101, true), (20, false)])
+    @Test(
+        "is done beside the threads that serve others, if there are many screens",
+        arguments: [(101, true), (20, false)])
     func thread(size: Int, isLong: Bool) async throws {
         let store = StoreWrapper()
         let fixture = try SessionsFixture(store: store, flows: [Self.row(of: size)], mainFlow: "row")
