@@ -25,7 +25,8 @@ final class FlowGraphs: Sendable {
     private let texts = Mutex<[Key: Representation]>([:])
     /// The drawings that are made or in progress. Concurrent requests share one.
     private let drawings = Mutex<[Key: Task<Representation, any Error>]>([:])
-    /// When the last attempt has failed. What could not be drawn in time takes as much the next time, and anybody may ask.
+    /// When the last attempt has failed. What could not be drawn in time takes as much the next time, and anybody may
+    /// ask.
     private let failures = Mutex<[Key: ContinuousClock.Instant]>([:])
     private let pause: Duration
 
