@@ -10,7 +10,7 @@ let plantedBugs: [SwiftSetting] = Context.environment["PLANTED_BUGS"] == nil ? [
 
 /// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
 let fuzzDependencies: [Target.Dependency] = [
-    "CChunks", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation",
+    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation",
     "Sessions", "Storage",
 ]
 let fuzz: Target =

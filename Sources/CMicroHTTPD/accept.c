@@ -3,7 +3,6 @@
 #define _GNU_SOURCE  // accept4
 #include <errno.h>
 #include <linux/filter.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -29,7 +28,8 @@ static bool should_leave_to(const worker *w, const worker *other) {
 }
 
 cmhd_acceptance cmhd_may_accept(worker *w) {
-    if (w->quiesced || w->now < w->accept_at || connections_of(w) >= w->server->worker_connections) return CMHD_NOT_NOW;
+    const unsigned count = connections_of(w) + w->greeting_count;
+    if (w->quiesced || w->now < w->accept_at || count >= w->server->worker_connections) return CMHD_NOT_NOW;
     cmhd_acceptance acceptance = CMHD_ACCEPTS;
     for (unsigned i = 0; i < w->server->worker_count; i++) {
         worker *other = &w->server->workers[i];
@@ -51,6 +51,11 @@ static bool accept_one(worker *w) {
             w->accept_at = w->now + exhausted_ms;
         // The client left while it waited.
         return errno == ECONNABORTED || errno == EINTR;
+    }
+    const cmhd_callbacks *callbacks = &w->server->callbacks;
+    if (callbacks->announces != NULL && callbacks->announces(callbacks->context, (struct sockaddr *)&peer)) {
+        cmhd_await_greeting(w, fd, &peer, length);
+        return true;
     }
     // Manual, MHD_add_connection: "The socket will be closed in any case".
     MHD_add_connection(w->daemon, fd, (struct sockaddr *)&peer, length);

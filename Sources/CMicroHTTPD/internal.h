@@ -4,6 +4,7 @@
 #include <gnutls/gnutls.h>
 #include <gnutls/abstract.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -103,6 +104,9 @@ typedef struct lingering {
     size_t left;
 } lingering;
 
+/// A connection whose proxy has not said yet who its client is, see proxy.c.
+typedef struct greeting greeting;
+
 /// The memory of a connection that the library uses for a field or a cookie, in addition to its text; and for a
 /// response's head.
 enum { CMHD_FIELD_BYTES = 64, CMHD_RESPONSE_HEAD_BYTES = 1024 };
@@ -120,6 +124,9 @@ struct cmhd_worker {
     int64_t now;                    ///< the same in milliseconds
     lingering *lingering;
     unsigned lingering_count;
+    greeting *first_greeting, *last_greeting;
+    unsigned greeting_count;
+    int greetings;                  ///< an epoll of their sockets; -1 where there can be none
     atomic_uint connections;
     atomic_uint resuming;           ///< threads inside `cmhd_resume`
     int epoll;                      ///< the daemon's
@@ -202,6 +209,12 @@ cmhd_acceptance cmhd_may_accept(worker *w);
 void cmhd_accept(worker *w);
 /// Accepts all clients that wait, and refuses further ones.
 void cmhd_stop_accepting(worker *w);
+
+/// Hands the connection to the library when its proxy has said who its client is.
+void cmhd_await_greeting(worker *w, int fd, const struct sockaddr_in6 *proxy, socklen_t length);
+/// Looks for greetings that have come, and for those that are overdue.
+void cmhd_greet(worker *w);
+void cmhd_drop_greetings(worker *w);
 
 /// The body of a worker's thread: runs until the server has drained, then stops its daemon.
 void *cmhd_worker_run(void *context);

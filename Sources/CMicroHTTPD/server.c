@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <limits.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -122,7 +122,9 @@ static bool start_worker(worker *w, char *message, size_t message_size) {
     const union MHD_DaemonInfo *info = MHD_get_daemon_info(w->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     w->epoll = info == NULL ? -1 : info->epoll_fd;
     w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (w->epoll < 0 || w->wake < 0) {
+    const bool announces = w->server->callbacks.announces != NULL;
+    if (announces) w->greetings = epoll_create1(EPOLL_CLOEXEC);
+    if (w->epoll < 0 || w->wake < 0 || (announces && w->greetings < 0)) {
         snprintf(message, message_size, "no descriptor for a worker");
         return false;
     }
@@ -175,7 +177,7 @@ static cmhd_server *new_server(const cmhd_options *options, const cmhd_callbacks
         worker *w = &server->workers[i];
         w->server = server;
         w->index = i;
-        w->wake = -1;
+        w->wake = w->greetings = -1;
         w->fields = calloc(server->options.fields + 1u, sizeof *w->fields);
         if (w->fields == NULL) {
             cmhd_server_free(server);
@@ -257,6 +259,8 @@ void cmhd_server_free(cmhd_server *server) {
     for (unsigned i = 0; i < server->worker_count; i++) {
         worker *w = &server->workers[i];
         cmhd_drop_lingering(w);
+        cmhd_drop_greetings(w);
+        if (w->greetings >= 0) close(w->greetings);
         if (w->wake >= 0) close(w->wake);
         free(w->fields);
         free(w->by_descriptor);

@@ -1,7 +1,6 @@
 // A worker: the loop around a daemon, the deadlines of its connections, and draining.
 #include <errno.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
@@ -324,6 +323,7 @@ static bool drain(worker *w, int64_t now) {
     if (!w->quiesced) return true;
     hurry_lingering(w, now);
     if (now >= server->idle_close_at) {
+        cmhd_drop_greetings(w);
         // Their clients may be about to take the end of a response.
         for (cmhd_connection *c; (c = w->phases[PHASE_TAKING].first) != NULL;) cmhd_enter(c, PHASE_IDLE);
         static const phase idle[] = {PHASE_SETTLING, PHASE_IDLE};
@@ -351,7 +351,8 @@ static bool drain(worker *w, int64_t now) {
     // the process, so the worker must wait for it.
     if (now >= server->end_at + last_write_ms)
         while (w->phases[PHASE_WRITE].first != NULL) cmhd_close_socket(w->phases[PHASE_WRITE].first);
-    return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL;
+    return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL ||
+           w->greeting_count > 0;
 }
 
 void cmhd_wake(worker *w) {
@@ -383,12 +384,13 @@ static void turn(worker *w, int64_t sleep) {
     if (acceptance == CMHD_LEAVES_IT && sleep > leaving_sleep_ms) sleep = leaving_sleep_ms;
     struct pollfd ready[] = {{.fd = w->epoll, .events = POLLIN},
                              {.fd = w->wake, .events = POLLIN},
-                             {.fd = w->accepts ? w->server->listener : -1, .events = POLLIN}};
+                             {.fd = w->accepts ? w->server->listener : -1, .events = POLLIN},
+                             {.fd = w->greetings, .events = POLLIN}};
     bool has_looked = false;
     if (sleep > 0) {
         atomic_store_explicit(&w->busy_since, 0, memory_order_relaxed);
         atomic_store(&w->sleeping, true);
-        if (!atomic_load(&w->awaited)) has_looked = poll(ready, 3, (int)sleep) >= 0;
+        if (!atomic_load(&w->awaited)) has_looked = poll(ready, 4, (int)sleep) >= 0;
         atomic_store(&w->sleeping, false);
         eventfd_t count;
         if ((ready[1].revents & POLLIN) != 0) eventfd_read(w->wake, &count);
@@ -407,6 +409,7 @@ static void turn(worker *w, int64_t sleep) {
         w->accept_looked_at = w->now;
         cmhd_accept(w);
     }
+    if (w->greeting_count > 0) cmhd_greet(w);
     MHD_run_wait(w->daemon, 0);
 }
 

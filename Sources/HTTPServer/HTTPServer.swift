@@ -53,6 +53,7 @@ public final class HTTPServer: @unchecked Sendable {
         if connections == nil {
             (callbacks.admits, callbacks.connected, callbacks.disconnected) = (nil, nil, nil)
         }
+        if configuration.trustedProxies?.field != .proxyProtocol { callbacks.announces = nil }
         var message = [CChar](repeating: 0, count: 256)
         let started = configuration.host.withCString { host in
             var options = configuration.options
@@ -191,6 +192,11 @@ public final class HTTPServer: @unchecked Sendable {
             admits: { HTTPServer.connections($0)?.admits(PeerAddress($1), now: $2) ?? true },
             connected: { HTTPServer.connections($0)?.began(PeerAddress($1)) },
             disconnected: { HTTPServer.connections($0)?.ended(PeerAddress($1)) },
+            announces: { context, peer in
+                guard let context else { return false }
+                let core = Unmanaged<ServerCore>.fromOpaque(context).takeUnretainedValue()
+                return core.trustedProxies?.contains(PeerAddress(peer)) ?? false
+            },
             takes_pieces: { context, request in
                 guard let context, let request else { return false }
                 return Unmanaged<ServerCore>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.takesPieces(request) }

@@ -6,20 +6,24 @@
 /// address, such as `unknown`, ends the walk; the client's address is then that of the proxy that wrote the entry. A
 /// malformed `Forwarded` leaves the address unknown.
 public struct TrustedProxies: Sendable {
-    /// The field that the proxies write. Only one counts: proxies pass on the other as the client sent it.
+    /// Where the proxies write it. Only one counts: proxies pass on the others as the client sent them.
     public enum Field: String, Sendable, CaseIterable {
         /// RFC 7239.
         case forwarded
         /// Addresses, divided by commas.
         case xForwardedFor = "x-forwarded-for"
+        /// No field, but bytes before the first request of a connection, and before TLS: the PROXY protocol, version 2
+        /// (<https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt>). All connections from the proxies' networks
+        /// must begin with them.
+        case proxyProtocol = "proxy-protocol"
     }
 
     /// The proxies' own addresses.
     public var networks: [AddressRange]
-    /// The field that they append to.
+    /// Where they write it.
     public var field: Field
 
-    /// Trusts the field from these networks.
+    /// Trusts what comes from these networks.
     public init(networks: [AddressRange], field: Field) {
         self.networks = networks
         self.field = field
@@ -48,6 +52,7 @@ public struct TrustedProxies: Sendable {
             var list = ForwardedList(fields.values(of: Self.forwarded).joined(separator: ","))
             // A list with a mistake in it may divide into entries elsewhere than its last writer thought.
             return list.nodes()
+        case .proxyProtocol: return []
         case .xForwardedFor:
             return fields.values(of: Self.xForwardedFor).flatMap { line in
                 line.split(separator: ",", omittingEmptySubsequences: false).map {

@@ -1,6 +1,6 @@
 /// What reads bytes from outside. Each target ends the process when a rule that it knows does not hold.
 enum FuzzTarget: String, CaseIterable, Sendable {
-    case chunks, request, target, cookies, json, merge, patch, schema, flows, events, journey, archive, record
+    case chunks, request, target, cookies, json, merge, patch, schema, flows, events, journey, archive, record, proxy
 
     func run(_ bytes: [UInt8]) {
         switch self {
@@ -17,6 +17,7 @@ enum FuzzTarget: String, CaseIterable, Sendable {
         case .journey: FuzzedFlows.readJourney(bytes)
         case .archive: FuzzedStore.importArchive(bytes)
         case .record: FuzzedStore.readRow(bytes)
+        case .proxy: FuzzedHTTP.readProxyHeader(bytes)
         }
     }
 }

@@ -1,4 +1,6 @@
 import CChunks
+import CMicroHTTPD
+import Glibc
 import HTTPTestClient
 
 @testable import ConciergeApp
@@ -12,6 +14,18 @@ enum FuzzedHTTP {
         )
         precondition(whole.refusal == pieces.refusal && whole.total == pieces.total, "pieces change what is read")
         precondition(whole.refusal != 0 || whole.done == pieces.done, "pieces change the end of the body")
+    }
+
+    /// What is all of a header is no part of a longer one, and has an address or none.
+    static func readProxyHeader(_ bytes: [UInt8]) {
+        var client = sockaddr_storage()
+        let size = Int(cmhd_read_proxy_header(bytes, bytes.count, &client))
+        precondition(size >= -1 && size <= min(bytes.count, Int(CMHD_PROXY_HEADER_BYTES)), "a size of nothing")
+        guard size > 0 else { return }
+        for length in 0..<size { precondition(cmhd_read_proxy_header(bytes, length, &client) == 0, "a shorter header") }
+        precondition(cmhd_read_proxy_header(bytes, size, &client) == size, "another header")
+        let families = [AF_INET, AF_INET6, AF_UNSPEC].map { sa_family_t($0) }
+        precondition(families.contains(client.ss_family), "an address of another kind")
     }
 
     private static let server: HTTPServer = {

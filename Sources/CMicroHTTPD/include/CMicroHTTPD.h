@@ -164,6 +164,15 @@ enum { CMHD_PRODUCE_LATER = 0, CMHD_PRODUCE_END = -1, CMHD_PRODUCE_BROKEN = -2 }
 /// Why a waiting request must end.
 typedef enum { CMHD_END_DEADLINE, CMHD_END_STOPPING, CMHD_END_CLIENT_GONE } cmhd_end;
 
+/// Reads the header of version 2 of the PROXY protocol, as a proxy sends it before the bytes of its client:
+/// <https://www.haproxy.org/download/2.6/doc/proxy-protocol.txt>, section 2.2.
+///
+/// Returns its size, and the address in `client`: of the family AF_UNSPEC when there is none, because the connection is
+/// the proxy's own or its client has no address of the internet. Returns 0 while there are not enough bytes, and -1
+/// when they are no such header, or one of more than `CMHD_PROXY_HEADER_BYTES`.
+int cmhd_read_proxy_header(const uint8_t *bytes, size_t length, struct sockaddr_storage *client);
+enum { CMHD_PROXY_HEADER_BYTES = 2048 };
+
 /// The functions that the server calls, always on the thread of the connection's worker. They must not throw or block.
 typedef struct {
     void *context;
@@ -189,6 +198,9 @@ typedef struct {
     /// A connection has begun or ended.
     void (*connected)(void *context, const struct sockaddr *peer);
     void (*disconnected)(void *context, const struct sockaddr *peer);
+
+    /// Whether connections from this address begin with a header of the PROXY protocol. NULL when none do.
+    bool (*announces)(void *context, const struct sockaddr *peer);
 
     // Bodies in pieces.
 

@@ -156,6 +156,8 @@ extension HTTPServerConfiguration {
         result.crossOrigin = nil
         result.limits.connections = min(result.limits.connections, 256)
         result.limits.newConnectionsOfAddress = nil
+        // Its callers are inside, where balancers are that pass bytes on, and are not behind them.
+        if result.trustedProxies?.field == .proxyProtocol { result.trustedProxies = nil }
         return result
     }
 }

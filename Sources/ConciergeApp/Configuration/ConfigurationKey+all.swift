@@ -153,7 +153,8 @@ extension ConfigurationKey {
             "Addresses of the proxies in front of the listeners. Only what they say about a client's address counts."),
         .init(
             "proxies.field", .choice(TrustedProxies.Field.self), \.proxies.field,
-            "The field in which they say it. The other one counts for nothing: proxies pass on what a client wrote there."
+            "Where they say it: in a field, or, with `proxy-protocol`, in bytes before the first request of each connection to "
+                + "the public listener. Whatever else is there counts for nothing: proxies pass on what a client wrote."
         ),
 
         .init(

@@ -11,7 +11,7 @@ final class ServerCore: Sendable {
     private let lastFields: [UInt8]
     /// `nil` when no page of another origin may call the server.
     private let crossOrigin: CrossOriginFields?
-    private let trustedProxies: TrustedProxies?
+    let trustedProxies: TrustedProxies?
     /// `nil` when an address may have any number.
     let connections: AddressConnections?
     private let ids = RequestIDs()

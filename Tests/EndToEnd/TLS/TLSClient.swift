@@ -23,12 +23,14 @@ final class TLSClient {
     private let context: OpaquePointer
     private let session: OpaquePointer
 
-    init(port: UInt16, _ offer: Offer = Offer()) throws {
+    /// - Parameter header: what a proxy sends before the handshake.
+    init(port: UInt16, _ offer: Offer = Offer(), after header: [UInt8] = []) throws {
         guard let context = SSL_CTX_new(TLS_client_method()), let session = SSL_new(Self.prepare(context, offer)) else {
             throw Refused(description: "no memory")
         }
         (self.context, self.session) = (context, session)
         connection = try RawConnection(port: port)
+        try connection.send(header)
         connection.layer = RawConnection.Layer(
             send: { Int(SSL_write(session, $0, Int32($0.count))) },
             receive: { Int(SSL_read(session, &$0, Int32($0.count))) })

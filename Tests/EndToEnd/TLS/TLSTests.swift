@@ -124,6 +124,28 @@ struct TLSTests {
         }
     }
 
+    @Test("what a proxy says of its client comes before TLS, on the public listener alone")
+    func proxyProtocol() async throws {
+        let settings = ["--set", "proxies.networks=127.0.0.1", "--set", "proxies.field=proxy-protocol"]
+        try await Self.withServer(settings + ["--set", "quotas.requests=1/1h"]) { _, publicPort, adminPort, _ in
+            let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
+            let statuses = try await blocking {
+                try [7, 8, 7].map { (client: UInt8) in
+                    let addresses: [UInt8] = [203, 0, 113, client, 10, 0, 0, 1, 1, 2, 3, 4]
+                    let header = signature + [0x21, 0x11, 0, 12] + addresses
+                    return try TLSClient(port: publicPort, after: header).request("GET /v1/flows HTTP/1.1\r\nHost: h")
+                        .status
+                }
+            }
+            #expect(statuses == [200, 200, 429])
+            try await blocking {
+                #expect(throws: TLSClient.Refused.self) { try TLSClient(port: publicPort) }
+                let answer = try TLSClient(port: adminPort).request("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1")
+                #expect(answer.status == 200)
+            }
+        }
+    }
+
     @Test("ALPN is http/1.1; a client that offers other protocols alone is refused")
     func applicationProtocol() async throws {
         try await Self.withServer { _, port, _, _ in
