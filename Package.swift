@@ -10,7 +10,8 @@ let plantedBugs: [SwiftSetting] = Context.environment["PLANTED_BUGS"] == nil ? [
 
 /// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
 let fuzzDependencies: [Target.Dependency] = [
-    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument", "Navigation",
+    "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument",
+    "Navigation",
     "Sessions", "Storage",
 ]
 let fuzz: Target =
