@@ -33,6 +33,13 @@ final class RedisCondition: Sendable {
         for sentence in new { warn(sentence) }
     }
 
+    /// What other nodes of the cluster said no longer counts.
+    func keep(_ nodes: Set<RedisAddress.Place>) {
+        answers.withLock { answers in
+            answers = answers.filter { node, _ in node.map(nodes.contains) ?? true }
+        }
+    }
+
     private static func read(_ reply: RedisReply) -> (Durability?, [String]) {
         var settings: [String: String] = [:]
         for place in stride(from: 0, to: reply.list.count - 1, by: 2) {

@@ -49,6 +49,8 @@ final class RedisErrand: Sendable {
         progress = Mutex(Progress(replies: Array(repeating: .none, count: request.count)))
     }
 
+    var bytes: Int { request.bytes.count }
+
     func slot(_ step: Step) -> Int { RedisSlot.of(request.bytes[request.commands[step.command].key]) }
 
     func part(_ steps: [Step], asking: Bool) -> RedisRequest {

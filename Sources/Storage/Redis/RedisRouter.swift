@@ -16,6 +16,8 @@ final class RedisRouter: Sendable {
         var prepare: RedisConnection.Preparation?
         /// Called when a connection is new, or slots have moved, with the keys that this concerns.
         var connected: @Sendable (Lane, _ concerns: (String) -> Bool) -> Void = { _, _ in }
+        /// Called with all nodes of a cluster that have slots, when that has changed.
+        var moved: @Sendable (Set<RedisAddress.Place>) -> Void = { _ in }
         /// Called with each message's channel, and with that of a subscription that ends because its slot moves.
         var told: @Sendable (_ channel: [UInt8], _ isMoved: Bool) -> Void = { _, _ in }
     }
@@ -28,7 +30,8 @@ final class RedisRouter: Sendable {
         var owners: [Place?] = []
         /// The last table from the cluster, without the changes of later redirections.
         var table: [Place?] = []
-        var waiting: [RedisErrand] = []
+        private(set) var waiting: [RedisErrand] = []
+        private var waitingBytes = 0
         /// Whether it was asked where the slots are.
         var isAsked = false
         /// Why the last attempt to ask it failed, or which slot has no node.
@@ -39,6 +42,20 @@ final class RedisRouter: Sendable {
         /// The same, if no other attempt changes that.
         var refusal: String?
         var isClosing = false
+
+        func isFull(_ limits: RedisConnection.Limits) -> Bool {
+            waiting.count >= limits.requests || waitingBytes >= limits.bytes
+        }
+
+        mutating func hold(_ errand: RedisErrand) {
+            waiting.append(errand)
+            waitingBytes += errand.bytes
+        }
+
+        mutating func release() -> [RedisErrand] {
+            waitingBytes = 0
+            return exchange(&waiting, with: [])
+        }
     }
 
     private let state: Mutex<State>
@@ -118,8 +135,8 @@ final class RedisRouter: Sendable {
                 return send(errand, steps, isFirst: true, &state)
             }
             if let trouble = state.trouble { return trouble }
-            if isBounded, state.waiting.count >= limits.requests { return "Too many requests wait for Redis." }
-            state.waiting.append(errand)
+            if isBounded, state.isFull(limits) { return "Too many requests wait for Redis." }
+            state.hold(errand)
             return nil
         }
     }
@@ -205,7 +222,7 @@ final class RedisRouter: Sendable {
 
     /// Goes on with an errand on the thread of the cluster.
     private func wait(_ errand: RedisErrand, _ state: inout State) {
-        state.waiting.append(errand)
+        state.hold(errand)
         ask(&state)
     }
 
@@ -243,7 +260,7 @@ final class RedisRouter: Sendable {
         case .send(let steps): _ = state.withLock { send(errand, steps, &$0) }
         case .wait:
             let isFull = state.withLock { state in
-                guard state.waiting.count < limits.requests else { return true }
+                guard !state.isFull(limits) else { return true }
                 wait(errand, &state)
                 return false
             }
@@ -256,7 +273,7 @@ final class RedisRouter: Sendable {
 
     /// - Returns: for how long nothing is to be done; `nil` at the end.
     private func turn() -> Duration? {
-        let waiting = state.withLock { exchange(&$0.waiting, with: []) }
+        let waiting = state.withLock { $0.release() }
         if !isWell || state.withLock({ !$0.isAsked }) { locate() }
         let failure = state.withLock { $0.owners.isEmpty ? $0.trouble : nil }
         for errand in waiting { proceed(errand, failure.map { .end(.failed($0)) } ?? errand.next(hasWaited: true)) }
@@ -324,6 +341,7 @@ final class RedisRouter: Sendable {
             return exchange(&state.table, with: owners)
         }
         guard former != owners else { return }
+        hooks.moved(Set(owners.compactMap(\.self)))
         hooks.connected(.events) { former.isEmpty || former[RedisSlot.of($0)] != owners[RedisSlot.of($0)] }
     }
 }

@@ -98,7 +98,7 @@ package final class RedisStore: SessionStore {
                     guard lane == .commands else { return followers.connected(concerns) }
                     counter.expire()
                     owed.sendAgain { concerns(keys.note($0)) }
-                }, told: { followers.told($0, isMoved: $1) }))
+                }, moved: { condition.keep($0) }, told: { followers.told($0, isMoved: $1) }))
         commits = RedisCommits(router, keys)
         counter.start(on: router)
         owed.start(on: router)
