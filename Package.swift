@@ -11,8 +11,7 @@ let plantedBugs: [SwiftSetting] = Context.environment["PLANTED_BUGS"] == nil ? [
 /// Tests/Fuzz is a test target, which replays the corpus, or the fuzzer itself: `make fuzz` chooses.
 let fuzzDependencies: [Target.Dependency] = [
     "CChunks", "CMicroHTTPD", "CMicroHTTPDHooks", "ConciergeApp", "HTTPServer", "HTTPTestClient", "JSONDocument",
-    "Navigation",
-    "Sessions", "Storage",
+    "Navigation", "Sessions", "Storage",
 ]
 let fuzz: Target =
     Context.environment["FUZZING"] == nil
