@@ -43,14 +43,17 @@ package final class EventReader: @unchecked Sendable {
     }
 
     /// Opens the stream, and reads up to its resume point when it has begun.
+    ///
+    /// - Parameter receiveBuffer: see `RawConnection`.
     package static func open(
-        _ client: TestClient, after id: String? = nil, path: String = "/v1/sessions/current/events"
+        _ client: TestClient, after id: String? = nil, path: String = "/v1/sessions/current/events",
+        receiveBuffer: Int32? = nil
     ) async throws -> EventReader {
         let fields = id.map { [("Last-Event-ID", $0)] } ?? []
         let request = client.with("Accept", "text/event-stream").request("GET", path, fields: fields)
         let port = client.port
         let reader = try await blocking {
-            let connection = try RawConnection(port: port)
+            let connection = try RawConnection(port: port, receiveBuffer: receiveBuffer)
             try connection.send(request)
             let head = try connection.readResponse(isBodiless: true)
             return EventReader(connection, head)
