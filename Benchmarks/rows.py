@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import time
 
+import attack
 import durable
 import load
 import shared
@@ -371,4 +372,4 @@ def rows_of(module):
 
 
 DURABLE_ROWS = {**rows_of(vars(spread)), **rows_of(vars(durable)), **rows_of(vars(shared))}
-ROWS = {**rows_of(dict(globals())), **rows_of(vars(slow)), **DURABLE_ROWS}
+ROWS = {**rows_of(dict(globals())), **rows_of(vars(slow)), **rows_of(vars(attack)), **DURABLE_ROWS}
