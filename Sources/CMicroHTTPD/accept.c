@@ -28,8 +28,7 @@ static bool should_leave_to(const worker *w, const worker *other) {
 }
 
 cmhd_acceptance cmhd_may_accept(worker *w) {
-    const unsigned count = connections_of(w) + w->greeting_count;
-    if (w->quiesced || w->now < w->accept_at || count >= w->server->worker_connections) return CMHD_NOT_NOW;
+    if (w->quiesced || w->now < w->accept_at || connections_of(w) >= w->server->worker_connections) return CMHD_NOT_NOW;
     cmhd_acceptance acceptance = CMHD_ACCEPTS;
     for (unsigned i = 0; i < w->server->worker_count; i++) {
         worker *other = &w->server->workers[i];

@@ -104,7 +104,7 @@ typedef struct lingering {
     size_t left;
 } lingering;
 
-/// A connection whose proxy has not said yet who its client is, see proxy.c.
+/// A connection whose header of the PROXY protocol is not complete, see proxy.c.
 typedef struct greeting greeting;
 
 /// The memory of a connection that the library uses for a field or a cookie, in addition to its text; and for a
@@ -125,7 +125,6 @@ struct cmhd_worker {
     lingering *lingering;
     unsigned lingering_count;
     greeting *first_greeting, *last_greeting;
-    unsigned greeting_count;
     int greetings;                  ///< an epoll of their sockets; -1 where there can be none
     atomic_uint connections;
     atomic_uint resuming;           ///< threads inside `cmhd_resume`
@@ -210,11 +209,12 @@ void cmhd_accept(worker *w);
 /// Accepts all clients that wait, and refuses further ones.
 void cmhd_stop_accepting(worker *w);
 
-/// Hands the connection to the library when its proxy has said who its client is.
+/// Hands the connection to the library when its header of the PROXY protocol is complete.
 void cmhd_await_greeting(worker *w, int fd, const struct sockaddr_in6 *proxy, socklen_t length);
 /// Looks for greetings that have come, and for those that are overdue.
 void cmhd_greet(worker *w);
-void cmhd_drop_greetings(worker *w);
+/// Closes the oldest that have waited for so many milliseconds, at most so many. Returns how many.
+unsigned cmhd_drop_greetings(worker *w, int64_t age, unsigned most);
 
 /// The body of a worker's thread: runs until the server has drained, then stops its daemon.
 void *cmhd_worker_run(void *context);

@@ -1,5 +1,5 @@
-// Proxies that pass bytes on and say before the first of them whose they are: the PROXY protocol. Until a proxy has
-// said it, the library does not know of the connection.
+// The PROXY protocol: a proxy that passes bytes on sends a header with the client's address before them. The library
+// gets the socket when the header is complete.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ int cmhd_read_proxy_header(const uint8_t *bytes, size_t length, struct sockaddr_
 struct greeting {
     greeting *previous, *next;  ///< in the order of their deadlines
     int fd;
-    int64_t deadline;
+    int64_t deadline;  ///< monotonic milliseconds
     struct sockaddr_in6 proxy;
     socklen_t proxy_length;
 };
@@ -49,7 +49,7 @@ struct greeting {
 static int take(worker *w, greeting *g) {
     if (g->previous != NULL) g->previous->next = g->next; else w->first_greeting = g->next;
     if (g->next != NULL) g->next->previous = g->previous; else w->last_greeting = g->previous;
-    w->greeting_count--;
+    atomic_fetch_sub_explicit(&w->connections, 1, memory_order_relaxed);
     const int fd = g->fd;
     epoll_ctl(w->greetings, EPOLL_CTL_DEL, fd, NULL);
     free(g);
@@ -93,7 +93,7 @@ void cmhd_await_greeting(worker *w, int fd, const struct sockaddr_in6 *proxy, so
                     .proxy = *proxy, .proxy_length = length};
     if (w->last_greeting != NULL) w->last_greeting->next = g; else w->first_greeting = g;
     w->last_greeting = g;
-    w->greeting_count++;
+    atomic_fetch_add_explicit(&w->connections, 1, memory_order_relaxed);
     look(w, g, false);
 }
 
@@ -106,6 +106,10 @@ void cmhd_greet(worker *w) {
     while (w->first_greeting != NULL && w->first_greeting->deadline <= w->now) close(take(w, w->first_greeting));
 }
 
-void cmhd_drop_greetings(worker *w) {
-    while (w->first_greeting != NULL) close(take(w, w->first_greeting));
+unsigned cmhd_drop_greetings(worker *w, int64_t age, unsigned most) {
+    const int64_t limit = w->phases[PHASE_HEADER].limit;
+    unsigned count = 0;
+    for (greeting *g; (g = w->first_greeting) != NULL && count < most && w->now - (g->deadline - limit) >= age; count++)
+        close(take(w, g));
+    return count;
 }

@@ -259,7 +259,7 @@ void cmhd_server_free(cmhd_server *server) {
     for (unsigned i = 0; i < server->worker_count; i++) {
         worker *w = &server->workers[i];
         cmhd_drop_lingering(w);
-        cmhd_drop_greetings(w);
+        cmhd_drop_greetings(w, 0, UINT_MAX);
         if (w->greetings >= 0) close(w->greetings);
         if (w->wake >= 0) close(w->wake);
         free(w->fields);

@@ -1,5 +1,6 @@
 // A worker: the loop around a daemon, the deadlines of its connections, and draining.
 #include <errno.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -241,11 +242,12 @@ static unsigned waiting_clients(const worker *w) {
     return info.tcpi_unacked;
 }
 
+enum { least_age_ms = 1000 };
+
 /// Closes the connections that have been in a phase for longest, and for at least a second: a client that is busy, or
 /// has just connected, keeps its connection. If `silent`, then only those of clients that have never sent anything.
 /// Returns how many.
 static unsigned evict(worker *w, phase phase, bool silent, unsigned most) {
-    enum { least_age_ms = 1000 };
     const phase_list *list = &w->phases[phase];
     unsigned count = 0;
     for (cmhd_connection *c = list->first, *next; c != NULL && count < most; c = next) {
@@ -275,7 +277,8 @@ static int64_t make_room(worker *w, int64_t sleep) {
         if (clients > 0 && w->crowded) {
             unsigned most = (clients + w->server->worker_count - 1) / w->server->worker_count;
             if (most > at_once) most = at_once;
-            unsigned evicted = evict(w, PHASE_HEADER, true, most);
+            unsigned evicted = cmhd_drop_greetings(w, least_age_ms, most);
+            evicted += evict(w, PHASE_HEADER, true, most - evicted);
             evicted += evict(w, PHASE_TAKING, false, most - evicted);
             evicted += evict(w, PHASE_IDLE, false, most - evicted);
             evicted += evict(w, PHASE_HEADER, false, most - evicted);
@@ -323,7 +326,7 @@ static bool drain(worker *w, int64_t now) {
     if (!w->quiesced) return true;
     hurry_lingering(w, now);
     if (now >= server->idle_close_at) {
-        cmhd_drop_greetings(w);
+        cmhd_drop_greetings(w, 0, UINT_MAX);
         // Their clients may be about to take the end of a response.
         for (cmhd_connection *c; (c = w->phases[PHASE_TAKING].first) != NULL;) cmhd_enter(c, PHASE_IDLE);
         static const phase idle[] = {PHASE_SETTLING, PHASE_IDLE};
@@ -351,8 +354,7 @@ static bool drain(worker *w, int64_t now) {
     // the process, so the worker must wait for it.
     if (now >= server->end_at + last_write_ms)
         while (w->phases[PHASE_WRITE].first != NULL) cmhd_close_socket(w->phases[PHASE_WRITE].first);
-    return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL ||
-           w->greeting_count > 0;
+    return atomic_load_explicit(&w->connections, memory_order_relaxed) > 0 || w->lingering != NULL;
 }
 
 void cmhd_wake(worker *w) {
@@ -409,7 +411,7 @@ static void turn(worker *w, int64_t sleep) {
         w->accept_looked_at = w->now;
         cmhd_accept(w);
     }
-    if (w->greeting_count > 0) cmhd_greet(w);
+    if (w->first_greeting != NULL) cmhd_greet(w);
     MHD_run_wait(w->daemon, 0);
 }
 

@@ -256,9 +256,11 @@ extension HTTPServerConfiguration {
         guard limits.connectionsOfAddress < limits.connections || limits.newConnectionsOfAddress != nil else {
             return nil
         }
+        // With the PROXY protocol the address is the client's, also where that is in the same network.
+        let proxies = trustedProxies?.field == .proxyProtocol ? [] : trustedProxies?.networks ?? []
         return AddressConnections(
             limit: limits.connectionsOfAddress, quota: limits.newConnectionsOfAddress,
-            exempt: limits.uncountedAddresses + (trustedProxies?.networks ?? []))
+            exempt: limits.uncountedAddresses + proxies)
     }
 
     fileprivate var options: cmhd_options {

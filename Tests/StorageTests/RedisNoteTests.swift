@@ -70,20 +70,6 @@ import Testing
         _ = try await fixture.recovery(of: two)
     }
 
-    @Test("what Redis has refused for a while is changed without a new connection")
-    func refused() async throws {
-        let store = try fixture.store()
-        #expect(try await store.note(Self.note(1, "begun"), of: key, for: 60_000) == nil)
-        try fixture.ask("CONFIG", "SET", "min-replicas-to-write", "1")
-        store.replace(key, with: Self.note(1, "done"), for: 60_000)
-        #expect(try await found(store) == "begun")
-        #expect(store.owed.count == 1)
-        try fixture.ask("CONFIG", "SET", "min-replicas-to-write", "0")
-        _ = try await store.endExpired(ExpiryQuery(now: 1, idleTimeout: 1_000, retention: 0, limit: 10) { _ in false })
-        #expect(try await found(store) == "done")
-        #expect(store.owed.count == 0)
-    }
-
     @Test("when Redis is full, what was executed is noted all the same, and nothing new is begun")
     func full() async throws {
         let store = try fixture.store()

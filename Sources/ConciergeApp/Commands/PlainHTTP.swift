@@ -124,12 +124,15 @@ private func receive(
 enum HealthCheck {
     /// - Returns: `nil` when it is ready, otherwise why not.
     static func failure(of configuration: Configuration) -> String? {
-        let host = loopback(for: configuration.host)
+        // Where the public listener wants a header of the PROXY protocol, the admin listener is asked.
+        let asksAdmin = configuration.proxies.field == .proxyProtocol
+        let host = loopback(for: asksAdmin ? configuration.admin.host : configuration.host)
+        let port = asksAdmin ? configuration.admin.port : configuration.port
         let server = PlainHTTP(
-            host: host, port: configuration.port,
+            host: host, port: port,
             trust: configuration.tls.certificate == nil ? nil : .anyCertificate)
         guard let answer = server.get("/health/ready") else {
-            return "no server responds at \(host), port \(configuration.port)"
+            return "no server responds at \(host), port \(port)"
         }
         return answer.status == 200 ? nil : "not ready: its status is \(answer.status)"
     }

@@ -15,6 +15,8 @@ public final class FlowCatalog: Sendable {
 
     /// The number of states of the largest flow, in which a way takes longest to find.
     public let mostStates: Int
+    /// The same of those with a transition that resumes, which finds a way as well; 0 when there is none.
+    public let mostStatesToResume: Int
 
     /// Is told what steps do, also steps that are refused in the end; for tools. Nil costs nothing.
     let recorder: (@Sendable (TraceEvent) -> Void)?
@@ -31,6 +33,11 @@ public final class FlowCatalog: Sendable {
         firstPlaces = Dictionary(
             self.flows.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
         mostStates = flows.map(\.states.count).max() ?? 0
+        mostStatesToResume =
+            flows.filter { flow in
+                let caused = flow.states.lazy.flatMap(\.causedTransitions) + flow.causedTransitions
+                return caused.contains { $0.transition.nav == .resume }
+            }.map(\.states.count).max() ?? 0
         isNewest = self.flows.map { versions[$0.id]?.last === $0 }
     }
 

@@ -161,7 +161,8 @@ extension Session {
         _ show: @escaping @Sendable (inout JourneyWork, KeptJourney) throws -> Shown,
         then done: @escaping Completion<Shown>
     ) {
-        transact { [self] pending in
+        let isLong = environment.journeys.engine.catalog.mostStatesToResume > Self.manyStates
+        transact(isLong: isLong) { [self] pending in
             try work(on: id, &pending) { work in
                 // In two statements: what is called on the value first would not see what the second does to it.
                 let standing = try work.journey(id, if: condition)
@@ -193,7 +194,9 @@ extension Session {
     }
 
     /// Whether finding a way may take long.
-    private var hasLongWays: Bool { environment.journeys.engine.catalog.mostStates > 100 }
+    private var hasLongWays: Bool { environment.journeys.engine.catalog.mostStates > Self.manyStates }
+
+    private static let manyStates = 100
 
     /// Gives a journey up: its coordinators go, children first, then its stack, then it is forgotten.
     nonisolated(nonsending) package func abandonJourney(

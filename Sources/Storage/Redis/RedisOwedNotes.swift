@@ -1,8 +1,8 @@
 import Sessions
 import Synchronization
 
-/// Changes of notes that Redis has not confirmed, the last one of each key. Each new connection and the sweeper send
-/// them again, which does no harm: only a note's owner changes it.
+/// Changes of notes that Redis has not confirmed, the last one of each key. Each new connection sends them
+/// again, which does no harm: only a note's owner changes it.
 ///
 /// Beyond ``most`` a change is sent once. Its note is gone when its time is over.
 final class RedisOwedNotes: Sendable {

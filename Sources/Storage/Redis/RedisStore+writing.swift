@@ -245,7 +245,6 @@ extension RedisStore {
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         try gate.enter()
         defer { gate.leave() }
-        owed.sendAgain { _ in true }
         // Servers take turns: for all of them, each session is looked at as often as for one.
         let turn = RedisRequest(
             "SET", .text(keys.sweeper), .text(name), "NX", "GET", "PX", .text(String(Self.turnTime)))

@@ -26,7 +26,7 @@ struct FlowGraphsTests {
         for _ in 0..<3 {
             let problem = await #expect(throws: Problem.self) { _ = try await graphs.graph(of: flow, as: .svg) }
             let rest = problem?.fields.lines.first { $0.name == .retryAfter }?.value
-            #expect(rest == "60" || rest == "61", "\(rest ?? "none")")
+            #expect((1...60).contains(rest.flatMap(Int.init) ?? 0), "\(rest ?? "none")")
         }
         #expect(calls.withLock { $0 } == 1)
     }

@@ -26,6 +26,20 @@ struct LongWayTests {
         #expect(isBeside() == isLong)
     }
 
+    @Test("is done beside them also when an answer that was changed leads to it")
+    func resuming() async throws {
+        let store = StoreWrapper()
+        let states = (0..<101).map { place in
+            let nav = place == 100 ? #", "nav": "resume""# : ""
+            return #""s\#(place)": {"on": {"next": {"target": "s\#((place + 1) % 101)"\#(nav)}}}"#
+        }
+        let flow = #"{"id": "row", "version": 1, "initial": "s0", "states": {\#(states.joined(separator: ","))}}"#
+        let fixture = try SessionsFixture(store: store, flows: [flow], mainFlow: "row")
+        let session = try await fixture.session()
+        _ = try await session.send("next", toJourney: "main")
+        #expect(store.committer.withLock(\.self) == "long work")
+    }
+
     @Test("is done beside them also when it had to wait for its turn")
     func queued() async throws {
         let store = StoreWrapper()

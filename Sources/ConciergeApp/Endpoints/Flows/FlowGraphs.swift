@@ -23,11 +23,14 @@ final class FlowGraphs: Sendable {
 
     private let draw: Drawing?
     private let texts = Mutex<[Key: Representation]>([:])
-    /// The drawings that are made or in progress. Concurrent requests share one.
-    private let drawings = Mutex<[Key: Task<Representation, any Error>]>([:])
-    /// When the last attempt has failed. What could not be drawn in time takes as much the next time, and anybody may
-    /// ask.
-    private let failures = Mutex<[Key: ContinuousClock.Instant]>([:])
+    private enum Attempt {
+        /// Made, or in progress. Concurrent requests share it.
+        case begun(Task<Representation, any Error>)
+        /// Another attempt would use as much processor time, and every client can ask for one.
+        case failed(at: ContinuousClock.Instant)
+    }
+
+    private let drawings = Mutex<[Key: Attempt]>([:])
     private let pause: Duration
 
     /// - Parameters:
@@ -64,24 +67,28 @@ final class FlowGraphs: Sendable {
     }
 
     private func drawing(of flow: FlowDefinition, _ isOutline: Bool) async throws -> Representation {
+        guard let draw else { throw Self.failure(retryAfter: pause) }
         let key = Key(flow, .svg, isOutline)
-        let rest = failures.withLock { $0[key].map { $0 + pause - .now } ?? .zero }
-        guard let draw, rest <= .zero else { throw Self.failure(retryAfter: rest) }
-        let task = drawings.withLock { drawings in
-            if let task = drawings[key] { return task }
+        let task = try drawings.withLock { drawings in
+            switch drawings[key] {
+            case .begun(let task): return task
+            case .failed(let time) where .now - time < pause: throw Self.failure(retryAfter: time + pause - .now)
+            case .failed, nil: break
+            }
             let task = Task {
                 Representation(
                     GraphForm.svg.contentType, try await draw(FlowGraph(flow, isOutline: isOutline).graphviz),
                     policy: ContentPolicy.drawing)
             }
-            drawings[key] = task
+            drawings[key] = .begun(task)
             return task
         }
         do {
             return try await task.value
         } catch {
-            drawings.withLock { if $0[key] == task { $0[key] = nil } }
-            failures.withLock { $0[key] = .now }
+            drawings.withLock { drawings in
+                if case .begun(task) = drawings[key] { drawings[key] = .failed(at: .now) }
+            }
             throw Self.failure(retryAfter: pause)
         }
     }
