@@ -127,7 +127,7 @@ struct TLSTests {
     @Test("what a proxy says of its client comes before TLS, on the public listener alone")
     func proxyProtocol() async throws {
         let settings = ["--set", "proxies.networks=127.0.0.1", "--set", "proxies.field=proxy-protocol"]
-        try await Self.withServer(settings + ["--set", "quotas.requests=1/1h"]) { _, publicPort, adminPort, _ in
+        try await Self.withServer(settings + ["--set", "quotas.requests=1/1h"]) { _, publicPort, adminPort, folder in
             let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
             let statuses = try await blocking {
                 try [7, 8, 7].map { (client: UInt8) in
@@ -143,6 +143,12 @@ struct TLSTests {
                 let answer = try TLSClient(port: adminPort).request("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1")
                 #expect(answer.status == 200)
             }
+            // From here it has no header to send.
+            let asked = try await ProgramProcess.run(
+                ["health", "--port", "\(publicPort)", "--admin-port", "\(adminPort)"] + settings + [
+                    "--set", "tls.certificate=\(folder)/server.pem", "--set", "tls.key=\(folder)/server.key",
+                ])
+            #expect(asked.status == 0, "\(asked.complaints)")
         }
     }
 
