@@ -1,7 +1,9 @@
 """The row of one client that sends the worst requests it can, as fast as it can; as a program, that client."""
 
+import contextlib
 import json
 import os
+import re
 import socket
 import statistics
 import subprocess
@@ -9,8 +11,8 @@ import sys
 import time
 
 from load import PROFILE, fill, request
-from measuring import number
-from spread import loading
+from measuring import compile_c, number
+from server import on_core
 
 RATE = 2000
 
@@ -30,12 +32,12 @@ def row_attack(bench):
         for thread in os.listdir(f"/proc/{server.pid}/task"):
             os.sched_setaffinity(int(thread), both)
         good, other = fill(server, 0, 2, 30)
-        load = loading(bench, server, request("GET", PROFILE, good), rate=RATE)
+        program, message = compile_c("load.c", bench.folder, "load"), request("GET", PROFILE, good)
 
         def p99():
-            return statistics.median(promptly(load, bench.seconds)["p99"] for _ in range(bench.runs))
+            return statistics.median(run(program, server, message, bench.seconds, both) for _ in range(bench.runs))
 
-        load(1)
+        run(program, server, message, 1, both)
         without = p99()
         for name, (method, body, kind) in bodies.items():
             path = os.path.join(bench.folder, "attack")
@@ -51,16 +53,19 @@ def row_attack(bench):
                       beside / without, "≤ 2", beside <= 2 * without)
 
 
-def promptly(load, seconds):
-    """Runs a load before all else, where that is allowed: its own waiting for a core is not the server's."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
-    except PermissionError:
-        return load(seconds)
-    try:
-        return load(seconds)
-    finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+def run(program, server, message, seconds, cores):
+    """The p99 of a load that runs before all else, where that is allowed: its own waiting for a core is not the
+    server's."""
+    command = [program, "-r", str(RATE), str(server.port), "64", str(seconds), "200"]
+    place = on_core(*cores)
+
+    def prepare():
+        place()
+        with contextlib.suppress(PermissionError):
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+
+    output = subprocess.run(command, input=message, stdout=subprocess.PIPE, preexec_fn=prepare, timeout=seconds + 30).stdout
+    return json.loads(re.search(r"RESULT (.*)", output.decode()).group(1))["p99"]
 
 
 def attack(port, message):
