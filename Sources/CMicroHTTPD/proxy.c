@@ -10,7 +10,7 @@
 
 int cmhd_read_proxy_header(const uint8_t *bytes, size_t length, struct sockaddr_storage *client) {
     static const uint8_t signature[] = {0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A};
-    enum { fixed = 16, version = 2, own = 0, proxied = 1, tcp4 = 0x11, tcp6 = 0x21 };
+    enum { fixed = 16, version = 2, proxied = 1, tcp4 = 0x11, tcp6 = 0x21 };
     const size_t seen = length < sizeof signature ? length : sizeof signature;
     if (memcmp(bytes, signature, seen) != 0) return -1;
     if (length < fixed) return 0;

@@ -23,12 +23,11 @@ public final class HTTPServer: @unchecked Sendable {
     public let port: UInt16
     private let server: OpaquePointer
     private let core: Unmanaged<ServerCore>
-    private let stopping = Mutex<Stopping>(.no)
+    private let stopping = Mutex(Stopping.no)
+    private let end = Completion()
 
     private enum Stopping {
-        case no
-        case underWay([CheckedContinuation<Void, Never>])
-        case done
+        case no, underWay, done
     }
 
     /// Binds, listens and serves.
@@ -107,7 +106,7 @@ public final class HTTPServer: @unchecked Sendable {
     /// theirs. For a server that was started with ``HTTPServerConfiguration/tls``.
     public func replaceCertificate(_ certificate: TLSCertificate) {
         stopping.withLock { state in
-            if case .done = state { return }
+            guard state != .done else { return }
             cmhd_server_set_tls(server, certificate.pointer)
         }
     }
@@ -119,38 +118,25 @@ public final class HTTPServer: @unchecked Sendable {
     ///   - delay: how long to continue accepting, so that load balancers can notice.
     ///   - timeout: after this time, including the delay, waiting requests get 503 and the other connections are cut.
     public func stop(delay: Duration = .zero, timeout: Duration) async {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let isFirst = stopping.withLock { state in
-                switch state {
-                case .no:
-                    state = .underWay([continuation])
-                    return true
-                case .underWay(let others):
-                    state = .underWay(others + [continuation])
-                    return false
-                case .done:
-                    continuation.resume()
-                    return false
-                }
-            }
-            // Waiting for the workers blocks. A thread of the concurrency pool must not block, because handlers that
-            // still run need it.
-            if isFirst {
-                DetachedThread.run("server stopper") { self.stopBlocking(delay: delay, timeout: timeout) }
-            }
+        let isFirst = stopping.withLock { state in
+            guard state == .no else { return false }
+            state = .underWay
+            return true
         }
+        // Waiting for the workers blocks. A thread of the concurrency pool must not block, because handlers that still
+        // run need it.
+        if isFirst { DetachedThread.run("server stopper") { self.stopBlocking(delay: delay, timeout: timeout) } }
+        await end.wait()
     }
 
     private func stopBlocking(delay: Duration, timeout: Duration) {
         cmhd_server_stop(server, delay.milliseconds32, timeout.milliseconds32)
-        let waiting = stopping.withLock { state in
+        stopping.withLock { state in
             cmhd_server_free(server)
-            defer { state = .done }
-            if case .underWay(let waiting) = state { return waiting }
-            return []
+            state = .done
         }
         core.release()
-        for continuation in waiting { continuation.resume() }
+        end.reach()
     }
 
     /// The version of the loaded libmicrohttpd.

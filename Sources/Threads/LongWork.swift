@@ -63,7 +63,7 @@ package final class LongWork: TaskExecutor {
             queue.threadsToStart -= 1
             return true
         }
-        guard needsThread, !DetachedThread.start("long work", { self.serve() }) else { return }
+        guard needsThread, !DetachedThread.start("long work", isEndless: true, { self.serve() }) else { return }
         // There may be no other thread.
         let oldest = queue.monitor.withLock {
             queue.threadsToStart += 1

@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// The program from its arguments to its exit status. Everything outside is passed in.
 package enum Program {
@@ -85,6 +86,7 @@ extension Program {
             let status = await run(arguments: arguments, environment: environmentOfProcess()) { loaded in
                 await Application.run(loaded)
             }
+            DetachedThread.waitForEnds(atMost: .seconds(1))
             exit(status)
         }
         // This thread has nothing left to do. With the signals blocked, `pause` does not return.

@@ -60,12 +60,11 @@ final class RedisConnection: Sendable {
         var isWaiting = false
         var isClosing = false
         var isEnded = false
-        /// Nothing is left of it, nor of its thread.
-        var isOver = false
-        var atEnd: [UnsafeContinuation<Void, Never>] = []
     }
 
     private let state: Mutex<State>
+    /// Nothing is left of it, nor of its thread.
+    private let end = Completion()
     private let address: RedisAddress
     private let limits: Limits
     private let signal: RedisSignal
@@ -154,15 +153,7 @@ final class RedisConnection: Sendable {
         signal.raise()
     }
 
-    func waitForEnd() async {
-        await withUnsafeContinuation { waiting in
-            let isOver = state.withLock { state in
-                if !state.isOver { state.atEnd.append(waiting) }
-                return state.isOver
-            }
-            if isOver { waiting.resume() }
-        }
-    }
+    func waitForEnd() async { await end.wait() }
 
     // MARK: The thread
 
@@ -188,11 +179,7 @@ final class RedisConnection: Sendable {
         }
         // What libcrypto keeps for the thread, which may end when the process no longer cleans up.
         OPENSSL_thread_stop()
-        let waiting = state.withLock { state in
-            state.isOver = true
-            return exchange(&state.atEnd, with: [])
-        }
-        for waiting in waiting { waiting.resume() }
+        end.reach()
     }
 
     /// How long to wait before the next attempt. Many may have lost their connections at the same moment, so each waits

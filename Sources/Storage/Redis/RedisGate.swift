@@ -1,9 +1,11 @@
 import Sessions
 import Synchronization
+import Threads
 
 /// Counts the calls under way, so that a store closes after them.
 final class RedisGate: Sendable {
-    private let state = Mutex<(calls: Int, isClosed: Bool, waiting: [UnsafeContinuation<Void, Never>])>((0, false, []))
+    private let state = Mutex((calls: 0, isClosed: false))
+    private let end = Completion()
 
     func enter() throws(StoreError) {
         try state.withLock { (state) throws(StoreError) in
@@ -13,23 +15,21 @@ final class RedisGate: Sendable {
     }
 
     func leave() {
-        let waiting = state.withLock { state in
+        let isLast = state.withLock { state in
             state.calls -= 1
-            return state.isClosed && state.calls == 0 ? exchange(&state.waiting, with: []) : []
+            return state.isClosed && state.calls == 0
         }
-        for waiting in waiting { waiting.resume() }
+        if isLast { end.reach() }
     }
 
     /// Returns when all calls have left. Later ones are refused.
     func close() async {
-        await withUnsafeContinuation { waiting in
-            let isDone = state.withLock { state in
-                state.isClosed = true
-                if state.calls > 0 { state.waiting.append(waiting) }
-                return state.calls == 0
-            }
-            if isDone { waiting.resume() }
+        let isLast = state.withLock { state in
+            state.isClosed = true
+            return state.calls == 0
         }
+        if isLast { end.reach() }
+        await end.wait()
     }
 }
 

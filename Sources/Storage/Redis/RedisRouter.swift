@@ -1,3 +1,4 @@
+import CCrypto
 import Glibc
 import Sessions
 import Synchronization
@@ -63,6 +64,8 @@ final class RedisRouter: Sendable {
     private let limits: RedisConnection.Limits
     private let hooks: Hooks
     private let signal: RedisSignal
+    /// Of the thread that asks where the slots of a cluster are.
+    private let threadEnd = Completion()
 
     /// - Throws: ``StoreOpeningError``.
     init(_ address: RedisAddress, _ limits: RedisConnection.Limits, _ hooks: Hooks) throws(StoreOpeningError) {
@@ -75,14 +78,18 @@ final class RedisRouter: Sendable {
             try state.withLock { (state) throws(StoreOpeningError) -> Void in
                 _ = try connection(to: address.places[0], .commands, &state)
             }
+            threadEnd.reach()
             return
         }
-        let isStarted = DetachedThread.start("store cluster") { [weak self, signal] in
+        let isStarted = DetachedThread.start("store cluster") { [weak self, signal, threadEnd] in
             while let rest = self?.turn() {
                 // Of slots that move one after the other not each is worth a question.
                 usleep(50_000)
                 signal.wait(until: .now + rest)
             }
+            // What libcrypto keeps for the thread.
+            OPENSSL_thread_stop()
+            threadEnd.reach()
         }
         if !isStarted { throw .noThread }
     }
@@ -149,6 +156,7 @@ final class RedisRouter: Sendable {
         signal.raise()
         for connection in connections { connection.close() }
         for connection in connections { await connection.waitForEnd() }
+        await threadEnd.wait()
     }
 
     deinit {

@@ -1,6 +1,7 @@
 import CSQLite
 import Sessions
 import Synchronization
+import Threads
 
 /// Writes all waiting jobs in one transaction with one sync, however many sessions they belong to. While the disk is
 /// busy with one group, the next one gathers.
@@ -28,7 +29,7 @@ final class GroupCommit: @unchecked Sendable {
     private let committedGroups = Atomic<Int>(0)
     /// Held until the last job is done, even when the store has gone before.
     private let lock: FileLock
-    private let end = Mutex<(isReached: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+    private let end = Completion()
 
     private struct Failure {
         let sentence: String
@@ -84,15 +85,7 @@ final class GroupCommit: @unchecked Sendable {
     func close() { queue.close() }
 
     /// Waits, after ``close()``, until the last job is done and the connection closed.
-    func waitForEnd() async {
-        await withCheckedContinuation { continuation in
-            let isReached = end.withLock { end in
-                if !end.isReached { end.waiting.append(continuation) }
-                return end.isReached
-            }
-            if isReached { continuation.resume() }
-        }
-    }
+    func waitForEnd() async { await end.wait() }
 
     // MARK: The writer's thread
 
@@ -111,11 +104,7 @@ final class GroupCommit: @unchecked Sendable {
         endRun()
         current = nil
         lock.release()
-        let waiting = end.withLock { end in
-            defer { end = (true, []) }
-            return end.waiting
-        }
-        for continuation in waiting { continuation.resume() }
+        end.reach()
     }
 
     /// So that the first job of a flood does not wait for all others.
