@@ -59,6 +59,15 @@ import Testing
             #expect("\(error)".contains("Only 0 of 1 replicas"), "\(error)")
         }
         #expect(try await store.load(id)?.record.revision == 2)
+        // What a failover may lose is not told to others either.
+        let (key, other) = (SHA256Digest(of: Array("a request".utf8)), try fixture.store())
+        let note = [UInt8](repeating: 1, count: SharedNoteMark.length)
+        for store in [store, other] {
+            let error = await #expect(throws: SessionError.self) {
+                try await store.note(note, of: key, for: 60_000)
+            }
+            #expect(String(describing: error).contains("Only 0 of 1 replicas"), "\(String(describing: error))")
+        }
         replicated.replica.send(SIGCONT)
         try await replicated.master.waitForReplica()
         try await store.commit(

@@ -239,6 +239,20 @@ import Testing
         #expect((60_000...120_000).contains(left))
     }
 
+    @Test("what a failure leaves of a user's sessions goes with the last of them")
+    func netOfUser() async throws {
+        let now = SystemClock().now()
+        let store = try fixture.store(expiryMargin: 60_000)
+        for (lifetime, latest) in [(60_000, 60_000), (200_000, 200_000), (90_000, 200_000)] as [(Int64, Int64)] {
+            let record = SessionRecord(
+                id: SessionID(random: SystemRandom()), token: TokenDigest(words: (1, 2, 3, 4)), createdAt: now,
+                expiresAt: now + lifetime, revision: 1, services: [], details: SessionDetails(userID: "ada"))
+            try await store.create(StoredSession(record: record, lastUsedAt: now))
+            let end = try fixture.ask("PEXPIRETIME", .text(store.keys.user("ada"))).number
+            #expect(end == now + latest + 60_000)
+        }
+    }
+
     @Test("a follower is told of each server's commits, of the end, and once after its connection was lost")
     func follow() async throws {
         let server = try RedisTestServer()
@@ -355,6 +369,18 @@ import Testing
         #expect(try await store.page(after: nil, limit: 10).skipped == 1)
         #expect(reports.all.first == "The service profile of \(id) is damaged and left out.")
         #expect(reports.all.last == "The session \(id) is damaged; it cannot be read.")
+    }
+
+    @Test("what a failure leaves of a task is removed everywhere by the first who finds it")
+    func leftTask() async throws {
+        let store = try fixture.store()
+        let member = TaskID(session: id, journey: "main", number: 1).member
+        let sets = [store.keys.ready("check"), store.keys.overdue, store.keys.tasks]
+        for key in sets { try fixture.ask("ZADD", .text(key), "1", .text(member)) }
+        _ = store.doubts.isOver("\(sets[0]) \(member)", now: .now - .seconds(61))
+        #expect(try await store.claimTasks(TaskClaim(name: "check", limit: 1, now: 2, end: 3)).tasks.isEmpty)
+        _ = try await store.standing(of: id)
+        for key in sets { #expect(try fixture.ask("EXISTS", .text(key)).number == 0, "\(key)") }
     }
 
     @Test("each task goes to one of several servers")

@@ -23,7 +23,7 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, confirm, put, end, touch, swap, raise, note, rights]
+    static let all = [commit, confirm, put, end, touch, swap, raise, find, note, rights]
 
     /// Replaces the state of a session.
     ///
@@ -151,6 +151,17 @@ struct RedisScript: Sendable {
         if #was < #ARGV[1] or (#was == #ARGV[1] and was < ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
         return 1
         """, needsRoom: false)
+
+    /// Finds a note, or puts one there. Arguments: the new note, and for how many milliseconds. What is found is written
+    /// again for the sake of `WAIT`, as in ``confirm``.
+    /// Result: the note that was there.
+    static let find = RedisScript(
+        """
+        local found = redis.call('GET', KEYS[1])
+        if found then redis.call('SET', KEYS[1], found, 'KEEPTTL')
+        else redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
+        return found
+        """)
 
     /// Replaces or drops a note. Arguments: the mark that it begins with if it is there, the new note, which is "" to
     /// drop it, and for how many milliseconds.

@@ -6,9 +6,9 @@ extension RedisStore: SharedNotes {
             try gate.enter()
             defer { gate.leave() }
             // When it is sent twice, the second one finds the first, which has the same mark.
-            var request = RedisRequest(
-                "SET", .text(keys.note(key)), .bytes(note), "NX", "GET", "PX", .text(String(time)))
+            var request = RedisRequest()
             request.needsReplicas = true
+            request.call(.find, keys.note(key), .bytes(note), .text(String(time)))
             let found = try await ask(request)[0].bytes
             return found == note ? nil : found
         } catch {

@@ -114,7 +114,9 @@ extension RedisStore {
             if let text, let task = RedisFields.task(text) {
                 found.append((text, task))
             } else if doubts.isOver("\(key) \(member)") {
-                send(RedisRequest("ZREM", .text(key), .text(member)))
+                var request = RedisRequest()
+                for key in [key, keys.tasks, keys.overdue] { request.add("ZREM", .text(key), .text(member)) }
+                send(request)
             }
         }
         return found
@@ -161,7 +163,6 @@ extension RedisStore {
 
     func index(_ task: StoredTask, _ request: inout RedisRequest) {
         let member = RedisRequest.Word.text(task.id.member)
-        request.add("ZADD", .text(keys.tasks), "0", member)
         for (key, time) in [(keys.ready(task.name), task.readyAt), (keys.overdue, task.overAt)] {
             if time < .max {
                 request.add("ZADD", .text(key), .text(String(time)), member)
@@ -169,6 +170,8 @@ extension RedisStore {
                 request.add("ZREM", .text(key), member)
             }
         }
+        // Last, and removed first: those who look for work or for its end find what a failure leaves.
+        request.add("ZADD", .text(keys.tasks), "0", member)
     }
 
     func unindex(_ id: TaskID, _ name: String, _ request: inout RedisRequest) {

@@ -38,14 +38,13 @@ extension RedisStore {
             return done(.unavailable(error.description))
         }
         for task in tasks { values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))] }
-        let expiry = settings.expiryMargin.map { String(min(record.expiresAt, Self.never) + $0) } ?? ""
         var adds = index(record, tasks)
         if revision == nil { adds.add("ZADD", .text(keys.sessions(with: record.id)), "0", .text("\(record.id)")) }
         let kept = Set(tasks.map(\.id))
         write(
             record, replacing: revision, .put, adds,
             arguments: [
-                .text(String(session.lastUsedAt)), .text(expiry), .text(String(record.highestRevision)),
+                .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)),
             ] + values,
             executed: { [self] reply in
                 if revision == nil { counter.add(1) }
@@ -148,6 +147,11 @@ extension RedisStore {
         [.text("s:\(name)"), .bytes(try fields(id).service(document, named: name))]
     }
 
+    /// When Redis may end a session, in milliseconds of Unix time.
+    private func expiry(_ record: SessionRecord) -> String? {
+        settings.expiryMargin.map { String(min(record.expiresAt, Self.never) + $0) }
+    }
+
     // MARK: Indexes
 
     /// What has to be in indexes before a session is written.
@@ -155,6 +159,11 @@ extension RedisStore {
         var request = RedisRequest()
         if let user = record.userID {
             request.add("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(record.id)"))
+            // The first expiry, or a later one: what a failure leaves there goes with the user's last session.
+            for rule in ["NX", "GT"] {
+                guard let expiry = expiry(record) else { break }
+                request.add("PEXPIREAT", .text(keys.user(user)), .text(expiry), .text(rule))
+            }
         }
         for task in tasks { index(task, &request) }
         return request
