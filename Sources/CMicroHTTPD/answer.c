@@ -8,7 +8,6 @@
 //
 // This depends on the internals of the library. `cmhd_can_link_fields` checks them when a server starts. If they
 // differ, fields are added one by one, with the same bytes on the wire.
-// Where they are not, the fields are added one by one, and nothing looks different from outside.
 #include <stdlib.h>
 #include <string.h>
 

@@ -46,7 +46,7 @@ public final class HTTPServer: @unchecked Sendable {
             ServerCore(
                 router: router, errors: errors, observer: observer, commonFields: configuration.commonFields,
                 crossOrigin: configuration.crossOrigin, trustedProxies: configuration.trustedProxies,
-                connections: connections, workers: max(1, configuration.workers)))
+                connections: connections, admission: configuration.admission, workers: max(1, configuration.workers)))
         var callbacks = Self.callbacks
         callbacks.context = core.toOpaque()
         if connections == nil {

@@ -3,8 +3,9 @@
 /// Each proxy appends the address of its own peer to the field. So the list is read from the right: while an address is
 /// a trusted proxy's, the entry to its left was written by that proxy. The first address that is not a trusted proxy's
 /// is the client's. What stands to its left the client wrote itself, and is ignored. An entry that is no
-/// address, such as `unknown`, ends the walk; the client's address is then that of the proxy that wrote the entry. A
-/// malformed `Forwarded` leaves the address unknown.
+/// address, such as `unknown`, ends the walk; the client's address is then that of the proxy that wrote the entry.
+/// Of a malformed `Forwarded` only the last entry counts, which the last proxy wrote; where that names no client, the
+/// address is unknown.
 public struct TrustedProxies: Sendable {
     /// Where the proxies write it. Only one counts: proxies pass on the others as the client sent them.
     public enum Field: String, Sendable, CaseIterable {
@@ -49,9 +50,9 @@ public struct TrustedProxies: Sendable {
     private func nodes(_ fields: HTTPRequestFields) -> [String?]? {
         switch field {
         case .forwarded:
-            var list = ForwardedList(fields.values(of: Self.forwarded).joined(separator: ","))
-            // A list with a mistake in it may divide into entries elsewhere than its last writer thought.
-            return list.nodes()
+            let text = fields.values(of: Self.forwarded).joined(separator: ",")
+            var list = ForwardedList(text)
+            return list.nodes() ?? lastNode(of: text).map { [$0] }
         case .proxyProtocol: return []
         case .xForwardedFor:
             return fields.values(of: Self.xForwardedFor).flatMap { line in
@@ -60,6 +61,17 @@ public struct TrustedProxies: Sendable {
                 }
             }
         }
+    }
+
+    /// Of a list with a mistake in it, which may divide into entries elsewhere than its last writer thought: what is
+    /// behind the last comma, if that is no proxy's address.
+    private func lastNode(of text: String) -> String? {
+        guard let comma = text.lastIndex(of: ",") else { return nil }
+        var list = ForwardedList(String(text[text.index(after: comma)...]))
+        guard let node = list.nodes()?.first ?? nil, let address = PeerAddress(node: node), !contains(address) else {
+            return nil
+        }
+        return node
     }
 
     private static let forwarded = HTTPFieldName("Forwarded")

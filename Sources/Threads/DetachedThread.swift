@@ -6,10 +6,12 @@ import Synchronization
 package enum DetachedThread {
     private final class Work {
         let name: String
+        let isAwaited: Bool
         let body: @Sendable () -> Void
 
-        init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+        init(_ name: String, isAwaited: Bool, _ body: @escaping @Sendable () -> Void) {
             self.name = name
+            self.isAwaited = isAwaited
             self.body = body
         }
     }
@@ -23,14 +25,14 @@ package enum DetachedThread {
     ///
     /// - Parameters:
     ///   - name: at most 15 bytes, for `top -H` and `perf`.
-    ///   - isEndless: whether `body` never returns.
+    ///   - isAwaited: whether ``waitForEnds(atMost:)`` waits for it.
     /// - Returns: false if no thread can be started; then `body` is not run.
     package static func start(
-        _ name: String, isEndless: Bool = false, _ body: @escaping @Sendable () -> Void
+        _ name: String, isAwaited: Bool = true, _ body: @escaping @Sendable () -> Void
     ) -> Bool {
         var thread = pthread_t()
-        let work = Unmanaged.passRetained(Work(name, body))
-        if !isEndless { count(1) }
+        let work = Unmanaged.passRetained(Work(name, isAwaited: isAwaited, body))
+        if isAwaited { count(1) }
         let failure = pthread_create(
             &thread, nil,
             { argument in
@@ -39,30 +41,32 @@ package enum DetachedThread {
                 var signals = sigset_t()
                 sigfillset(&signals)
                 pthread_sigmask(SIG_BLOCK, &signals, nil)
+                let isAwaited: Bool
                 do {
                     // Balances the retain of `start`.
                     let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+                    isAwaited = work.isAwaited
                     cthreads_name(work.name)
                     work.body()
                 }
-                DetachedThread.count(-1)
+                if isAwaited { DetachedThread.count(-1) }
                 return nil
             }, work.toOpaque())
         guard failure == 0 else {
             work.release()
-            if !isEndless { count(-1) }
+            if isAwaited { count(-1) }
             return false
         }
         pthread_detach(thread)
         return true
     }
 
-    /// The threads that have not ended, but for those that never do.
+    /// The awaited threads that have not ended.
     private static let ending = Atomic<Int>(0)
 
     private static func count(_ change: Int) { ending.add(change, ordering: .acquiringAndReleasing) }
 
-    /// Waits until all threads that end have ended: what they hold may have something to close.
+    /// Waits until the awaited threads have ended, so that what they hold is released.
     package static func waitForEnds(atMost limit: Duration) {
         let latest = ContinuousClock.now + limit
         while ending.load(ordering: .acquiring) > 0, .now < latest { usleep(1_000) }

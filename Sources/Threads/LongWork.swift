@@ -5,88 +5,133 @@ import Glibc
 /// validating a large document.
 ///
 /// Its threads have less weight than the workers, which run at once when a request arrives, whatever is done here.
-package final class LongWork: TaskExecutor {
+/// Clients take turns, however much work each of them has.
+///
+/// `@unchecked Sendable`: the monitor guards what changes.
+package final class LongWork: @unchecked Sendable {
     package static let shared = LongWork(threads: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    /// `@unchecked Sendable`: the monitor guards what changes.
-    private final class Queue: @unchecked Sendable {
-        let monitor = Monitor()
-        /// The newest last.
-        var arrived: [Waiting] = []
-        /// Older ones, the oldest last.
-        var next: [Waiting] = []
-        var idleThreads = 0
-        var threads: [pthread_t] = []
-        var threadsToStart: Int
+    /// The work of a client, and of the few others that share its lane, in the order of its arrival.
+    ///
+    /// `@unchecked Sendable`: the monitor of ``LongWork`` guards what changes.
+    package final class Lane: TaskExecutor, @unchecked Sendable {
+        private let work: LongWork
+        fileprivate var waiting = Queue<(job: UnownedJob, since: ContinuousClock.Instant)>()
 
-        init(threads: Int) { threadsToStart = threads }
+        fileprivate init(of work: LongWork) { self.work = work }
 
-        func pop() -> UnownedJob? {
-            if next.isEmpty {
-                swap(&next, &arrived)
-                next.reverse()
-            }
-            return next.popLast()?.job
+        package func enqueue(_ job: consuming ExecutorJob) { work.add(UnownedJob(job), to: self) }
+
+        /// Whether work waits here for so long that no more should be begun. What runs here already may go on.
+        package var isOverloaded: Bool {
+            let oldest = work.monitor.withLock { waiting.first?.since }
+            guard let oldest, ContinuousClock.now - oldest > LongWork.mostWait else { return false }
+            return LongWork.current !== self
         }
     }
 
-    private struct Waiting {
-        let job: UnownedJob
-        let since = ContinuousClock.now
-    }
-
-    /// The longest that work may wait. Each client that is refused beyond it waits no longer either, so what is done is
-    /// done for clients that are still there.
+    /// The longest that work may wait. Work that waited longer would be done for clients that have gone.
     private static let mostWait = Duration.milliseconds(500)
 
-    /// Whether work waits for so long that no more should be begun. What runs here already may go on.
-    package var isOverloaded: Bool {
-        queue.monitor.withLock {
-            guard let oldest = queue.next.last ?? queue.arrived.first else { return false }
-            guard ContinuousClock.now - oldest.since > Self.mostWait else { return false }
-            return !queue.threads.contains { pthread_equal($0, pthread_self()) != 0 }
-        }
+    private let monitor = Monitor()
+    private var lanes: [Lane] = []
+    /// Those with work that waits; the first one is next.
+    private var turns = Queue<Lane>()
+    private var waitingCount = 0
+    private var idleThreads = 0
+    private var threadsToStart: Int
+
+    private init(threads: Int) {
+        threadsToStart = threads
+        lanes = (0..<256).map { _ in Lane(of: self) }
     }
 
-    private let queue: Queue
+    /// The lane of the calling thread's work if that is long work, else the client's.
+    ///
+    /// - Parameter client: any number that others do not have. Who shares a lane is different in each process.
+    package func lane(of client: UInt64) -> Lane {
+        if let lane = Self.current { return lane }
+        var hasher = Hasher()
+        hasher.combine(client)
+        return lanes[hasher.finalize() & (lanes.count - 1)]
+    }
 
-    private init(threads: Int) { queue = Queue(threads: threads) }
-
-    package func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let needsThread = queue.monitor.withLock {
-            queue.arrived.append(Waiting(job: job))
-            queue.monitor.signal()
-            guard queue.idleThreads < queue.arrived.count + queue.next.count, queue.threadsToStart > 0 else {
-                return false
-            }
-            queue.threadsToStart -= 1
+    private func add(_ job: UnownedJob, to lane: Lane) {
+        let needsThread = monitor.withLock {
+            if lane.waiting.first == nil { turns.append(lane) }
+            lane.waiting.append((job, .now))
+            waitingCount += 1
+            monitor.signal()
+            guard idleThreads < waitingCount, threadsToStart > 0 else { return false }
+            threadsToStart -= 1
             return true
         }
-        guard needsThread, !DetachedThread.start("long work", isEndless: true, { self.serve() }) else { return }
+        guard needsThread, !DetachedThread.start("long work", isAwaited: false, { self.serve() }) else { return }
         // There may be no other thread.
-        let oldest = queue.monitor.withLock {
-            queue.threadsToStart += 1
-            return queue.pop()
+        let next = monitor.withLock {
+            threadsToStart += 1
+            return popNext()
         }
-        oldest?.runSynchronously(on: asUnownedTaskExecutor())
+        if let next { next.job.runSynchronously(on: next.lane.asUnownedTaskExecutor()) }
+    }
+
+    /// The oldest work of the lane whose turn it is. Under the lock.
+    private func popNext() -> (job: UnownedJob, lane: Lane)? {
+        guard let lane = turns.popFirst(), let (job, _) = lane.waiting.popFirst() else { return nil }
+        if lane.waiting.first != nil { turns.append(lane) }
+        waitingCount -= 1
+        return (job, lane)
     }
 
     private func serve() {
         // Of this thread alone (setpriority(2), "C library/kernel differences").
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
-        queue.monitor.withLock { queue.threads.append(pthread_self()) }
-        while true { take().runSynchronously(on: asUnownedTaskExecutor()) }
+        while true {
+            let next = take()
+            pthread_setspecific(Self.key, Unmanaged.passUnretained(next.lane).toOpaque())
+            next.job.runSynchronously(on: next.lane.asUnownedTaskExecutor())
+        }
     }
 
-    private func take() -> UnownedJob {
-        queue.monitor.withLock {
-            queue.idleThreads += 1
-            defer { queue.idleThreads -= 1 }
+    private func take() -> (job: UnownedJob, lane: Lane) {
+        monitor.withLock {
+            idleThreads += 1
+            defer { idleThreads -= 1 }
             while true {
-                if let job = queue.pop() { return job }
-                queue.monitor.wait()
+                if let next = popNext() { return next }
+                monitor.wait()
             }
         }
+    }
+
+    /// Of the calling thread.
+    private static var current: Lane? {
+        pthread_getspecific(key).map { Unmanaged<Lane>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let key = {
+        var key = pthread_key_t()
+        precondition(pthread_key_create(&key, nil) == 0, "no key for threads")
+        return key
+    }()
+}
+
+/// First in, first out.
+private struct Queue<Element> {
+    /// The newest last.
+    private var arrived: [Element] = []
+    /// Older ones, the oldest last.
+    private var next: [Element] = []
+
+    var first: Element? { next.last ?? arrived.first }
+
+    mutating func append(_ element: Element) { arrived.append(element) }
+
+    mutating func popFirst() -> Element? {
+        if next.isEmpty {
+            swap(&next, &arrived)
+            next.reverse()
+        }
+        return next.popLast()
     }
 }

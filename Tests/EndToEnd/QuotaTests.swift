@@ -84,6 +84,18 @@ struct QuotaTests {
         }
     }
 
+    @Test("count what is answered without a handler", arguments: [("OPTIONS", 204), ("POST", 415)])
+    func early(method: String, status: Int) async throws {
+        try await Self.withQuotas {
+            $0.quotas.requests = Self.quota(1)
+        } _: { app in
+            let client = Self.client(app, at: "203.0.113.7").with("Content-Encoding", "gzip")
+            var statuses: [Int] = []
+            for _ in 0..<2 { statuses.append(try await client.send(method, "/v1/sessions").status) }
+            #expect(statuses == [status, 429])
+        }
+    }
+
     @Test("of creating sessions leave the address the rest")
     func creating() async throws {
         try await Self.withQuotas {

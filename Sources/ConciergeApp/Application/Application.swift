@@ -96,8 +96,9 @@ package actor Application {
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
         let tls = try readCertificates()
         let publicServer = try HTTPServer(
-            router: publicRoutes, configuration: .publicListener(configuration, tls: tls?.publicListener),
-            errors: ProblemRenderer(log: log, counts: problems, quotas: quotas),
+            router: publicRoutes,
+            configuration: .publicListener(configuration, tls: tls?.publicListener, admission: quotas.admit),
+            errors: ProblemRenderer(log: log, counts: problems),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer
         do {
@@ -227,7 +228,6 @@ package actor Application {
         routes.use(QueryMiddleware(.public))
         let program = ProgramEndpoints(readiness: readiness)
         program.addHealth(to: &routes)
-        routes.use(QuotaMiddleware(quotas: quotas))
         program.add(to: &routes)
         describe(.public).add(to: &routes)
         if configuration.demo { DemoEndpoints().add(to: &routes) }

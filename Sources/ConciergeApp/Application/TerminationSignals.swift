@@ -32,7 +32,7 @@ package enum TerminationSignals {
         reload: (@Sendable () -> Void)?, ignoring: @escaping @Sendable (String) -> Void
     ) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            let isStarted = DetachedThread.start("signal waiter", isEndless: true) {
+            let isStarted = DetachedThread.start("signal waiter", isAwaited: false) {
                 var waiting = ending + ignored
                 while true {
                     let signal = next(of: waiting)

@@ -23,7 +23,7 @@ struct SessionCredential {
         return SessionCredential(token: token, isCookie: false)
     }
 
-    /// A number that the token of a request has for itself, and nobody else can find out; `nil` without a token.
+    /// A number for counting the requests of a token, derived from its secret; `nil` without a token.
     ///
     /// It takes less time than ``of(_:cookieName:)``, which computes a digest.
     static func key(of request: HTTPRequest, cookieName: String) -> UInt64? {

@@ -1,4 +1,5 @@
 import CCurl
+import HTTPServer
 
 /// A minimal HTTP client for commands that talk to a running server. Each request has its own connection.
 struct PlainHTTP {
@@ -124,9 +125,13 @@ private func receive(
 enum HealthCheck {
     /// - Returns: `nil` when it is ready, otherwise why not.
     static func failure(of configuration: Configuration) -> String? {
-        // Where the public listener wants a header of the PROXY protocol, the admin listener is asked.
-        let asksAdmin = configuration.proxies.field == .proxyProtocol
-        let host = loopback(for: asksAdmin ? configuration.admin.host : configuration.host)
+        let publicHost = loopback(for: configuration.host)
+        // Where the public listener wants a header of the PROXY protocol from this machine, the admin one is asked.
+        let asksAdmin =
+            configuration.proxies.field == .proxyProtocol
+            && PeerAddress(publicHost).map { here in configuration.proxies.networks.contains { $0.contains(here) } }
+                ?? true
+        let host = asksAdmin ? loopback(for: configuration.admin.host) : publicHost
         let port = asksAdmin ? configuration.admin.port : configuration.port
         let server = PlainHTTP(
             host: host, port: port,

@@ -217,7 +217,7 @@ extension ConfigurationKey {
 
         .init(
             "timeouts.header", .deadline, \.timeouts.header,
-            "From the first byte of a request to the end of its header."),
+            "From accepting a connection, or from the request line of a later request, to the end of the header."),
         .init("timeouts.body", .deadline, \.timeouts.body, "From the end of the header to the end of the body."),
         .init("timeouts.idle", .deadline, \.timeouts.idle, "A connection without a request is closed after this."),
         .init(

@@ -28,7 +28,7 @@ final class LogSink: @unchecked Sendable {
     func start() {
         state.hasWriter = true
         // Without a writer, the thread that appends writes: a slow log is better than none.
-        if !DetachedThread.start("log writer", run) { state.hasWriter = false }
+        if !DetachedThread.start("log writer", isAwaited: false, run) { state.hasWriter = false }
     }
 
     /// The writer ends when it has written all lines. Nothing may be appended afterwards.

@@ -37,11 +37,13 @@ final class Quotas: Sendable {
             .map { ($0.name, $0.refusals.load(ordering: .relaxed)) }
     }
 
-    /// Counts a request.
+    /// Counts a request; health checks do not count.
     ///
     /// - Returns: the fields of its response, when less than half of a quota is left.
     /// - Throws: `Problem` 429.
     func admit(_ request: HTTPRequest) throws(Problem) -> HTTPFields? {
+        let route = request.match.route?.pattern.text
+        if route == "/health/ready" || route == "/health/alive" { return nil }
         if exempt.contains(where: { $0.contains(request.client) }) { return nil }
         var low = ""
         var policies = ""
@@ -50,7 +52,7 @@ final class Quotas: Sendable {
         if let sessionRequests, let key = SessionCredential.key(of: request, cookieName: cookieName) {
             try take(key, sessionRequests, request, &policies, &low)
         }
-        if let sessions, request.method == .post, request.match.route?.pattern.text == "/v1/sessions" {
+        if let sessions, request.method == .post, route == "/v1/sessions" {
             try take(network, sessions, request, &policies, &low)
         }
         return low.isEmpty ? nil : [.rateLimitPolicy: policies, .rateLimit: low]
@@ -93,20 +95,6 @@ final class Quotas: Sendable {
 
     /// Whole seconds, at least one.
     private static func seconds(_ nanoseconds: UInt64) -> UInt64 { max(1, (nanoseconds + 999_999_999) / 1_000_000_000) }
-}
-
-/// Refuses requests beyond a quota; see ``Quotas``.
-struct QuotaMiddleware: HTTPMiddleware {
-    let quotas: Quotas
-
-    func respond(to request: HTTPRequest, next: @escaping HTTPHandler) throws -> HTTPOutcome {
-        guard let fields = try quotas.admit(request) else { return try next(request) }
-        return try .transforming(request, next) { result in
-            var response = try result.get()
-            response.fields.add(contentsOf: fields)
-            return response
-        }
-    }
 }
 
 extension HTTPFieldName {

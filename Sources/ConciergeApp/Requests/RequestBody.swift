@@ -56,7 +56,8 @@ enum RequestBody {
         guard let members = document.members else {
             throw Problem(.invalidInput, errors: [InvalidInput(pointer: pointer, detail: "must be an object")])
         }
-        let unknown = members.filter { !known.contains($0.name) }
+        // A body may have many, and a problem names some of them.
+        let unknown = members.lazy.filter { !known.contains($0.name) }.prefix(JSONSchema.shownViolations + 1)
         guard unknown.isEmpty else {
             let list = known.joined(separator: ", ")
             throw Problem(

@@ -81,25 +81,11 @@ package struct Problem: Error, Sendable {
 struct ProblemRenderer: HTTPErrorRenderer {
     let log: Log
     let counts: ProblemCounts
-    /// Counts requests that no route takes. The others are counted before their handlers.
-    var quotas: Quotas?
 
     func response(to error: any Error, of request: HTTPRequest) -> HTTPResponse {
-        let problem = overQuota(error, request) ?? problem(for: error, of: request)
+        let problem = problem(for: error, of: request)
         counts.count(problem.kind)
         return problem.response(requestID: request.id.text)
-    }
-
-    private func overQuota(_ error: any Error, _ request: HTTPRequest) -> Problem? {
-        guard let quotas, let error = error as? HTTPError,
-            request.match.route == nil || error.status == .methodNotAllowed
-        else { return nil }
-        do throws(Problem) {
-            _ = try quotas.admit(request)
-            return nil
-        } catch {
-            return error
-        }
     }
 
     private func problem(for error: any Error, of request: HTTPRequest) -> Problem {

@@ -21,6 +21,13 @@ public struct Router: Sendable {
         case tell(RouteMatch, allow: String)
         case respond(HTTPResponse)
         case refuse(HTTPError)
+
+        var match: RouteMatch {
+            switch self {
+            case .handle(let match), .tell(let match, _): match
+            case .respond, .refuse: .none
+            }
+        }
     }
 
     /// The result of routing a request's target. Numbers only, see `RouteTrie.Outcome`.

@@ -38,9 +38,9 @@ final class Exchange: @unchecked Sendable {
     }
 
     /// The same for a handler that may take long, which runs on another thread.
-    func startElsewhere(_ work: @escaping @Sendable () throws -> HTTPOutcome) {
+    func start(on lane: LongWork.Lane, _ work: @escaping @Sendable () throws -> HTTPOutcome) {
         _ = state.withLock { $0.leave() }
-        task = Task(executorPreference: LongWork.shared) { [self] in
+        task = Task(executorPreference: lane) { [self] in
             // The deadline may have passed while it waited for its turn, or the client has gone.
             if !Task.isCancelled { await follow(work) }
         }

@@ -14,6 +14,7 @@ final class ServerCore: Sendable {
     let trustedProxies: TrustedProxies?
     /// `nil` when an address may have any number.
     let connections: AddressConnections?
+    private let admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)?
     private let ids = RequestIDs()
     /// One for each worker.
     let executors: [WorkerExecutor]
@@ -21,9 +22,10 @@ final class ServerCore: Sendable {
     init(
         router: Router, errors: any HTTPErrorRenderer, observer: (any HTTPServerObserver)?, commonFields: HTTPFields,
         crossOrigin: CrossOrigin?, trustedProxies: TrustedProxies?, connections: AddressConnections?,
-        workers: Int
+        admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)?, workers: Int
     ) {
         self.connections = connections
+        self.admission = admission
         self.trustedProxies = trustedProxies
         executors = (0..<workers).map { _ in WorkerExecutor() }
         self.router = router
@@ -45,31 +47,47 @@ final class ServerCore: Sendable {
         let head = HTTPHead(raw)
         let connection = raw.pointee.connection
         if let refusal = HTTPError(raw.pointee.refusal) {
-            refuse(request(raw, method, head, .none), refusal, on: connection)
+            if let request = admit(request(raw, method, head, .none), on: connection) {
+                refuse(request, refusal, on: connection)
+            }
             return nil
         }
         let finding = router.find(method, head)
         if raw.pointee.present & Self.rareFields != 0, case .path(.found(let route, let parameters)) = finding,
             let refusal = refusal(of: method, head)
         {
-            refuse(request(raw, method, head, router.match(route, parameters)), refusal, on: connection)
+            if let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection) {
+                refuse(request, refusal, on: connection)
+            }
             return nil
         }
         // The usual case. It makes no `Decision`, which would be copied.
         if case .path(.found(let route, let parameters)) = finding {
-            let request = request(raw, method, head, router.match(route, parameters))
+            guard let request = admit(request(raw, method, head, router.match(route, parameters)), on: connection)
+            else { return nil }
             return raw.pointee.body_length < Self.longBody || raw.pointee.continues
                 ? handle(request, on: connection) : handleElsewhere(request, on: connection)
         }
-        switch router.decide(finding, method) {
-        case .handle(let match): return handle(request(raw, method, head, match), on: connection)
-        case .tell(let match, let allow):
-            let request = request(raw, method, head, match)
-            send(tell(request, allow, of: match.route), to: request, on: connection)
-        case .respond(let response): send(response, to: request(raw, method, head, .none), on: connection)
-        case .refuse(let error): refuse(request(raw, method, head, .none), error, on: connection)
+        let decision = router.decide(finding, method)
+        guard let request = admit(request(raw, method, head, decision.match), on: connection) else { return nil }
+        switch decision {
+        case .handle: return handle(request, on: connection)
+        case .tell(let match, let allow): send(tell(request, allow, of: match.route), to: request, on: connection)
+        case .respond(let response): send(response, to: request, on: connection)
+        case .refuse(let error): refuse(request, error, on: connection)
         }
         return nil
+    }
+
+    /// - Returns: nil when the request is not admitted; then its response is sent.
+    private func admit(_ request: consuming HTTPRequest, on connection: OpaquePointer?) -> HTTPRequest? {
+        do {
+            if let fields = try admission?(request) { request.addedFields = fields }
+            return request
+        } catch {
+            send(errors.response(to: error, of: request), to: request, on: connection)
+            return nil
+        }
     }
 
     private static let rareFields =
@@ -154,12 +172,13 @@ final class ServerCore: Sendable {
     @inline(never)
     private func handleElsewhere(_ request: HTTPRequest, on connection: OpaquePointer?) -> UnsafeMutableRawPointer? {
         guard let connection, let route = request.match.route else { return nil }
-        if LongWork.shared.isOverloaded {
+        let lane = LongWork.shared.lane(of: request.client.network)
+        if lane.isOverloaded {
             refuse(request, .overloaded, on: connection)
             return nil
         }
         let exchange = Exchange(request: request, core: self, connection: connection)
-        exchange.startElsewhere { try route.handler(request) }
+        exchange.start(on: lane) { try route.handler(request) }
         return Unmanaged.passRetained(exchange).toOpaque()
     }
 
@@ -207,6 +226,7 @@ final class ServerCore: Sendable {
         if response.body.count > CMHD_SMALL_BODY, !cmhd_reserve(connection, response.body.count) {
             response = errors.response(to: HTTPError.noRoom(forResponseTo: request.method), of: request)
         }
+        if let fields = request.addedFields { response.fields.add(contentsOf: fields) }
         if let crossOrigin { response.fields.add(crossOrigin.fields(for: request) ?? crossOrigin.common) }
         let now = Self.now()
         observer?.answered(request, with: response, after: now - request.receivedAt)

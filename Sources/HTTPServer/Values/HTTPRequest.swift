@@ -26,7 +26,7 @@ public final class HTTPRequest: Sendable {
     /// The index of the server's worker that serves it. Counters can be spread by it.
     public let worker: Int
 
-    private let storedNote = Mutex<Note?>(nil)
+    private let notes = Mutex<(handlers: Note?, fields: HTTPFields?)>((nil, nil))
     private let isPatientNow = Atomic(false)
 
     init(
@@ -83,8 +83,14 @@ public final class HTTPRequest: Sendable {
 
     /// `nil` until a handler sets it, before it responds.
     public var note: Note? {
-        get { storedNote.withLock { $0 } }
-        set { storedNote.withLock { $0 = newValue } }
+        get { notes.withLock { $0.handlers } }
+        set { notes.withLock { $0.handlers = newValue } }
+    }
+
+    /// What its response has besides; see ``HTTPServerConfiguration/admission``.
+    var addedFields: HTTPFields? {
+        get { notes.withLock { $0.fields } }
+        set { notes.withLock { $0.fields = newValue } }
     }
 
     /// The request target as it was sent.

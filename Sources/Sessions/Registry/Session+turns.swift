@@ -18,9 +18,12 @@ extension Session {
         _ work: @Sendable () async throws -> Value
     ) async throws -> Value {
         guard isLarge else { return try await work() }
-        if LongWork.shared.isOverloaded { throw SessionError.overloaded }
-        return try await withTaskExecutorPreference(LongWork.shared, operation: work)
+        if lane.isOverloaded { throw SessionError.overloaded }
+        return try await withTaskExecutorPreference(lane, operation: work)
     }
+
+    /// Where what may take long waits for its turn.
+    private var lane: LongWork.Lane { LongWork.shared.lane(of: id.low) }
 
     /// Waits until nothing is in progress, and keeps all others out until ``endTurn()``.
     ///
@@ -41,7 +44,9 @@ extension Session {
                 return (nil, .contention)
             }
             let isLong = state.record.size >= Self.largeSize || work.isLong
-            if isLong, !isFirst, LongWork.shared.isOverloaded { return (nil, .overloaded) }
+            if isLong, !isFirst, LongWork.shared.lane(of: state.record.id.low).isOverloaded {
+                return (nil, .overloaded)
+            }
             if state.isFree(for: work) {
                 state.isWriting = true
                 return (isLong ? 0 : Self.turnsAtOnce, nil)
@@ -77,7 +82,7 @@ extension Session {
                 left -= 1
                 run(work)
             } else {
-                Task(executorPreference: LongWork.shared) { [self] in proceed(with: work, atMost: .max) }
+                Task(executorPreference: lane) { [self] in proceed(with: work, atMost: .max) }
                 return
             }
             next = passTurn()

@@ -63,7 +63,7 @@ final class RedisConnection: Sendable {
     }
 
     private let state: Mutex<State>
-    /// Nothing is left of it, nor of its thread.
+    /// Reached when its thread has nothing left to do.
     private let end = Completion()
     private let address: RedisAddress
     private let limits: Limits
@@ -125,12 +125,14 @@ final class RedisConnection: Sendable {
     ///
     /// - Parameters:
     ///   - isBounded: false for what follows from other requests, and was counted with them.
+    ///   - deadline: nil for that of the limits.
     ///   - done: called once, on the connection's thread. Not called when the request is refused.
     /// - Returns: why the request is refused; `nil` when it was added.
     func append(
-        _ request: RedisRequest, isBounded: Bool = true, then done: @escaping @Sendable (Outcome) -> Void
+        _ request: RedisRequest, isBounded: Bool = true, deadline: ContinuousClock.Instant? = nil,
+        then done: @escaping @Sendable (Outcome) -> Void
     ) -> String? {
-        let job = Job(request: request, deadline: .now + limits.deadline, done: done)
+        let job = Job(request: request, deadline: deadline ?? .now + limits.deadline, done: done)
         let (refusal, wakes) = state.withLock { state -> (String?, Bool) in
             if state.isEnded { return ("The store is closed.", false) }
             if state.isRefusing { return (state.trouble, false) }
@@ -223,7 +225,7 @@ final class RedisConnection: Sendable {
                     for job in state.withLock({ state in exchange(&state.queue, with: []) }) {
                         guard job.deadline > now else {
                             release([job])
-                            job.done(.failed("There was no connection to Redis in time."))
+                            job.done(.failed("The request waited too long for a connection to Redis."))
                             continue
                         }
                         link.write(job.request.bytes)

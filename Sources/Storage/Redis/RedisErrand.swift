@@ -32,7 +32,7 @@ final class RedisErrand: Sendable {
 
     private let request: RedisRequest
     private let progress: Mutex<Progress>
-    private let deadline: ContinuousClock.Instant
+    let deadline: ContinuousClock.Instant
     let lane: RedisRouter.Lane
     let isBounded: Bool
     let done: @Sendable (RedisConnection.Outcome) -> Void

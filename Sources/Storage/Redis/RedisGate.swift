@@ -36,19 +36,29 @@ final class RedisGate: Sendable {
 /// Entries of indexes that no session confirms. A commit may be on its way, so each is removed when it has been in
 /// doubt for a minute.
 final class RedisDoubts: Sendable {
-    private let since = Mutex<[String: ContinuousClock.Instant]>([:])
+    private struct State {
+        var since: [String: ContinuousClock.Instant] = [:]
+        var lookedAt = ContinuousClock.now
+    }
+
+    private let state = Mutex(State())
 
     /// Whether the entry has been in doubt for long enough; then it is forgotten here.
     func isOver(_ entry: String, now: ContinuousClock.Instant = .now) -> Bool {
-        since.withLock { since in
-            if since.count > Self.most { since = [:] }
-            guard let first = since[entry] else {
-                since[entry] = now
-                return false
+        state.withLock { state in
+            if let first = state.since[entry] {
+                guard now - first > Self.patience else { return false }
+                state.since[entry] = nil
+                return true
             }
-            guard now - first > Self.patience else { return false }
-            since[entry] = nil
-            return true
+            if state.since.count >= Self.most, now - state.lookedAt > Self.patience {
+                // What nobody asks about any more has been confirmed.
+                state.since = state.since.filter { now - $0.value < Self.patience * 60 }
+                state.lookedAt = now
+            }
+            // The others follow when these are removed.
+            if state.since.count < Self.most { state.since[entry] = now }
+            return false
         }
     }
 

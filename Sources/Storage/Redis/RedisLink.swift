@@ -112,6 +112,10 @@ final class RedisLink {
             }
             guard let count else { return }
             sent += count
+            if sent > 1 << 20 {
+                output.removeFirst(sent)
+                sent = 0
+            }
         }
         output.removeAll(keepingCapacity: output.capacity <= 1 << 20)
         sent = 0

@@ -157,6 +157,7 @@ final class RedisRouter: Sendable {
         for connection in connections { connection.close() }
         for connection in connections { await connection.waitForEnd() }
         await threadEnd.wait()
+        for errand in state.withLock({ $0.release() }) { errand.done(.failed("The store is closed.")) }
     }
 
     deinit {
@@ -213,9 +214,9 @@ final class RedisRouter: Sendable {
         var refusals: [String] = []
         for (connection, isAsking, steps) in parts {
             let request = errand.part(steps, asking: isAsking)
-            let refusal = connection.append(request, isBounded: errand.isBounded && isFirst) { [self] outcome in
-                take(outcome, errand, steps, isAsking: isAsking)
-            }
+            let refusal = connection.append(
+                request, isBounded: errand.isBounded && isFirst, deadline: errand.deadline
+            ) { [self] outcome in take(outcome, errand, steps, isAsking: isAsking) }
             if let refusal { refusals.append(refusal) }
         }
         if !refusals.isEmpty { ask(&state) }
@@ -251,7 +252,7 @@ final class RedisRouter: Sendable {
             if isAsking { replies = steps.indices.map { replies[2 * $0 + 1] } }
             for case .moved(let slot, let place?) in replies.lazy.compactMap(RedisErrand.Redirection.init) {
                 state.withLock { state in
-                    if slot < state.owners.count { state.owners[slot] = place }
+                    if state.owners.indices.contains(slot) { state.owners[slot] = place }
                     ask(&state)
                 }
             }
@@ -281,15 +282,13 @@ final class RedisRouter: Sendable {
 
     /// - Returns: for how long nothing is to be done; `nil` at the end.
     private func turn() -> Duration? {
+        if state.withLock(\.isClosing) { return nil }
         let waiting = state.withLock { $0.release() }
         if !isWell || state.withLock({ !$0.isAsked }) { locate() }
         let failure = state.withLock { $0.owners.isEmpty ? $0.trouble : nil }
         for errand in waiting { proceed(errand, failure.map { .end(.failed($0)) } ?? errand.next(hasWaited: true)) }
         let isWell = isWell
-        return state.withLock { state in
-            if state.isClosing { return nil }
-            return isWell && state.waiting.isEmpty ? .seconds(60) : .milliseconds(100)
-        }
+        return state.withLock { isWell && $0.waiting.isEmpty ? .seconds(60) : .milliseconds(100) }
     }
 
     private var isWell: Bool {

@@ -152,8 +152,8 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 
-    /// Finds a note, or puts one there. Arguments: the new note, and for how many milliseconds. What is found is written
-    /// again for the sake of `WAIT`, as in ``confirm``.
+    /// Finds a note, or puts one there. Arguments: the new note, and for how many milliseconds. What is found is
+    /// written again for the sake of `WAIT`, as in ``confirm``.
     /// Result: the note that was there.
     static let find = RedisScript(
         """

@@ -60,28 +60,30 @@ extension RedisStore {
     func ids(after id: SessionID?, limit: Int) async throws(StoreError) -> [SessionID] {
         guard limit > 0 else { return [] }
         let first = id?.partition ?? 0
-        var counts = RedisRequest()
-        for partition in first..<SessionID.partitions { counts.add("ZCARD", .text(keys.sessions(partition))) }
-        let sizes = try await ask(counts).map { Int($0.number ?? 0) }
-        var ids: [SessionID] = []
-        var next = first
-        while ids.count < limit, next < SessionID.partitions {
-            var request = RedisRequest()
-            var expected = ids.count
-            while next < SessionID.partitions, expected < limit {
-                defer { next += 1 }
-                let size = sizes[next - first]
-                guard size > 0 || next == first else { continue }
-                let start = next == id?.partition ? id.map { "(\($0)" } ?? "-" : "-"
-                request.add(
-                    "ZRANGEBYLEX", .text(keys.sessions(next)), .text(start), "+", "LIMIT", "0",
-                    .text(String(limit - ids.count)))
-                // How many are left of the first one is not known.
-                if next != id?.partition { expected += size }
-            }
-            for reply in try await ask(request) {
+        func list(_ partition: Int, from start: String, _ limit: Int) -> RedisRequest {
+            RedisRequest(
+                "ZRANGEBYLEX", .text(keys.sessions(partition)), .text(start), "+", "LIMIT", "0", .text(String(limit)))
+        }
+        func read(_ replies: [RedisReply], into ids: inout [SessionID]) {
+            for reply in replies {
                 ids += reply.list.lazy.compactMap(\.text).compactMap { SessionID($0) }.prefix(limit - ids.count)
             }
+        }
+        var ids: [SessionID] = []
+        read(try await ask(list(first, from: id.map { "(\($0)" } ?? "-", limit)), into: &ids)
+        guard ids.count < limit, first + 1 < SessionID.partitions else { return ids }
+        var counts = RedisRequest()
+        for partition in first + 1..<SessionID.partitions { counts.add("ZCARD", .text(keys.sessions(partition))) }
+        let sizes = try await ask(counts).map { Int($0.number ?? 0) }
+        var left = sizes.indices.filter { sizes[$0] > 0 }[...]
+        while ids.count < limit, !left.isEmpty {
+            var request = RedisRequest()
+            var expected = ids.count
+            while expected < limit, let place = left.popFirst() {
+                request.add(list(first + 1 + place, from: "-", limit - ids.count))
+                expected += sizes[place]
+            }
+            read(try await ask(request), into: &ids)
         }
         return ids
     }

@@ -170,7 +170,7 @@ extension RedisStore {
                 request.add("ZREM", .text(key), member)
             }
         }
-        // Last, and removed first: those who look for work or for its end find what a failure leaves.
+        // Added last and removed first: what a failure leaves is in one of the others, whose readers remove it.
         request.add("ZADD", .text(keys.tasks), "0", member)
     }
 

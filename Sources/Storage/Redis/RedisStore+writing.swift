@@ -120,7 +120,6 @@ extension RedisStore {
                     return request
                 }, executed: executed,
                 done: { [self] failure in
-                    if failure != nil, let user = record.userID { unindex(record.id, user: user) }
                     done(failure)
                     gate.leave()
                 }))
@@ -159,7 +158,7 @@ extension RedisStore {
         var request = RedisRequest()
         if let user = record.userID {
             request.add("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(record.id)"))
-            // The first expiry, or a later one: what a failure leaves there goes with the user's last session.
+            // Not before the last of the user's sessions: entries that a failure leaves expire with it.
             for rule in ["NX", "GT"] {
                 guard let expiry = expiry(record) else { break }
                 request.add("PEXPIREAT", .text(keys.user(user)), .text(expiry), .text(rule))

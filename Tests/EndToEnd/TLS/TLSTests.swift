@@ -152,6 +152,22 @@ struct TLSTests {
         }
     }
 
+    @Test("concierge health asks the public listener where this machine is not among the proxies")
+    func healthBesideProxies() async throws {
+        let settings = [
+            "--set", "proxies.networks=10.0.0.0/8", "--set", "proxies.field=proxy-protocol", "--set",
+            "tls.client_ca=FOLDER/clients.pem",
+        ]
+        try await Self.withServer(settings) { _, publicPort, _, folder in
+            let asked = try await ProgramProcess.run(
+                ["health", "--port", "\(publicPort)", "--admin-port", "1"]
+                    + settings.map { $0.replacing("FOLDER", with: folder) } + [
+                        "--set", "tls.certificate=\(folder)/server.pem", "--set", "tls.key=\(folder)/server.key",
+                    ])
+            #expect(asked.status == 0, "\(asked.complaints)")
+        }
+    }
+
     @Test("ALPN is http/1.1; a client that offers other protocols alone is refused")
     func applicationProtocol() async throws {
         try await Self.withServer { _, port, _, _ in

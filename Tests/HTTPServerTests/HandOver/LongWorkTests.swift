@@ -53,11 +53,13 @@ struct LongWorkTests {
     }
 
     /// In a process of its own, because all tests share the threads for long work.
-    @Test("is refused at once while another has waited for half a second, and taken again afterwards")
+    @Test("is refused at once while its client's has waited for half a second; others get their turn; then it is taken")
     func overload() async {
         await #expect(processExitsWith: .success) {
             let gate = ThreadGate()
-            try await withServer { _ in
+            try await withServer {
+                $0.trustedProxies = TrustedProxies(
+                    networks: ["127.0.0.1"].compactMap(AddressRange.init), field: .xForwardedFor)
             } routes: { routes in
                 routes.addUsualRoutes()
                 routes.on(
@@ -66,12 +68,15 @@ struct LongWorkTests {
                         gate.block()
                         return .response(HTTPResponse(text: "done"))
                     })
+                routes.on(.patch, "/") { _ in HTTPResponse(text: "other") }
             } _: { server in
                 let port = server.port
                 try await blocking {
-                    func begin() throws -> RawConnection {
+                    func begin(_ method: String = "PUT", of client: String = "192.0.2.1") throws -> RawConnection {
                         let connection = try RawConnection(port: port)
-                        try connection.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 16384\r\n\r\n")
+                        try connection.send(
+                            "\(method) / HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: \(client)\r\n"
+                                + "Content-Length: 16384\r\n\r\n")
                         try connection.send([UInt8](repeating: 97, count: 16_384))
                         return connection
                     }
@@ -89,7 +94,19 @@ struct LongWorkTests {
                     #expect(response["Retry-After"] == "1")
                     #expect(taken.count < threads + 20)
                     #expect(try statusOfGoodRequest(port: port) == 200)
-                    for _ in taken { gate.open() }
+                    // One in 256 shares its lane.
+                    let others = try ["203.0.113.1", "203.0.113.2", "203.0.113.3"].map { try begin("PATCH", of: $0) }
+                    var opened = 0
+                    for other in others {
+                        while opened < taken.count, !other.hasSomethingToRead(withinMilliseconds: 1_000) {
+                            gate.open()
+                            opened += 1
+                        }
+                    }
+                    let statuses = try others.map { try $0.readResponse().status }
+                    #expect(statuses.contains(200), "\(statuses)")
+                    #expect(opened < taken.count)
+                    for _ in taken.dropFirst(opened) { gate.open() }
                     for connection in taken { #expect(try connection.readResponse().text == "done") }
                     gate.open()
                     #expect(try begin().readResponse().text == "done")

@@ -60,9 +60,12 @@ struct ClientAddressTests {
             (["Forwarded: for=6.6.6.6", "Forwarded: for=\"[2003:1::7]:4711\", for=10.1.2.3"], "2003:1::7"),
             (["Forwarded: for=6.6.6.6, for=_hidden"], "127.0.0.1"),
             (["Forwarded: for=6.6.6.6, by=10.0.0.1"], "127.0.0.1"),
-            // A client that opens a quotation mark does not get the proxy's address, which may have no quota.
-            (["Forwarded: for=6.6.6.6;x=\", for=203.0.113.7"], ""),
-            (["Forwarded: for=6.6.6.6;x=\", for=\"203.0.113.7\""], ""),
+            // A client that opens a quotation mark does not hide what the proxy wrote behind it.
+            (["Forwarded: for=6.6.6.6;x=\", for=203.0.113.7"], "203.0.113.7"),
+            (["Forwarded: for=6.6.6.6;x=\", for=\"203.0.113.7\""], "203.0.113.7"),
+            // Nor does it get a proxy's address, which may have no quota.
+            (["Forwarded: for=6.6.6.6;x=\"", "Forwarded: for=203.0.113.7, for=10.1.2.3"], ""),
+            (["Forwarded: for=6.6.6.6;x=\","], ""),
             (["Forwarded: for=6.6.6.6;for=203.0.113.7"], ""),
             (["Forwarded: for=\"203.0.113.\\7\""], "203.0.113.7"),
             (["Forwarded: for 203.0.113.7"], ""),
