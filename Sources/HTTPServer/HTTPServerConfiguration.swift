@@ -21,9 +21,9 @@ public struct HTTPServerConfiguration: Sendable {
     /// The proxies in front of the server, whose word about the client's address counts; `nil` for none.
     public var trustedProxies: TrustedProxies?
 
-    /// Called once for each request, before anything else is done for it: on the worker's thread, so that what is
-    /// refused waits for nothing. Throws what the error renderer turns into a response; returns fields for whatever
-    /// response the request gets.
+    /// Called for each request before it is handled, on the worker's thread; once more with its body when the client
+    /// has asked first (`Expect: 100-continue`). Throws an error to refuse the request, for the error renderer; returns
+    /// fields to be added to its response, whatever that is.
     public var admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)?
 
     /// Pages of other origins that may call the server; `nil` for none.

@@ -46,7 +46,7 @@ public struct TrustedProxies: Sendable {
     }
 
     /// The entries in their order, with `nil` for one without an address; the whole is `nil` when the field is
-    /// malformed.
+    /// malformed and its last one names no client.
     private func nodes(_ fields: HTTPRequestFields) -> [String?]? {
         switch field {
         case .forwarded:

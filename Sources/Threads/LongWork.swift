@@ -5,7 +5,7 @@ import Glibc
 /// validating a large document.
 ///
 /// Its threads have less weight than the workers, which run at once when a request arrives, whatever is done here.
-/// Clients take turns, however much work each of them has.
+/// Lanes take turns, however much work waits in each of them.
 ///
 /// `@unchecked Sendable`: the monitor guards what changes.
 package final class LongWork: @unchecked Sendable {
@@ -30,7 +30,8 @@ package final class LongWork: @unchecked Sendable {
         }
     }
 
-    /// The longest that work may wait. Work that waited longer would be done for clients that have gone.
+    /// How long the work of a lane may wait before no more is taken for it: beyond that it would be done for clients
+    /// that have gone.
     private static let mostWait = Duration.milliseconds(500)
 
     private let monitor = Monitor()
@@ -48,7 +49,7 @@ package final class LongWork: @unchecked Sendable {
 
     /// The lane of the calling thread's work if that is long work, else the client's.
     ///
-    /// - Parameter client: any number that others do not have. Who shares a lane is different in each process.
+    /// - Parameter client: any number that others do not have. Which of them share a lane differs between processes.
     package func lane(of client: UInt64) -> Lane {
         if let lane = Self.current { return lane }
         var hasher = Hasher()

@@ -93,6 +93,8 @@ struct QuotaTests {
             var statuses: [Int] = []
             for _ in 0..<2 { statuses.append(try await client.send(method, "/v1/sessions").status) }
             #expect(statuses == [status, 429])
+            let preflight = client.with("Access-Control-Request-Method", "POST")
+            #expect(try await preflight.send("OPTIONS", "/v1/sessions").status == 204)
         }
     }
 

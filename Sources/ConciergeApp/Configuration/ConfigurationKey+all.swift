@@ -160,7 +160,8 @@ extension ConfigurationKey {
         .init(
             "quotas.requests", .quota, \.quotas.requests,
             "Most requests from one address, for IPv6 from one /64, in a time. They may all come at once; then one is allowed "
-                + "each time that its share of the time is over. Beyond it a request gets 429. Health checks do not count."
+                + "each time that its share of the time is over. Beyond it a request gets 429. Health checks and "
+                + "CORS preflights do not count."
         ),
         .init(
             "quotas.sessions", .quota, \.quotas.sessions, "Most sessions that one address creates, in the same way."),

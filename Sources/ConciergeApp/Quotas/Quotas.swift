@@ -37,13 +37,15 @@ final class Quotas: Sendable {
             .map { ($0.name, $0.refusals.load(ordering: .relaxed)) }
     }
 
-    /// Counts a request; health checks do not count.
+    /// Counts a request; health checks and preflights (Fetch, "CORS-preflight request") do not count.
     ///
     /// - Returns: the fields of its response, when less than half of a quota is left.
     /// - Throws: `Problem` 429.
     func admit(_ request: HTTPRequest) throws(Problem) -> HTTPFields? {
         let route = request.match.route?.pattern.text
         if route == "/health/ready" || route == "/health/alive" { return nil }
+        // A page could not see the response.
+        if request.method == .options, request.fields.contains("Access-Control-Request-Method") { return nil }
         if exempt.contains(where: { $0.contains(request.client) }) { return nil }
         var low = ""
         var policies = ""

@@ -70,19 +70,23 @@ extension Session {
 
     /// Runs the unit that has the turn, and the units behind it.
     ///
-    /// - Parameter limit: how many run on this thread; the others run on a thread for long work.
-    func proceed(with first: QueuedWork?, atMost limit: Int) {
+    /// - Parameters:
+    ///   - limit: how many run now; the others run later, on a thread for long work.
+    ///   - isBeside: whether this is such a thread.
+    func proceed(with first: QueuedWork?, atMost limit: Int, isBeside: Bool = false) {
         var next = first
         var left = limit
         while let work = next {
             if work.isExclusive {
                 guard state.withLock(\.isEnded) else { return work.conclude(nil) }
                 work.conclude(.ended)
-            } else if left > 0, !work.isLong || limit == .max {
-                left -= 1
+            } else if left > 0, isBeside || !work.isLong {
+                left = work.isLong ? 0 : left - 1
                 run(work)
             } else {
-                Task(executorPreference: lane) { [self] in proceed(with: work, atMost: .max) }
+                Task(executorPreference: lane) { [self] in
+                    proceed(with: work, atMost: Self.turnsAtOnce, isBeside: true)
+                }
                 return
             }
             next = passTurn()

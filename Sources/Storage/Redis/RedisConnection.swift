@@ -125,14 +125,12 @@ final class RedisConnection: Sendable {
     ///
     /// - Parameters:
     ///   - isBounded: false for what follows from other requests, and was counted with them.
-    ///   - deadline: nil for that of the limits.
     ///   - done: called once, on the connection's thread. Not called when the request is refused.
     /// - Returns: why the request is refused; `nil` when it was added.
     func append(
-        _ request: RedisRequest, isBounded: Bool = true, deadline: ContinuousClock.Instant? = nil,
-        then done: @escaping @Sendable (Outcome) -> Void
+        _ request: RedisRequest, isBounded: Bool = true, then done: @escaping @Sendable (Outcome) -> Void
     ) -> String? {
-        let job = Job(request: request, deadline: deadline ?? .now + limits.deadline, done: done)
+        let job = Job(request: request, deadline: .now + limits.deadline, done: done)
         let (refusal, wakes) = state.withLock { state -> (String?, Bool) in
             if state.isEnded { return ("The store is closed.", false) }
             if state.isRefusing { return (state.trouble, false) }

@@ -32,7 +32,7 @@ final class RedisErrand: Sendable {
 
     private let request: RedisRequest
     private let progress: Mutex<Progress>
-    let deadline: ContinuousClock.Instant
+    private let deadline: ContinuousClock.Instant
     let lane: RedisRouter.Lane
     let isBounded: Bool
     let done: @Sendable (RedisConnection.Outcome) -> Void
@@ -129,6 +129,9 @@ final class RedisErrand: Sendable {
             }
             let rest = request.commands[progress.begun...]
             guard let stage = rest.first?.stage else { return .end(.replies(progress.replies)) }
+            guard progress.begun == 0 || deadline > .now else {
+                return .end(.failed("The cluster does not respond in time."))
+            }
             let commands = rest.prefix { $0.stage == stage }.indices
             progress.begun = commands.upperBound
             return .send(commands.map { Step(command: $0) })

@@ -112,7 +112,7 @@ final class RedisLink {
             }
             guard let count else { return }
             sent += count
-            if sent > 1 << 20 {
+            if sent > max(1 << 20, output.count / 2) {
                 output.removeFirst(sent)
                 sent = 0
             }

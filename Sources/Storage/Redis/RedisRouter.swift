@@ -141,6 +141,7 @@ final class RedisRouter: Sendable {
             if !state.owners.isEmpty, case .send(let steps) = errand.next() {
                 return send(errand, steps, isFirst: true, &state)
             }
+            if state.isClosing { return "The store is closed." }
             if let trouble = state.trouble { return trouble }
             if isBounded, state.isFull(limits) { return "Too many requests wait for Redis." }
             state.hold(errand)
@@ -214,9 +215,9 @@ final class RedisRouter: Sendable {
         var refusals: [String] = []
         for (connection, isAsking, steps) in parts {
             let request = errand.part(steps, asking: isAsking)
-            let refusal = connection.append(
-                request, isBounded: errand.isBounded && isFirst, deadline: errand.deadline
-            ) { [self] outcome in take(outcome, errand, steps, isAsking: isAsking) }
+            let refusal = connection.append(request, isBounded: errand.isBounded && isFirst) { [self] outcome in
+                take(outcome, errand, steps, isAsking: isAsking)
+            }
             if let refusal { refusals.append(refusal) }
         }
         if !refusals.isEmpty { ask(&state) }

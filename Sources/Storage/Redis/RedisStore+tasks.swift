@@ -170,7 +170,7 @@ extension RedisStore {
                 request.add("ZREM", .text(key), member)
             }
         }
-        // Added last and removed first: what a failure leaves is in one of the others, whose readers remove it.
+        // Added last and removed first: a leftover is then still in one of the others, whose readers remove it.
         request.add("ZADD", .text(keys.tasks), "0", member)
     }
 
