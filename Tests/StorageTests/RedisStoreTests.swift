@@ -211,6 +211,24 @@ import Testing
         #expect(left.contains("\(old)"), "\(left), \(id)")
     }
 
+    @Test("entries that no session confirms go one part after the other when they are very many")
+    func manyEntries() {
+        let doubts = RedisDoubts()
+        var left = Set(0..<20_001)
+        var now = ContinuousClock.now
+        for _ in 0..<6 {
+            for entry in left.sorted() where doubts.isOver("\(entry)", now: now) { left.remove(entry) }
+            now += .seconds(61)
+        }
+        #expect(left.isEmpty)
+        // Those that were confirmed since make room as well.
+        for entry in 0..<10_000 { _ = doubts.isOver("confirmed \(entry)", now: now) }
+        now += .seconds(3_601)
+        #expect(!doubts.isOver("new", now: now))
+        now += .seconds(61)
+        #expect(doubts.isOver("new", now: now))
+    }
+
     @Test("expired sessions that another server may know to be in use stay")
     func touches() async throws {
         let store = try fixture.store(useLag: 500)
