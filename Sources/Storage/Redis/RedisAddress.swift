@@ -95,7 +95,7 @@ package struct RedisAddress: Sendable, Equatable {
         return server
     }
 
-    /// The address of each sentinel, in an order of chance.
+    /// The address of each sentinel, in random order.
     var sentinels: [RedisAddress] {
         places.shuffled().map { place in
             var sentinel = server(at: place)

@@ -384,7 +384,7 @@ final class RedisConnection: Sendable {
 
         /// Returns the requests whose outcome is known by this reply.
         mutating func add(_ reply: RedisReply) throws(RedisFailure) -> [(job: Job, outcome: Outcome)] {
-            guard let job = first else { throw RedisLink.lost("there is a reply to nothing") }
+            guard let job = first else { throw RedisLink.lost("Redis sent an unexpected reply") }
             replies.append(reply)
             guard replies.count == job.request.count else { return [] }
             place += 1
@@ -409,7 +409,7 @@ final class RedisConnection: Sendable {
             guard count < replicas, job.request.needsReplicas, replies.contains(where: { $0.error == nil }) else {
                 return .replies(replies)
             }
-            return .failed("Only \(count) of \(replicas) replicas have what was changed in time. It may be stored.")
+            return .failed("Only \(count) of \(replicas) replicas confirmed the write in time. It may be stored.")
         }
     }
 }

@@ -1,7 +1,7 @@
 import CHiredis
 import Glibc
 
-/// Wakes a thread that waits, also one that waits for a socket as well.
+/// Wakes a thread that waits in `poll`, alone or with a socket.
 final class RedisSignal: Sendable {
     /// An eventfd (`eventfd(2)`).
     let descriptor: Int32
