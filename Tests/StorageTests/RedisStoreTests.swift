@@ -401,6 +401,15 @@ import Testing
         for key in sets { #expect(try fixture.ask("EXISTS", .text(key)).number == 0, "\(key)") }
     }
 
+    @Test("a store may be asked for its trouble at the moment at which that ends")
+    func endOfTrouble() async throws {
+        for _ in 0..<100 {
+            let store = try fixture.store()
+            while store.trouble != nil {}
+            await store.close()
+        }
+    }
+
     @Test("each task goes to one of several servers")
     func tasks() async throws {
         let stores = try (0..<2).map { _ in try fixture.store() }

@@ -104,15 +104,16 @@ final class RedisRouter: Sendable {
                 return state.trouble ?? "There is no connection to \(address) yet."
             }
             let isOver = state.troubleSince.map { .now - $0 >= limits.grace } ?? false
+            // Not lazily: that would ask a connection twice and stop the program when its trouble ends in between.
             return (isOver ? state.trouble : nil)
-                ?? state.connections[.commands]?.values.lazy.compactMap(\.trouble).first
-                ?? state.connections[.events]?.values.lazy.compactMap(\.failure).first
+                ?? state.connections[.commands]?.values.compactMap(\.trouble).first
+                ?? state.connections[.events]?.values.compactMap(\.failure).first
         }
     }
 
     /// Why Redis refuses us, if no attempt can help that.
     var refusal: String? {
-        state.withLock { $0.refusal ?? $0.connections[.commands]?.values.lazy.compactMap(\.refusal).first }
+        state.withLock { $0.refusal ?? $0.connections[.commands]?.values.compactMap(\.refusal).first }
     }
 
     /// Adds a request to those that wait.
