@@ -136,8 +136,12 @@ struct SentTaskTests {
     @Test("no more requests than allowed are under way at once, and tasks that nobody sends are fetched as ever")
     func concurrency() async throws {
         let most = Most()
+        let two = Event()
         try await Self.withLogin(concurrency: 2) { _, _ in
             await most.enter()
+            if await most.count == 2 { two.happen() }
+            await two.wait()
+            // Time for a third one, if it were allowed.
             try await Task.sleep(for: .milliseconds(20))
             await most.leave()
             return .json(#"{"outcome":"wrong"}"#)
