@@ -5,8 +5,8 @@ python3 Benchmarks/shard.py [--sessions 100000] [--seconds 10] [--server .build/
 
 One server and one Redis with `appendfsync always`, each on all cores; `load.c` asks for sessions in a random order,
 on 64 connections, whose requests travel to Redis together, and on one, where each travels alone, as it does when
-there are many shards. Requests/s are those of all three together on this machine. Processor time is what /proc says
-of each process, so it depends less on what else runs. A sync is that of a file with what one PATCH adds to the log,
+there are many shards. At the end nobody asks, and the server looks for expired sessions. Requests/s are those of all three
+together on this machine. Processor time is what /proc says of each process, so it depends less on what else runs. A sync is that of a file with what one PATCH adds to the log,
 in the folder for temporary files (TMPDIR), where Redis has its log, too."""
 
 import argparse
@@ -126,7 +126,8 @@ def main():
             ask = Redis(port)
             words = [options.server, "serve", "--host", "127.0.0.1", "--port", "0", "--admin-port", "0", "--store",
                      f"redis://127.0.0.1:{port}", "--set", "max_sessions=100000000", "--set", "log.requests=false",
-                     "--set", "main_flow=wizard", "--set", "expired_retention=0s", "--flows", os.path.join(os.path.dirname(HERE), "config/flows"),
+                     "--set", "main_flow=wizard", "--set", "expired_retention=0s",
+                     "--flows", os.path.join(os.path.dirname(HERE), "config/flows"),
                      "--services", os.path.join(os.path.dirname(HERE), "config/services")]
             print(f"{options.sessions:,} sessions")
             print("| a session | bytes in Redis | of them its own key | bytes in the log |")
