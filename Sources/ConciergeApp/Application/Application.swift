@@ -95,9 +95,10 @@ package actor Application {
         let connections = ConnectionCounts()
         let adminRoutes = try adminRoutes(publicRoutes: publicRoutes, connections: connections)
         let tls = try readCertificates()
+        var publicListener = HTTPServerConfiguration.publicListener(configuration, tls: tls?.publicListener)
+        publicListener.admission = quotas.admit
         let publicServer = try HTTPServer(
-            router: publicRoutes,
-            configuration: .publicListener(configuration, tls: tls?.publicListener, admission: quotas.admit),
+            router: publicRoutes, configuration: publicListener,
             errors: ProblemRenderer(log: log, counts: problems),
             observer: RequestObserver(log: log, metrics: adminRoutes.metrics, listener: 0))
         let adminServer: HTTPServer

@@ -100,13 +100,9 @@ extension Configuration {
 }
 
 extension HTTPServerConfiguration {
-    static func publicListener(
-        _ configuration: Configuration, tls: TLSCertificate?,
-        admission: (@Sendable (HTTPRequest) throws -> HTTPFields?)? = nil
-    ) -> HTTPServerConfiguration {
+    static func publicListener(_ configuration: Configuration, tls: TLSCertificate?) -> HTTPServerConfiguration {
         var result = HTTPServerConfiguration()
         result.tls = tls
-        result.admission = admission
         // RFC 6797, 7.2: not over plain HTTP. A year, as OWASP ASVS 3.4.1 wants it; other names of the domain are not
         // this server's to decide about.
         if tls != nil { result.commonFields["Strict-Transport-Security"] = "max-age=31536000" }
