@@ -165,6 +165,22 @@ struct SharingChangeTests {
         for process in [one, two] { #expect(try await process.isAuthenticated(token)) }
     }
 
+    @Test("a session that another process knows to be in use is not taken for an idle one")
+    func idle() async throws {
+        let ((one, _), (two, _)) = (try process(maxSessions: 1), try process(maxSessions: 1))
+        let (_, token) = try await one.sessions.create()
+        #expect(try await one.isAuthenticated(token))
+        clock.advance(Shedding.idleAge)
+        #expect(try await two.isAuthenticated(token))
+        try await two.sessions.saveUses()
+        clock.advance(10_000)
+        await #expect(throws: SessionError.tooManySessions) { try await one.session() }
+        for process in [one, two] { #expect(try await process.isAuthenticated(token)) }
+        clock.advance(Shedding.idleAge + one.sessions.settings.useLag)
+        _ = try await one.session()
+        for process in [one, two] { #expect(try await !process.isAuthenticated(token)) }
+    }
+
     @Test("a change is told to watchers although the store did not answer when it came")
     func retried() async throws {
         let moving = ManualClock()

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Places for new sessions")
 struct SheddingTests {
-    @Test("are those of sessions that were never used, the oldest first", arguments: [false, true])
+    private func isOver(_ session: Session) -> Bool { session.state.withLock(\.isEnded) }
+
+    @Test("are first those of sessions that were never used, the oldest first", arguments: [false, true])
     func unused(outlives: Bool) async throws {
         let fixture = try SessionsFixture(store: outlives ? StoreWrapper() : MemoryStore()) { $0.maxSessions = 8 }
         var made: [(Session, SessionToken)] = []
@@ -28,6 +30,79 @@ struct SheddingTests {
         for (_, token) in made[3...] { #expect(try await !fixture.isAuthenticated(token)) }
         for token in [made[0].1, made[1].1, token] { #expect(try await fixture.isAuthenticated(token)) }
         #expect(fixture.sessions.registry.total == 8 && fixture.sessions.statistics.shed == 6)
+    }
+
+    @Test("are then those of sessions without a user that nobody has used for five minutes, the longest idle first")
+    func idle() async throws {
+        let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxSessions = 6 }
+        var made: [(session: Session, token: SessionToken)] = []
+        for number in 0..<6 {
+            made.append(try await fixture.sessions.create())
+            if number == 2 { made[2].token = try await fixture.sessions.attachUser("ada", to: made[2].session) }
+            fixture.clock.advance(1_000)
+        }
+        for number in [1, 0, 2, 4, 3] {
+            #expect(try await fixture.isAuthenticated(made[number].token))
+            fixture.clock.advance(1_000)
+        }
+        let watch = try made[4].session.watch(token: nil)
+        // Number 5 was never used; five minutes are over for number 1 alone.
+        fixture.clock.advance(Shedding.idleAge - 5_000)
+        var ended: [Int] = []
+        for _ in 0..<4 {
+            guard let new = try? await fixture.sessions.create() else { break }
+            _ = try await fixture.sessions.attachUser("grace", to: new.0)
+            for (number, (session, _)) in made.enumerated() where !ended.contains(number) {
+                if isOver(session) { ended.append(number) }
+            }
+            fixture.clock.advance(100)
+        }
+        #expect(ended == [5, 1])
+        fixture.clock.advance(10_000)
+        for expected in [0, 3] {
+            _ = try await fixture.session()
+            #expect(isOver(made[expected].session))
+        }
+        // Number 2 has a user, and somebody watches number 4.
+        fixture.clock.advance(100)
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
+        #expect(try await fixture.isAuthenticated(made[2].token))
+        #expect(try await fixture.isAuthenticated(made[4].token))
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test("whoever uses a session again keeps it, although it was found to be idle")
+    func usedAgain() async throws {
+        let fixture = try SessionsFixture { $0.maxSessions = 3 }
+        var tokens: [SessionToken] = []
+        for _ in 0..<3 {
+            tokens.append(try await fixture.sessions.create().1)
+            #expect(try await fixture.isAuthenticated(tokens[tokens.count - 1]))
+        }
+        fixture.clock.advance(Shedding.idleAge)
+        _ = try await fixture.session()
+        var alive: [SessionToken] = []
+        for token in tokens where try await fixture.isAuthenticated(token) { alive.append(token) }
+        #expect(alive.count == 2)
+        fixture.clock.advance(100)
+        await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
+        for token in alive { #expect(try await fixture.isAuthenticated(token)) }
+    }
+
+    @Test("a search looks at a part of the sessions, and the next ones at the others")
+    func parts() async throws {
+        let count = 40_000
+        let fixture = try SessionsFixture { $0.maxSessions = count }
+        for number in 1..<count {
+            _ = try await fixture.sessions.attachUser("\(number)", to: try await fixture.session())
+        }
+        let (last, _) = try await fixture.sessions.create()
+        fixture.clock.advance(10_000)
+        for _ in 0..<3 where !isOver(last) {
+            _ = try? await fixture.session()
+            fixture.clock.advance(100)
+        }
+        #expect(isOver(last))
     }
 
     @Test("sixty thousand that nobody uses do not lock out the next client")
@@ -64,30 +139,8 @@ struct SheddingTests {
         fixture.clock.advance(10_000)
         await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
         // As if it had been shown after the session was chosen.
-        #expect(try await !fixture.sessions.end(session, .expired, onlyIfUnused: true))
+        #expect(try await !fixture.sessions.end(session, .expired, Shedding(now: fixture.clock.now())))
         #expect(try await fixture.isAuthenticated(token))
-    }
-
-    @Test("the queue of created sessions keeps its order, and forgets those that are gone")
-    func queue() {
-        var queue = CreatedSessions()
-        var expected: [SessionID] = []
-        for number in 0..<1_000 as Range<UInt64> {
-            let id = SessionID(high: number, low: number)
-            queue.append(id)
-            expected.append(id)
-            guard number % 3 == 0 else { continue }
-            #expect(queue.first == expected.removeFirst())
-            queue.removeFirst()
-        }
-        queue.compact { $0.low % 2 == 0 }
-        expected = expected.filter { $0.low % 2 == 0 }
-        #expect(queue.count == expected.count)
-        for id in expected {
-            #expect(queue.first == id)
-            queue.removeFirst()
-        }
-        #expect(queue.first == nil && queue.count == 0)
     }
 
     @Test("of a user are limited: the oldest session ends")

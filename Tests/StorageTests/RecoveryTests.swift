@@ -48,14 +48,14 @@ struct RecoveryTests {
         let killed = try file.store(touchInterval: 90_000)
         try await killed.create(Samples.session(id, usedAt: 10))
         var query = ExpiryQuery(now: 90_000, idleTimeout: 1 << 40, retention: 0, limit: 10, isInUse: { _ in false })
-        query.unused = .init(age: 5_000, lifetime: 99_990)
+        query.sheddingLifetime = 99_990
         let image = try Self.image(of: file)
         let afterCrash = try image.store()
-        #expect(try await afterCrash.endExpired(query).unused.isEmpty)
+        #expect(try await afterCrash.endExpired(query).candidates.isEmpty)
         await afterCrash.close()
         await killed.close()
         let next = try file.store()
-        #expect(try await next.endExpired(query).unused == [id])
+        #expect(try await next.endExpired(query).candidates.map(\.id) == [id])
         await next.close()
     }
 

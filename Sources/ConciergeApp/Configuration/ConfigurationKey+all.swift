@@ -88,9 +88,9 @@ extension ConfigurationKey {
         .init(
             "max_sessions", .integer(1...100_000_000), \.maxSessions,
             "Most sessions that are stored, including expired ones that are not deleted yet. At this number a new one takes the "
-                + "place of one that was created at least five seconds ago and whose token nobody has shown since, or gets "
-                + "503. After a crash older ones count as used; with Redis only those that this process created are "
-                + "replaced."),
+                + "place of one that was created five seconds ago and never used, else of the one that has been idle for "
+                + "longest, if that is five minutes and it has no user, or gets 503. After a crash all count as used then."
+        ),
         .init(
             "max_user_sessions", .integer(1...1_000_000), \.maxUserSessions, "Most sessions that a user is attached to."
         ),

@@ -89,7 +89,8 @@ package final class Metrics: Sendable {
             help: "Sessions ended for any reason. In a store on disk, an expired session counts when it is deleted.",
             Double(sessions.ended))
         writer.counter(
-            "concierge_sessions_shed", help: "Sessions that were never used, ended for new ones at the limit.",
+            "concierge_sessions_shed",
+            help: "Sessions ended for new ones at the limit: never used, or idle and without a user.",
             Double(sessions.shed))
         writer.counter(
             "concierge_sessions_stolen", help: "Sessions ended because a replaced token was used.",

@@ -36,7 +36,7 @@ extension Sessions {
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) throws(SessionError) {
         guard registry.reserve(limit: settings.maxSessions) else {
-            return try createInPlaceOfUnused(labels, mode, attempt: attempt, then: done)
+            return try createInPlaceOfOther(labels, mode, attempt: attempt, then: done)
         }
         let new = register(labels: labels, mode: mode)
         environment.store.create(new.stored) { [self] failure in
@@ -54,37 +54,36 @@ extension Sessions {
         }
     }
 
-    /// All places are taken. Ends a session that was never used, and creates one in its place. So a client that creates
-    /// sessions in masses does not lock out the others, who use theirs.
-    private func createInPlaceOfUnused(
+    /// All places are taken. Ends the session that is missed least, and creates one in its place. So a client that
+    /// creates sessions in masses does not lock out the others.
+    private func createInPlaceOfOther(
         _ labels: SessionLabels, _ mode: SessionMode, attempt: Int,
         then done: @escaping @Sendable (Result<(Session, SessionToken), any Error>) -> Void
     ) throws(SessionError) {
         guard attempt < Self.mostAttempts else { throw .tooManySessions }
-        // Those that are not in memory were used or created before those that are.
-        let stored = registry.takeStoredUnused()
-        let resident =
-            stored == nil ? registry.takeUnused(age: Self.leastUnusedAge, now: environment.clock.now()) : nil
-        guard stored != nil || resident != nil else { throw .tooManySessions }
+        let shedding = Shedding(now: environment.clock.now())
+        let mustSearch = registry.beginSearch(now: shedding.now)
+        let candidate = registry.takeCandidate(shedding, settings)
+        guard mustSearch || candidate != nil else { throw .tooManySessions }
         Task {
             do {
-                var unused = resident
-                if let stored { unused = try await load(stored) }
+                if mustSearch { registry.search(shedding, settings) }
+                guard let id = candidate ?? registry.takeCandidate(shedding, settings) else {
+                    throw SessionError.tooManySessions
+                }
                 // It has ended since it was found. That is no attempt.
-                guard let unused else { return try createInPlaceOfUnused(labels, mode, attempt: attempt, then: done) }
-                defer { registry.returnIfUnused(unused) }
+                guard let other = try await load(id) else {
+                    return try createInPlaceOfOther(labels, mode, attempt: attempt, then: done)
+                }
                 // Another process may have been shown its token.
-                if environment.isShared { _ = try await unused.catchUp() }
-                if try await end(unused, .expired, onlyIfUnused: true) { shedCount.wrappingAdd(1, ordering: .relaxed) }
+                if environment.isShared { _ = try await other.catchUp() }
+                if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
                 try create(labels, mode, attempt: attempt + 1, then: done)
             } catch {
                 done(.failure(error))
             }
         }
     }
-
-    /// Time for an honest client to use its session for the first time.
-    static let leastUnusedAge: Int64 = 5_000
 
     /// A store may refuse an id that is too like another (``SessionStore/create(_:then:)``), which is improbable even
     /// once.

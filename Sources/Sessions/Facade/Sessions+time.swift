@@ -89,10 +89,10 @@ extension Sessions {
         var query = ExpiryQuery(
             now: now, idleTimeout: settings.idleTimeout, retention: retention, limit: limit,
             isInUse: { [registry] in registry.isInUse($0) })
-        if isCrowded { query.unused = .init(age: Self.leastUnusedAge, lifetime: settings.lifetime) }
+        if isCrowded { query.sheddingLifetime = settings.lifetime }
         // What the store refuses is tried again next time.
         guard let expired = try? await environment.store.endExpired(query) else { return nothing }
-        registry.noteUnused(expired.unused)
+        registry.shedList.withLock { $0.add(expired.candidates) }
         registry.giveBack(expired.count)
         endedCount.wrappingAdd(expired.count, ordering: .relaxed)
         return expired
@@ -136,7 +136,7 @@ package struct SessionStatistics: Sendable, Equatable {
     package let watchers: Int
     package let services: [Service]
     package var damage = StoreDamage()
-    /// Since the process started: sessions that were never used and ended for new ones.
+    /// Since the process started: sessions that ended for new ones.
     package var shed = 0
     /// Since the process started: sessions that ended because a replaced token was used.
     package var stolen = 0

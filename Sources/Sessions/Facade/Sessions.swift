@@ -18,7 +18,7 @@ package final class Sessions: Sendable {
     let registry: SessionRegistry
     let createdCount = Atomic<Int>(0)
     let endedCount = Atomic<Int>(0)
-    /// Sessions that were never used and ended for new ones.
+    /// Sessions that ended for new ones.
     let shedCount = Atomic<Int>(0)
     /// Sessions that ended because a replaced token was used.
     let stolenCount = Atomic<Int>(0)
@@ -76,9 +76,9 @@ package final class Sessions: Sendable {
 
     /// Ending takes the session's turn: units in progress finish first, and units that wait find the session ended.
     ///
-    /// - Parameter onlyIfUnused: whether one that was used meanwhile stays.
+    /// - Parameter shedding: one that was used meanwhile stays.
     func end(
-        _ session: Session, _ end: SessionEnd, onlyIfUnused: Bool = false
+        _ session: Session, _ end: SessionEnd, _ shedding: Shedding? = nil
     ) async throws(SessionError) -> Bool {
         do {
             try await session.takeTurn(isLast: true)
@@ -86,7 +86,7 @@ package final class Sessions: Sendable {
             return false
         }
         defer { session.endTurn() }
-        if onlyIfUnused, !session.state.withLock(\.isUnused) { return false }
+        if let shedding, session.state.withLock({ $0.candidate(shedding, settings) }) == nil { return false }
         #if PLANTED_BUGS
             if PlantedBug.endShownEarly.isActive { session.markEnded() }
         #endif

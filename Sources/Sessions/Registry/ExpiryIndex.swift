@@ -13,6 +13,9 @@ struct ExpiryIndex: Sendable {
 
     var count: Int { heap.count }
 
+    /// The next entries from a place on, in no order.
+    func entries(from place: Int, limit: Int) -> ArraySlice<Entry> { heap.dropFirst(place).prefix(limit) }
+
     mutating func insert(_ id: SessionID, deadline: Int64) {
         heap.append(Entry(deadline: deadline, id: id))
         var child = heap.count - 1

@@ -2,8 +2,6 @@
 struct RegistryShard {
     var sessions: [SessionID: Session] = [:]
     var expiry = ExpiryIndex()
-    /// The sessions that this process created, in their order, as long as one of them may never have been used.
-    var created = CreatedSessions()
     /// Uses that the store must be told of or is being told of. Until the store has them, they stand for sessions that
     /// have left memory.
     var uses: [SessionID: Int64] = [:]
@@ -18,14 +16,15 @@ struct RegistryShard {
     /// Drops the index entries of ended sessions when they are the majority.
     mutating func compactIfStale() {
         // Fewer are not worth it.
-        let tolerated = 2 * sessions.count + 64
-        if created.count > tolerated { created.compact { sessions[$0] != nil } }
-        if expiry.count > tolerated { expiry.compact { sessions[$0] != nil } }
+        if expiry.count > 2 * sessions.count + 64 { expiry.compact { sessions[$0] != nil } }
     }
 
     mutating func noteUse(_ id: SessionID, at time: Int64) {
         uses[id] = max(uses[id] ?? time, time)
     }
+
+    /// Whether a session that is not in memory is being loaded, or was used later than the store knows.
+    func isAboutToChange(_ id: SessionID) -> Bool { loads[id] != nil || unsavedUse(of: id) != nil }
 
     /// A use that the store may not know yet.
     func unsavedUse(of id: SessionID) -> Int64? {

@@ -45,7 +45,7 @@ extension SessionRegistry {
     /// Whether memory knows more about the session than the store, or is about to.
     func isInUse(_ id: SessionID) -> Bool {
         shards.withLock(place(of: id)) { content in
-            content.sessions[id] != nil || content.loads[id] != nil || content.unsavedUse(of: id) != nil
+            content.sessions[id] != nil || content.isAboutToChange(id)
         }
     }
 }

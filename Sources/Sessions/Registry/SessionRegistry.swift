@@ -10,10 +10,7 @@ final class SessionRegistry: Sendable {
     let residentCount = Atomic<Int>(0)
     /// Sessions in memory or in the store, including those that are being created.
     private let totalCount: Atomic<Int>
-    /// Until then a search for sessions that were never used finds none.
-    let noUnusedBefore = Atomic<Int64>(.min)
-    /// Sessions in the store that were never used, the first one last (``noteUnused(_:)``).
-    let storedUnused = Mutex<[SessionID]>([])
+    let shedList = Mutex(SheddingList())
 
     /// - Parameters:
     ///   - residentLimit: how many may stay in memory.
@@ -63,7 +60,6 @@ final class SessionRegistry: Sendable {
         shards.withLock(place(of: id)) { content in
             content.sessions[id] = session
             content.expiry.insert(id, deadline: deadline)
-            content.created.append(id)
         }
         residentCount.wrappingAdd(1, ordering: .relaxed)
     }

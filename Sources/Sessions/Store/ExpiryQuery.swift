@@ -10,20 +10,9 @@ package struct ExpiryQuery: Sendable {
     /// Whether memory knows more about the session than the store; such sessions are left alone. It is quick, and any
     /// thread may call it.
     package let isInUse: @Sendable (SessionID) -> Bool
-    /// Which sessions may end for new ones; `nil` when no session has to.
-    package var unused: Unused?
-
-    /// Sessions that were created at least `age` ago and neither written nor used since.
-    package struct Unused: Sendable {
-        package let age: Int64
-        /// By how much a session's absolute expiry is later than its creation. Sessions of another setting stay.
-        package let lifetime: Int64
-
-        package init(age: Int64, lifetime: Int64) {
-            self.age = age
-            self.lifetime = lifetime
-        }
-    }
+    /// By how much a session's absolute expiry is later than its creation; nil when no session has to end for a new
+    /// one.
+    package var sheddingLifetime: Int64?
 
     package init(
         now: Int64, idleTimeout: Int64, retention: Int64, limit: Int, isInUse: @escaping @Sendable (SessionID) -> Bool
@@ -35,10 +24,14 @@ package struct ExpiryQuery: Sendable {
         self.isInUse = isInUse
     }
 
-    /// Whether the session is one of ``unused``.
-    package func isUnused(revision: Int64, lastUsedAt: Int64, expiresAt: Int64) -> Bool {
-        guard let unused, revision == 1 else { return false }
-        return lastUsedAt + unused.lifetime == expiresAt && lastUsedAt + unused.age <= now
+    /// Nil when the session must stay. One of another lifetime counts as used.
+    package func candidate(
+        _ id: SessionID, revision: Int64, lastUsedAt: Int64, expiresAt: Int64, hasUser: Bool
+    ) -> Shedding.Candidate? {
+        guard let sheddingLifetime else { return nil }
+        return Shedding(now: now).candidate(
+            id, lastUsedAt: lastUsedAt, isUsed: revision != 1 || lastUsedAt + sheddingLifetime != expiresAt,
+            hasUser: hasUser)
     }
 
     /// When the session may be ended.
@@ -53,13 +46,12 @@ package struct ExpiredSessions: Sendable {
     package let count: Int
     /// How many sessions were looked at. Fewer than requested at the store's last session.
     package let looked: Int
-    /// ``ExpiryQuery/unused`` sessions among them that memory does not have. A store whose sessions other processes may
-    /// be using names none.
-    package let unused: [SessionID]
+    /// Those among them that may end for new ones (``ExpiryQuery/sheddingLifetime``) and that memory does not have.
+    package let candidates: [Shedding.Candidate]
 
-    package init(count: Int, looked: Int, unused: [SessionID] = []) {
+    package init(count: Int, looked: Int, candidates: [Shedding.Candidate] = []) {
         self.count = count
         self.looked = looked
-        self.unused = unused
+        self.candidates = candidates
     }
 }

@@ -137,13 +137,14 @@ package final class MemoryStore: SessionStore {
             .prefix(query.limit)
         var count = 0
         for session in overdue where try await end(session.record.id) { count += 1 }
-        let unused = stored.filter {
-            let record = $0.record
-            return query.isUnused(
-                revision: Int64(clamping: record.revision), lastUsedAt: $0.lastUsedAt, expiresAt: record.expiresAt)
-                && query.end(of: $0) > query.now && !query.isInUse(record.id)
+        let candidates = stored.compactMap { session -> Shedding.Candidate? in
+            let record = session.record
+            guard query.end(of: session) > query.now, !query.isInUse(record.id) else { return nil }
+            return query.candidate(
+                record.id, revision: Int64(clamping: record.revision), lastUsedAt: session.lastUsedAt,
+                expiresAt: record.expiresAt, hasUser: record.userID != nil)
         }
-        return ExpiredSessions(count: count, looked: overdue.count, unused: unused.map(\.record.id).sorted())
+        return ExpiredSessions(count: count, looked: overdue.count, candidates: candidates)
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {

@@ -267,7 +267,7 @@ extension RedisStore {
         var request = RedisRequest()
         for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u") }
         let replies = try await ask(request)
-        var overdue: [Ending] = []
+        var (overdue, candidates) = ([Ending](), [Shedding.Candidate]())
         for (id, reply) in zip(ids, replies) {
             guard let revision = reply[0].text else {
                 await doubt(id)
@@ -276,12 +276,19 @@ extension RedisStore {
             guard let used = reply[3].text, let usedAt = Int64(used), let head = fields(id).head(reply) else {
                 continue
             }
-            let idleAt = min(usedAt, Self.never) + settings.useLag + query.idleTimeout
-            guard min(idleAt, head.expiresAt) + query.retention <= query.now, !query.isInUse(id) else { continue }
-            overdue.append(Ending(id, revision, head: head, usedAt: used))
+            // Other servers may know of later uses. So no session counts as never used.
+            let lastUsedAt = min(usedAt, Self.never) + settings.useLag
+            if min(lastUsedAt + query.idleTimeout, head.expiresAt) + query.retention <= query.now {
+                if !query.isInUse(id) { overdue.append(Ending(id, revision, head: head, usedAt: used)) }
+            } else if let candidate = query.candidate(
+                id, revision: .max, lastUsedAt: lastUsedAt, expiresAt: head.expiresAt, hasUser: reply[2].text != nil),
+                !query.isInUse(id)
+            {
+                candidates.append(candidate)
+            }
         }
         let ended = try await end(overdue)
-        return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count)
+        return ExpiredSessions(count: ended.count { $0 == 1 }, looked: ids.count, candidates: candidates)
     }
 }
 

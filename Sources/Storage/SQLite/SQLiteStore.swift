@@ -236,7 +236,7 @@ package final class SQLiteStore: FileStore {
             return ended
         }
         count.wrappingSubtract(ended, ordering: .relaxed)
-        return ExpiredSessions(count: ended, looked: overdue.looked, unused: overdue.unused)
+        return ExpiredSessions(count: ended, looked: overdue.looked, candidates: overdue.candidates)
     }
 
     package func claimTasks(_ claim: TaskClaim) async throws(StoreError) -> TaskClaims {

@@ -30,7 +30,8 @@ struct SessionReader {
         selectUser = try connection.prepare("SELECT key FROM sessions WHERE user_id = ?1 ORDER BY key")
         selectPage = try connection.prepare("SELECT \(SessionRow.columns) FROM sessions WHERE key > ?1 ORDER BY key")
         selectUses = try connection.prepare(
-            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision FROM sessions WHERE key > ?1 ORDER BY key")
+            "SELECT key, used_at, expires_at, substr(state, 2, 8), revision, user_id IS NOT NULL FROM sessions "
+                + "WHERE key > ?1 ORDER BY key")
     }
 
     func session(_ id: SessionID) throws(SQLiteError) -> StoredSession? {
@@ -98,7 +99,7 @@ struct SessionReader {
     /// The sessions of the next rows that a query wants ended.
     struct Overdue {
         let sessions: [(key: Int64, usedAt: Int64)]
-        let unused: [SessionID]
+        let candidates: [Shedding.Candidate]
         /// How many rows were read.
         let looked: Int
         /// Where the next search begins; nil for the first row.
@@ -107,20 +108,21 @@ struct SessionReader {
 
     func overdue(_ query: ExpiryQuery, after key: Int64?) throws(SQLiteError) -> Overdue {
         defer { noteDamagedPages() }
-        var (sessions, unused) = ([(key: Int64, usedAt: Int64)](), [SessionID]())
+        var (sessions, candidates) = ([(key: Int64, usedAt: Int64)](), [Shedding.Candidate]())
         let walk = try KeyWalk(selectUses, after: key, limit: query.limit, damage) { (row) throws(SQLiteError) in
             let (key, usedAt, expiresAt, low) = (row.int64(0), row.int64(1), row.int64(2), row.bytes(3))
             // After a crash a session that was used may look as if it was not: then this is later than its creation.
             let lastUsedAt = recovery.lastUse(usedAt)
             let isOver = min(lastUsedAt + query.idleTimeout, expiresAt) + query.retention <= query.now
-            let isUnused = query.isUnused(revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt)
-            guard isOver || isUnused, low.count == 8 else { return .sound }
+            guard isOver || query.sheddingLifetime != nil, low.count == 8 else { return .sound }
             let id = SessionID(key: key, low: UInt64(bigEndian: low.loadUnaligned(as: UInt64.self)))
-            if query.isInUse(id) { return .sound }
-            if isOver { sessions.append((key, usedAt)) } else { unused.append(id) }
+            let candidate = query.candidate(
+                id, revision: row.int64(4), lastUsedAt: lastUsedAt, expiresAt: expiresAt, hasUser: row.int64(5) != 0)
+            guard isOver || candidate != nil, !query.isInUse(id) else { return .sound }
+            if isOver { sessions.append((key, usedAt)) } else if let candidate { candidates.append(candidate) }
             return .sound
         }
-        return Overdue(sessions: sessions, unused: unused, looked: walk.rows, last: walk.last)
+        return Overdue(sessions: sessions, candidates: candidates, looked: walk.rows, last: walk.last)
     }
 
     // MARK: Rows
