@@ -12,7 +12,7 @@ extension Client {
         guard let key = IdempotencyKey(Array("key-\(number)".utf8)) else { return .answered }
         let fingerprint = IdempotencyFingerprint(SHA256Digest(of: Array("request \(number)".utf8)))
         let store = server.idempotency
-        var decision = store.begin(scope: .peer("a client"), key: key, fingerprint: fingerprint)
+        var decision = store.begin(scope: .peer("a client"), key: key, fingerprint: fingerprint, of: 0)
         if case .proceed(let ticket) = decision {
             do {
                 decision = try await store.claim(ticket)

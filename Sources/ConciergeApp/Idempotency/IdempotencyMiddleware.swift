@@ -51,7 +51,8 @@ package struct IdempotencyMiddleware: HTTPMiddleware {
         to request: HTTPRequest, of scope: IdempotencyScope, _ next: @escaping HTTPHandler
     ) throws -> HTTPOutcome {
         let key = try IdempotencyKey(of: request)
-        let decision = store.begin(scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request))
+        let decision = store.begin(
+            scope: scope, key: key, fingerprint: try IdempotencyFingerprint(of: request), of: request.client.network)
         guard case .proceed(let ticket) = decision, store.notes != nil else {
             return try respond(to: request, decision, next)
         }

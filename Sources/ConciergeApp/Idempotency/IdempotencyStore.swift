@@ -9,7 +9,7 @@ import Synchronization
 /// ``SealedResponse``). So a token in a response is as unreadable here as its SHA-256 is elsewhere, if clients send
 /// keys that cannot be guessed.
 ///
-/// Responses are bounded in number and in bytes; the oldest are dropped first. Requests in progress are bounded by the
+/// Responses are bounded in number and in bytes; the oldest of the clients with most are dropped first. Requests in progress are bounded by the
 /// server's limits: dropping one would let the request be executed twice.
 ///
 /// It lives in this process: after a restart every key is new. Processes that share their sessions also share the
@@ -65,7 +65,7 @@ package final class IdempotencyStore: Sendable {
     private let random: any RandomSource
     /// Where the processes that share their sessions leave responses for each other; nil when there is one process.
     let notes: (any SharedNotes)?
-    /// One lock, because all entries have one order of age. Hashing and encryption happen outside. Under the lock are a
+    /// One lock, because there is one limit for all entries. Hashing and encryption happen outside. Under the lock are a
     /// look-up and an append, well under a microsecond, only for requests with a key.
     let memory = Mutex(IdempotencyMemory())
 
@@ -87,16 +87,16 @@ package final class IdempotencyStore: Sendable {
     package var bytes: Int { memory.withLock(\.bytes) }
 
     /// Decides what to do with a request, and records it as in progress if it must be executed now.
+    ///
+    /// - Parameter network: of the client, which shares the memory with others (`HTTPClientAddress.network`).
     package func begin(
-        scope: IdempotencyScope, key: IdempotencyKey, fingerprint: IdempotencyFingerprint
+        scope: IdempotencyScope, key: IdempotencyKey, fingerprint: IdempotencyFingerprint, of network: UInt64
     ) -> Decision {
         let id = Self.digest("concierge idempotency: where a response is", scope, key)
         let encryptionKey = Self.digest("concierge idempotency: what encrypts a response", scope, key)
         while true {
             let found = memory.withLock { memory in
-                let now = clock.now()
-                memory.dropExpired(now: now, atMost: Self.expiredAtOnce)
-                return memory.begin(id, fingerprint, now: now)
+                memory.begin(id, fingerprint, of: network, now: clock.now())
             }
             switch found {
             case .mine(let number):
@@ -182,7 +182,9 @@ package final class IdempotencyStore: Sendable {
     /// Drops expired responses, as many as possible without making other callers wait long. Requests do so too; this is
     /// for times without requests.
     package func dropExpired() {
-        memory.withLock { $0.dropExpired(now: clock.now(), atMost: 1_000) }
+        for share in 0..<IdempotencyMemory.shareCount {
+            memory.withLock { $0.dropExpired(now: clock.now(), of: share, atMost: 1_000) }
+        }
     }
 
     /// Drops expired responses from time to time, until the task is cancelled.
@@ -202,9 +204,6 @@ package final class IdempotencyStore: Sendable {
         default: status.code < 500
         }
     }
-
-    /// A request adds at most one response, so dropping a few keeps up, and no request pays for many.
-    private static let expiredAtOnce = 16
 
     private static func digest(
         _ label: StaticString, _ scope: IdempotencyScope, _ key: IdempotencyKey

@@ -18,7 +18,9 @@ struct IdempotentPieces: Sendable {
         let key = request.fields.contains(.idempotencyKey) ? try IdempotencyKey(of: request) : nil
         var body = FingerprintedBody(of: request, isFingerprinted: key != nil)
         guard let key else { return try await work(&body) }
-        switch store.begin(scope: scope, key: key, fingerprint: IdempotencyFingerprint(ofHead: request)) {
+        switch store.begin(
+            scope: scope, key: key, fingerprint: IdempotencyFingerprint(ofHead: request), of: request.client.network)
+        {
         case .proceed(let ticket):
             let response: HTTPResponse
             do {
@@ -41,7 +43,8 @@ struct IdempotentPieces: Sendable {
                 // The client has disconnected.
                 throw HTTPError.requestInProgress
             }
-            let decision = store.begin(scope: scope, key: key, fingerprint: body.fingerprint())
+            let decision = store.begin(
+                scope: scope, key: key, fingerprint: body.fingerprint(), of: request.client.network)
             // The entry was dropped just now, and the body is gone.
             if case .proceed(let ticket) = decision { store.abandon(ticket) }
             return try decision.replay(to: request)

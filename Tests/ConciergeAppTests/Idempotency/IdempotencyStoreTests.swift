@@ -19,7 +19,7 @@ struct IdempotencyStoreTests {
         try keys.filter { text in
             let key = try #require(IdempotencyKey(Array(text.utf8)))
             let decision = store.begin(
-                scope: .peer("ada"), key: key, fingerprint: try IdempotencyFingerprint(of: makeRequest()))
+                scope: .peer("ada"), key: key, fingerprint: try IdempotencyFingerprint(of: makeRequest()), of: 0)
             switch decision {
             case .proceed(let ticket):
                 store.abandon(ticket)
@@ -84,6 +84,35 @@ struct IdempotencyStoreTests {
         #expect(try remembered(["a", "b", "c", "d", "e"], in: place.store) == ["c", "d", "e"])
     }
 
+    @Test("who has many makes room for others, and pushes nothing of theirs out", arguments: [true, false])
+    func shares(byBytes: Bool) async throws {
+        let store = IdempotencyStore(
+            limits: limits { if byBytes { $0.bytes = 100_000 } else { $0.entries = 100 } }, clock: StandingClock())
+        func begin(_ text: String, of network: UInt64) throws -> IdempotencyStore.Decision {
+            store.begin(
+                scope: .peer("\(network)"), key: try #require(IdempotencyKey(Array(text.utf8))),
+                fingerprint: try IdempotencyFingerprint(of: makeRequest()), of: network)
+        }
+        func keep(_ text: String, of network: UInt64, size: Int) throws {
+            guard case .proceed(let ticket) = try begin(text, of: network) else {
+                Issue.record("\(text) is not new")
+                return
+            }
+            store.finish(ticket, HTTPResponse(body: [UInt8](repeating: 7, count: size)))
+        }
+        // Which networks have one share differs between processes; all ten have the flood's in none of 10^24.
+        for network in 1...10 { try keep("k", of: UInt64(network), size: 10) }
+        for number in 0..<1_000 { try keep("\(number)", of: 0, size: 1_000) }
+        var kept = 0
+        for network in 1...10 { if case .replay = try begin("k", of: UInt64(network)) { kept += 1 } }
+        #expect(kept > 0)
+        guard case .replay = try begin("999", of: 0), case .proceed = try begin("0", of: 0) else {
+            Issue.record("the flood's own were not dropped in their order")
+            return
+        }
+        #expect(byBytes ? store.bytes <= 100_000 : store.count <= 100)
+    }
+
     @Test("with too many bytes the oldest go, and the count of bytes comes back to nothing")
     func byteBound() async throws {
         let place = IdempotentPlace(limits: limits { $0.bytes = 10_000 }) { _ in
@@ -129,7 +158,8 @@ struct IdempotencyStoreTests {
         let key = try #require(IdempotencyKey(Array("k".utf8)))
         let fingerprint = try IdempotencyFingerprint(of: makeRequest())
         func begin() -> IdempotencyStore.Ticket? {
-            if case .proceed(let ticket) = store.begin(scope: .administrator, key: key, fingerprint: fingerprint) {
+            if case .proceed(let ticket) = store.begin(scope: .administrator, key: key, fingerprint: fingerprint, of: 0)
+            {
                 return ticket
             }
             return nil
@@ -142,7 +172,7 @@ struct IdempotencyStoreTests {
         #expect(begin() == nil && store.count == 0)
         store.finish(new, HTTPResponse(text: "new"))
         store.finish(new, HTTPResponse(text: "newer"))
-        guard case .replay(let response) = store.begin(scope: .administrator, key: key, fingerprint: fingerprint)
+        guard case .replay(let response) = store.begin(scope: .administrator, key: key, fingerprint: fingerprint, of: 0)
         else {
             Issue.record("not remembered")
             return

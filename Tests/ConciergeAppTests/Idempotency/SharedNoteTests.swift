@@ -52,7 +52,7 @@ struct SharedNoteTests {
     private func decide(_ text: String, _ store: IdempotencyStore) async throws -> IdempotencyStore.Decision {
         let key = try #require(IdempotencyKey(Array(text.utf8)))
         let decision = store.begin(
-            scope: .peer("ada"), key: key, fingerprint: try IdempotencyFingerprint(of: makeRequest()))
+            scope: .peer("ada"), key: key, fingerprint: try IdempotencyFingerprint(of: makeRequest()), of: 0)
         guard case .proceed(let ticket) = decision else { return decision }
         return try await store.claim(ticket)
     }
