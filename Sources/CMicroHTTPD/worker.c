@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -415,26 +413,9 @@ static void turn(worker *w, int64_t sleep) {
     MHD_run_wait(w->daemon, 0);
 }
 
-/// Asks the kernel to run this thread often and briefly: from Linux 6.12 on a thread with shorter slices takes the
-/// processor as soon as it wakes, here from those that work for long. Manual, sched_setattr(2); other kernels ignore
-/// it.
-static void ask_for_short_slices(void) {
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t slice, deadline, period;
-    } wanted = {
-        .size = sizeof wanted, .policy = SCHED_OTHER, .nice = getpriority(PRIO_PROCESS, 0), .slice = 100000,
-    };
-    syscall(SYS_sched_setattr, 0, &wanted, 0);
-}
-
 void *cmhd_worker_run(void *context) {
     worker *w = context;
     cmhd_begin_worker(w);
-    ask_for_short_slices();
     cmhd_callbacks *callbacks = &w->server->callbacks;
     callbacks->worker_began(callbacks->context, w->index, w);
     for (;;) {

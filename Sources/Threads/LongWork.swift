@@ -85,8 +85,7 @@ package final class LongWork: @unchecked Sendable {
     }
 
     private func serve() {
-        // Of this thread alone (setpriority(2), "C library/kernel differences").
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
+        ProcessorShare.long.take()
         while true {
             let next = take()
             pthread_setspecific(Self.key, Unmanaged.passUnretained(next.lane).toOpaque())

@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Glibc
 import Synchronization
+import Threads
 
 /// Runs handlers that have waited, and makes deferred responses, on the thread that read the request and owns its
 /// connection. When a store wakes many handlers at once, one call wakes that thread for all of them.
@@ -47,6 +48,7 @@ final class WorkerExecutor: TaskExecutor {
 
     /// The worker's loop begins.
     func began(_ worker: OpaquePointer) {
+        ProcessorShare.brief.take()
         let worker = Worker(pointer: worker)
         state.withLock { $0.worker = worker }
     }

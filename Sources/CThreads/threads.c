@@ -1,0 +1,24 @@
+#define _GNU_SOURCE  // pthread_setname_np
+#include "CThreads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void cthreads_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+void cthreads_share_processor(int niceness, uint64_t slice) {
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t slice, deadline, period;
+    } wanted = {
+        .size = sizeof wanted, .policy = SCHED_OTHER, .nice = getpriority(PRIO_PROCESS, 0) + niceness, .slice = slice,
+    };
+    // Of this thread alone (setpriority(2), "C library/kernel differences"). A filter of system calls may know no other.
+    if (syscall(SYS_sched_setattr, 0, &wanted, 0) != 0) setpriority(PRIO_PROCESS, 0, wanted.nice);
+}
