@@ -19,6 +19,7 @@ void cthreads_share_processor(int niceness, uint64_t slice) {
     } wanted = {
         .size = sizeof wanted, .policy = SCHED_OTHER, .nice = getpriority(PRIO_PROCESS, 0) + niceness, .slice = slice,
     };
-    // Of this thread alone (setpriority(2), "C library/kernel differences"). A filter of system calls may know no other.
+    // A filter of system calls may know this one alone, which is for the thread as well (setpriority(2), "C
+    // library/kernel differences").
     if (syscall(SYS_sched_setattr, 0, &wanted, 0) != 0) setpriority(PRIO_PROCESS, 0, wanted.nice);
 }

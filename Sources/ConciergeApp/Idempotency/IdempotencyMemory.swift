@@ -34,8 +34,8 @@ struct IdempotencyMemory: Sendable {
 
     /// The responses of some networks.
     private struct Share {
-        /// Their order, which is also the order in which they expire, since all are kept equally long. An entry that was
-        /// dropped early stays here until its turn.
+        /// Their order, which is also the order in which they expire, since all are kept equally long. An entry that
+        /// was dropped early stays here until its turn.
         var order: [(id: SHA256Digest, number: UInt64)] = []
         /// Where `order` begins; the part before it is removed now and then.
         var oldest = 0

@@ -9,8 +9,8 @@ import Synchronization
 /// ``SealedResponse``). So a token in a response is as unreadable here as its SHA-256 is elsewhere, if clients send
 /// keys that cannot be guessed.
 ///
-/// Responses are bounded in number and in bytes; the oldest of the clients with most are dropped first. Requests in progress are bounded by the
-/// server's limits: dropping one would let the request be executed twice.
+/// Responses are bounded in number and in bytes; the oldest of the client with most of them are dropped first. Requests
+/// in progress are bounded by the server's limits: dropping one would let the request be executed twice.
 ///
 /// It lives in this process: after a restart every key is new. Processes that share their sessions also share the
 /// responses (``SharedNotes``).
@@ -65,8 +65,8 @@ package final class IdempotencyStore: Sendable {
     private let random: any RandomSource
     /// Where the processes that share their sessions leave responses for each other; nil when there is one process.
     let notes: (any SharedNotes)?
-    /// One lock, because there is one limit for all entries. Hashing and encryption happen outside. Under the lock are a
-    /// look-up and an append, well under a microsecond, only for requests with a key.
+    /// One lock, because there is one limit for all entries. Hashing and encryption happen outside. Under the lock are
+    /// a look-up and an append, well under a microsecond, only for requests with a key.
     let memory = Mutex(IdempotencyMemory())
 
     package init(
