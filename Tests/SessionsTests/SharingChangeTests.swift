@@ -210,4 +210,30 @@ struct SharingChangeTests {
         #expect(failures.withLock(\.self) <= 0)
         watcher.leave()
     }
+
+    @Test("who waits for a store that does not answer keeps nothing of a server that has ended")
+    func waitsAlone() async throws {
+        let (one, _) = try process()
+        let (session, token) = try await one.sessions.create()
+        weak var left: Session?
+        do {
+            let (two, door) = try process()
+            let there = try await two.sessions.authenticate(token.presented)
+            let watcher = try there.watch(token: token.digest)
+            left = there
+            let looked = AsyncStream.makeStream(of: Void.self)
+            door.beforeLook.withLock {
+                $0 = { () throws(StoreError) in
+                    looked.continuation.yield()
+                    throw .unavailable("closed")
+                }
+            }
+            try await one.perform(.put(["count": 1]), on: "counter", session)
+            for await _ in looked.stream { break }
+            watcher.leave()
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while left != nil, .now < end { await Task.yield() }
+        #expect(left == nil)
+    }
 }

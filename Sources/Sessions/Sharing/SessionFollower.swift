@@ -27,16 +27,23 @@ final class SessionFollower: Sendable {
     }
 
     private func lookUntilDone() async {
-        while goesOn(), let session = followed.withLock(\.session), session.state.withLock(\.isWatched) {
-            do {
-                _ = try await session.catchUp()
-            } catch {
-                guard error.isTemporary else { continue }
-                state.withLock { $0.isTold = true }
-                try? await session.environment.clock.sleep(milliseconds: Self.pause)
-            }
+        while goesOn() {
+            guard let clock = await lookOnce() else { continue }
+            state.withLock { $0.isTold = true }
+            // Without the session, which may end meanwhile, as may the server.
+            try? await clock.sleep(milliseconds: Self.pause)
         }
-        state.withLock { $0.isLooking = false }
+    }
+
+    /// - Returns: the clock to wait by before the next look; nil if the store has answered or nobody watches any more.
+    private func lookOnce() async -> (any SessionClock)? {
+        guard let session = followed.withLock(\.session), session.state.withLock(\.isWatched) else { return nil }
+        do {
+            _ = try await session.catchUp()
+            return nil
+        } catch {
+            return error.isTemporary ? session.environment.clock : nil
+        }
     }
 
     private func goesOn() -> Bool {
