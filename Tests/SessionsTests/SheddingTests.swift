@@ -68,7 +68,7 @@ struct SheddingTests {
         await #expect(throws: SessionError.tooManySessions) { try await fixture.session() }
         #expect(try await fixture.isAuthenticated(made[2].token))
         #expect(try await fixture.isAuthenticated(made[4].token))
-        withExtendedLifetime(watch) {}
+        watch.leave()
     }
 
     @Test("whoever uses a session again keeps it, although it was found to be idle")
