@@ -54,20 +54,23 @@ final class RedisLink {
     private static func connected(
         to address: RedisAddress, until deadline: ContinuousClock.Instant
     ) throws(RedisFailure) -> Int32 {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var found: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(address.host, String(address.port), &hints, &found)
-        guard code == 0 else { throw Self.unreachable(address, String(cString: gai_strerror(code))) }
-        defer { freeaddrinfo(found) }
+        let places: [HostLookup.Place]
+        do throws(HostLookup.Reason) {
+            places = try HostLookup.places(of: address.host, port: address.port, until: deadline)
+        } catch {
+            throw Self.unreachable(address, error.text)
+        }
         var reason = "there is no address of that name"
-        var next = found
-        while let place = next?.pointee {
-            next = place.ai_next
+        for (number, place) in places.enumerated() {
             let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-            let descriptor = socket(place.ai_family, type, 0)
-            guard descriptor >= 0 else { throw Self.unreachable(address, text(errno)) }
-            let code = connect(descriptor, place, until: deadline)
+            let descriptor = socket(place.family, type, 0)
+            guard descriptor >= 0 else {
+                reason = text(errno)
+                continue
+            }
+            // The next one has its share of the time, if this one does not respond.
+            let now = ContinuousClock.now
+            let code = connect(descriptor, place, until: now + (deadline - now) / (places.count - number))
             if code == 0 {
                 var one: Int32 = 1
                 let size = socklen_t(MemoryLayout<Int32>.size)
@@ -83,9 +86,14 @@ final class RedisLink {
 
     /// 0, or the number of the error.
     private static func connect(
-        _ descriptor: Int32, _ place: addrinfo, until deadline: ContinuousClock.Instant
+        _ descriptor: Int32, _ place: HostLookup.Place, until deadline: ContinuousClock.Instant
     ) -> Int32 {
-        if Glibc.connect(descriptor, place.ai_addr, place.ai_addrlen) == 0 { return 0 }
+        let isConnected = place.address.withUnsafeBytes { bytes in
+            bytes.baseAddress.map {
+                Glibc.connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count)) == 0
+            }
+        }
+        if isConnected == true { return 0 }
         guard errno == EINPROGRESS else { return errno }
         var places = [pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)]
         guard wait(&places, until: deadline) else { return ETIMEDOUT }
