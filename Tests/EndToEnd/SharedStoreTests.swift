@@ -84,6 +84,33 @@ struct SharedStoreTests {
         }
     }
 
+    @Test("a stream goes on at the other server, which tells what was missed")
+    func resumed() async throws {
+        try await Self.withServers { _, one, two in
+            let token = try #require(try await one.client.send("POST", Paths.sessions)[member: "token"]?.string)
+            let (here, there) = (one.client.with(token: token), two.client.with(token: token))
+            let stream = try await EventReader.open(here)
+            #expect(try await here.patch(Paths.profile, #"{"name":"Ada"}"#).status == 200)
+            _ = try await stream.next()
+            let last = try #require(stream.lastID)
+            let written = try await here.patch(Paths.service("quote"), #"{"author":"Alan"}"#)
+            let shown = try await here.get(Paths.main)
+            #expect(try await here.send("POST", Paths.main + "/events", json: #"{"event":"next"}"#).status == 200)
+            let going = try await EventReader.open(there, after: last)
+            #expect(going.head.status == 200 && going.lastID == last)
+            var missed: [EventReader.Event] = []
+            repeat { missed.append(try #require(try await going.next())) } while missed.last?.id == nil
+            let changed = missed.filter { $0.name == "service.changed" }
+            #expect(Set(changed.compactMap { $0["service"]?.string }) == ["quote", "coordinator"])
+            #expect(changed.contains { $0["etag"]?.string == written["ETag"] })
+            let moved = try #require(missed.first { $0.name == "journey.moved" })
+            let now = try await there.get(Paths.main)
+            #expect(moved["etag"]?.string == now["ETag"] && now["ETag"] != shown["ETag"])
+            let next = try await here.patch(Paths.profile, #"{"name":"Grace"}"#)
+            #expect(try await going.next()?["etag"]?.string == next["ETag"])
+        }
+    }
+
     @Test("a request that is repeated at the other server is done once")
     func idempotency() async throws {
         try await Self.withServers { _, one, two in

@@ -132,6 +132,58 @@ struct SharingChangeTests {
         #expect(try two.get("counter", found).document == ["count": 0])
     }
 
+    @Test("a watcher that comes from another process is told at once what it has missed, and each change once")
+    func resumed() async throws {
+        let ((one, _), (two, _)) = (try process(), try process())
+        let (session, token) = try await one.sessions.create()
+        let point = try await one.perform(.put(["count": 1]), on: "counter", session).etag.revision
+        let cart = try await one.perform(.put(["items": [1]]), on: "cart", session)
+        try await one.perform(.remove, on: "counter", session)
+        let there = try await two.sessions.authenticate(token.presented)
+        let watcher = try there.watch(after: point, token: token.digest)
+        #expect(watcher.point == point)
+        let missed = try #require(await commits(watcher))
+        #expect(missed.map(\.revision) == [session.revision])
+        let all = two.sessions.catalog.services.map(\.name)
+        #expect(
+            missed[0].changes == [.serviceChanged(name: "cart", etag: cart.etag)]
+                + all.filter { $0 != "cart" }.map { .serviceRemoved(name: $0) })
+        // Both servers have the same history from here on.
+        let again = try there.watch(after: session.revision, token: token.digest)
+        let next = try await two.perform(.put(["count": 2]), on: "counter", there)
+        for watcher in [watcher, again] {
+            let told = try #require(await commits(watcher))
+            #expect(told.flatMap(\.changes) == [.serviceChanged(name: "counter", etag: next.etag)])
+            watcher.leave()
+        }
+        // What is in the history comes from there.
+        let late = try there.watch(after: cart.etag.revision + 1, token: token.digest)
+        #expect(try #require(await commits(late)).map(\.revision) == [next.etag.revision])
+        late.leave()
+    }
+
+    @Test("a watcher cannot go on from what a session never was")
+    func unknownPoint() async throws {
+        let ((one, door), (two, _)) = (try process(), try process())
+        let (session, token) = try await one.sessions.create()
+        let archived = session.stored
+        try await one.perform(.put(["count": 1]), on: "counter", session)
+        let point = session.revision
+        let there = try await two.sessions.authenticate(token.presented)
+        #expect(throws: WatchError.resumePointGone) { try there.watch(after: point + 1, token: token.digest) }
+        // Its services may have any revisions below the floor.
+        #expect(try await one.sessions.end(session))
+        try await door.receive(SessionArrival(session: archived, replacedRevision: nil))
+        let imported = try await two.sessions.authenticate(token.presented)
+        try await two.perform(.put(["items": [1]]), on: "cart", imported)
+        #expect(throws: WatchError.resumePointGone) { try imported.watch(after: point, token: token.digest) }
+    }
+
+    private func commits(_ watcher: SessionWatcher) async -> [WatchedCommit]? {
+        guard case .commits(let commits) = await watcher.next(until: clock.now() + 1_000_000) else { return nil }
+        return commits
+    }
+
     @Test("a watcher begins anew when another session has come in the place of the one that it knows")
     func replaced() async throws {
         let ((one, _), (two, door)) = (try process(), try process())

@@ -1,11 +1,31 @@
 extension Session {
     /// Watches the session: the watcher gets every commit after the resume point, in order.
     ///
+    /// Other processes make commits that are not in the history of this one. A watcher that asks for these gets what
+    /// they have changed as one commit.
+    ///
     /// - Parameters:
     ///   - point: a revision; `nil` for the current one.
     ///   - token: the token of the caller, if it has one. When it ends, the watcher ends.
     /// - Throws: ``WatchError``; ``SessionError/ended``, ``SessionError/unauthenticated``.
     package func watch(after point: UInt64? = nil, token: TokenDigest?) throws -> SessionWatcher {
+        var missed: WatchedCommit?
+        while true {
+            do {
+                return try watch(after: point, missed, token)
+            } catch WatchError.resumePointGone {
+                // There may have been another commit meanwhile.
+                guard environment.isShared, let point, let commit = try changes(since: point),
+                    commit.revision > missed?.revision ?? 0
+                else { throw WatchError.resumePointGone }
+                missed = commit
+            }
+        }
+    }
+
+    private func watch(
+        after point: UInt64?, _ missed: WatchedCommit?, _ token: TokenDigest?
+    ) throws -> SessionWatcher {
         try state.withLock { state in
             guard state.stage == .open else { throw SessionError.ended }
             var endsAt: Int64?
@@ -14,14 +34,35 @@ extension Session {
                 guard let retired else { throw SessionError.unauthenticated }
                 endsAt = retired.graceEndsAt
             }
-            let watcher = try environment.watches.add(to: state, after: point) { watch, place, point in
-                SessionWatcher(of: self, watch, at: place, after: point, token: token, endsAt: endsAt)
+            let watcher = try environment.watches.add(to: state, after: missed?.revision ?? point) {
+                watch, place, current in
+                SessionWatcher(
+                    of: self, watch, at: place, after: point ?? current, missed, token: token, endsAt: endsAt)
             }
             // Under the lock, as in `breakWatch()`, so that the store is told in the same order.
             if !state.isWatched { follow(state.record.id) }
             state.isWatched = true
             return watcher
         }
+    }
+
+    /// How the session differs from what it was at a revision, as far as its state tells: a service has the revision of
+    /// its last write. What is gone has none, so every service without a document counts as removed, and a journey that
+    /// was abandoned, or a task that is over, is not among the changes.
+    ///
+    /// - Returns: nil where the services may have come with revisions from before that one.
+    private func changes(since point: UInt64) throws(SessionError) -> WatchedCommit? {
+        var pending = try pendingState()
+        let (record, floor) = (pending.base, pending.base.details.revisionFloor)
+        guard point < record.revision, floor == 0 || point > floor else { return nil }
+        let former = SessionRecord(
+            id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
+            revision: point, services: record.services.filter { $0.revision <= point }, details: record.details)
+        pending = PendingState(base: former, unwritten: [], catalog: environment.catalog, now: pending.now)
+        pending.take(record.services)
+        let removed = environment.catalog.services.filter { record.document(of: $0.index) == nil }
+        let changes = pending.sessionChanges(environment) + removed.map { .serviceRemoved(name: $0.name) }
+        return WatchedCommit(revision: record.revision, changes: changes, journeyTags: journeyTags(of: changes))
     }
 
     /// The time by which sessions expire.

@@ -134,7 +134,7 @@ final class SessionWatch: Sendable {
             place = end
             guard begin >= state.dropped || end == watcher.end else { return .lost }
             let new = state.history[max(0, begin - state.dropped)..<max(0, end - state.dropped)]
-                .filter { $0.revision > watcher.point || $0.isLater }
+                .filter { $0.revision > watcher.begin || $0.isLater }
             if !new.isEmpty { return .commits(Array(new)) }
             return end == watcher.end ? .ended(.tokenReplaced) : state.end.map { .ended($0) }
         }

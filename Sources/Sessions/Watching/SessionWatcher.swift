@@ -22,12 +22,16 @@ package final class SessionWatcher: Sendable {
         var place: Int
         var waiting: Handler?
         var isGone = false
+        /// What it gets before what is in the history.
+        var missed: WatchedCommit?
     }
 
     private let session: Session
     private let watch: SessionWatch
-    /// Commits up to this revision are not for it.
+    /// The client knows the session as it was at this revision.
     package let point: UInt64
+    /// Commits up to this revision in the history are not for it.
+    let begin: UInt64
     /// When its token ends; `nil` while the token is the session's current one.
     private let endsAt: Int64?
     /// `nil` for a watcher that does not depend on a token.
@@ -41,15 +45,16 @@ package final class SessionWatcher: Sendable {
     package static let heartbeat: Int64 = 15_000
 
     init(
-        of session: Session, _ watch: SessionWatch, at place: Int, after point: UInt64, token: TokenDigest?,
-        endsAt: Int64?
+        of session: Session, _ watch: SessionWatch, at place: Int, after point: UInt64, _ missed: WatchedCommit?,
+        token: TokenDigest?, endsAt: Int64?
     ) {
         self.session = session
         self.watch = watch
         self.point = point
+        begin = missed?.revision ?? point
         self.token = token
         self.endsAt = endsAt
-        state = Mutex(State(place: place))
+        state = Mutex(State(place: place, missed: missed))
     }
 
     /// The place at which it ends. Called by the watch, under its lock.
@@ -83,7 +88,7 @@ package final class SessionWatcher: Sendable {
     func wake() {
         let (handler, event) = state.withLock { state -> (Handler?, Event) in
             guard state.waiting != nil,
-                let event = watch.next(at: &state.place, for: self)
+                let event = state.missed.take().map({ .commits([$0]) }) ?? watch.next(at: &state.place, for: self)
             else {
                 return (nil, .nothing)
             }

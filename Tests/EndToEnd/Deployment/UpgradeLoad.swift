@@ -138,10 +138,8 @@ final class UpgradeLoad: Sendable {
             let stream = try await EventReader.open(client, after: last)
             notes.withLock { $0.streams += 1 }
             guard stream.head.status == 200 else {
-                // Another server does not know what came before: the client begins anew.
-                if stream.head.status != 410 || last == nil { fail("stream: \(stream.head.status)") }
-                last = nil
-                continue
+                fail("stream: \(stream.head.status)")
+                return nil
             }
             while goesOn, let event = try await stream.next(), event.name != "stream.closed" {
                 notes.withLock { $0.events += 1 }
