@@ -17,7 +17,9 @@ void cthreads_share_processor(int niceness, uint64_t slice) {
         uint32_t priority;
         uint64_t slice, deadline, period;
     } wanted = {
-        .size = sizeof wanted, .policy = SCHED_OTHER, .nice = getpriority(PRIO_PROCESS, 0) + niceness, .slice = slice,
+        .size = sizeof wanted, .policy = SCHED_OTHER, .slice = slice,
+        // The main thread's is the process'. Its own one a thread may have from another that called this.
+        .nice = getpriority(PRIO_PROCESS, getpid()) + niceness,
     };
     // A filter of system calls may know this one alone, which is for the thread as well (setpriority(2), "C
     // library/kernel differences").

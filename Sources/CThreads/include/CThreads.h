@@ -10,7 +10,7 @@ void cthreads_name(const char *name);
 
 /// Sets how the kernel shares a processor between the calling thread and others that want it (sched_setattr(2)). What
 /// it does not allow stays as it is.
-/// - niceness: is added to the thread's.
+/// - niceness: is added to that of the main thread.
 /// - slice: in nanoseconds, from 100,000 to 100,000,000. From Linux 6.12 on a thread that wakes takes the processor at
 ///   once from one with longer slices; before, it has no effect.
 void cthreads_share_processor(int niceness, uint64_t slice);

@@ -2,8 +2,8 @@ import Sessions
 
 /// The table of an ``IdempotencyStore``, with the order in which its responses expire.
 ///
-/// Each client's network has one of 256 shares. Whoever has the most bytes makes room, so nobody pushes out what others
-/// may still ask for.
+/// Each client's network has one of 256 shares. The one with the most entries, or bytes, makes room, so nobody pushes out
+/// what others may still ask for.
 struct IdempotencyMemory: Sendable {
     struct Entry: Sendable {
         /// Distinguishes the entry from earlier and later ones with the same id.
@@ -39,6 +39,7 @@ struct IdempotencyMemory: Sendable {
         var order: [(id: SHA256Digest, number: UInt64)] = []
         /// Where `order` begins; the part before it is removed now and then.
         var oldest = 0
+        var count = 0
         var bytes = 0
     }
 
@@ -75,6 +76,7 @@ struct IdempotencyMemory: Sendable {
         entries[id]?.mark = mark
         if let fingerprint { entries[id]?.fingerprint = fingerprint }
         shares[entry.share].order.append((id, number))
+        shares[entry.share].count += 1
         shares[entry.share].bytes += sealed.size
         bytes += sealed.size
         count += 1
@@ -86,6 +88,7 @@ struct IdempotencyMemory: Sendable {
         entries[id] = nil
         guard let response = entry.response else { return }
         count -= 1
+        shares[entry.share].count -= 1
         shares[entry.share].bytes -= response.sealed.size
         bytes -= response.sealed.size
     }
@@ -100,13 +103,15 @@ struct IdempotencyMemory: Sendable {
         }
     }
 
-    /// Drops the oldest of those who have the most bytes.
+    /// Drops the oldest ones of the share that has the most entries, or bytes, whichever are too many.
     ///
     /// - Returns: the notes about what was dropped.
     mutating func dropOldest(entries limit: Int, bytes byteLimit: Int) -> [(id: SHA256Digest, mark: [UInt8])] {
         var notes: [(id: SHA256Digest, mark: [UInt8])] = []
         while count > limit || bytes > byteLimit {
-            guard let share = shares.indices.max(by: { shares[$0].bytes < shares[$1].bytes }) else { break }
+            let part = count > limit ? \Share.count : \Share.bytes
+            guard let share = shares.indices.max(by: { shares[$0][keyPath: part] < shares[$1][keyPath: part] })
+            else { break }
             let (id, number) = shares[share].order[shares[share].oldest]
             if let entry = entries[id], entry.number == number, let mark = entry.mark { notes.append((id, mark)) }
             dropFirst(of: share)

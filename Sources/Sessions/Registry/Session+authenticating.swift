@@ -26,7 +26,7 @@ extension Session {
                 }
                 guard now < retired.graceEndsAt else { return (.stolen, nil) }
             }
-            let isFirst = !state.isUsed
+            let isFirst = state.lastUsedAt == state.record.createdAt
             state.isUsed = true
             guard isUse else { return (.accepted(saveUse: false), nil) }
             // Another process must not take it for one that nobody uses.

@@ -12,14 +12,13 @@ extension SessionRegistry {
         fileprivate var offset = 0
 
         /// So many are kept.
-        private static let most = 1_024
+        fileprivate static let most = 1_024
         /// When fewer are left, others are searched for.
         fileprivate static let few = 256
         /// In milliseconds, from one search to the next.
         fileprivate static let pause: Int64 = 100
 
-        mutating func add(_ found: [Shedding.Candidate]) {
-            guard !found.isEmpty else { return }
+        mutating func add(_ found: some Sequence<Shedding.Candidate>) {
             candidates = Set(candidates).union(found).sorted(by: >).suffix(Self.most)
         }
     }
@@ -67,8 +66,10 @@ extension SessionRegistry {
             }
             if !isMore { place = (place + 1) % shards.count }
         }
+        // The lock is workers', too.
+        found.sort(by: >)
         shedList.withLock { list in
-            list.add(found)
+            list.add(found.suffix(SheddingList.most))
             (list.place, list.offset) = (place, offset)
         }
     }

@@ -1,7 +1,9 @@
 import Glibc
 import HTTPServer
 import HTTPTestClient
+import Synchronization
 import Testing
+import Threads
 
 @Suite("A request that may take long")
 struct LongWorkTests {
@@ -142,5 +144,29 @@ struct LongWorkTests {
             #expect(answered == 200)
             while server.blockedFor > .zero { await Task.yield() }
         }
+    }
+
+    @Test("has the same niceness when other such work has started its thread")
+    func niceness() async throws {
+        @Sendable func niceness(of id: pid_t) -> Int32 {
+            getpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(id))
+        }
+        let process = niceness(of: getpid())
+        let found = Mutex<[Int32]>([])
+        let ended = Event()
+        @Sendable func take() {
+            ProcessorShare.long.take()
+            found.withLock { $0.append(niceness(of: 0)) }
+        }
+        let isStarted = DetachedThread.start("test") {
+            take()
+            DetachedThread.run("test") {
+                take()
+                ended.happen()
+            }
+        }
+        #expect(isStarted)
+        await ended.wait()
+        #expect(found.withLock(\.self) == [process + 5, process + 5])
     }
 }
