@@ -36,18 +36,20 @@ package final class SteeredClock: SessionClock {
         for sleeper in woken { sleeper.continuation.resume() }
     }
 
+    /// How long a sleeper of a busy machine may take to come back.
+    private static let patience = Duration.seconds(2)
+
     /// Lets the time run, a second at a time, until `body` has returned.
     package func running<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         let ticking = Task {
-            var (usual, tries) = (1, 0)
+            var (usual, latest) = (1, ContinuousClock.now + Self.patience)
             while !Task.isCancelled {
                 // Those that sleep a second at a time have seen the last one, unless some have gone for good.
                 let asleep = state.withLock(\.sleepers.count)
-                if asleep >= usual || tries > 50_000 {
-                    (usual, tries) = (max(asleep, 1), 0)
+                if asleep >= usual || .now > latest {
+                    (usual, latest) = (max(asleep, 1), .now + Self.patience)
                     if asleep > 0 { advance(.seconds(1)) }
                 }
-                tries += 1
                 await Task.yield()
             }
         }

@@ -2,8 +2,8 @@ import Sessions
 
 /// The table of an ``IdempotencyStore``, with the order in which its responses expire.
 ///
-/// Each client's network has one of 256 shares. The one with the most entries, or bytes, makes room, so nobody pushes out
-/// what others may still ask for.
+/// Each client's network has one of 256 shares. The one with the most entries, or bytes, makes room, so nobody pushes
+/// out what others may still ask for.
 struct IdempotencyMemory: Sendable {
     struct Entry: Sendable {
         /// Distinguishes the entry from earlier and later ones with the same id.

@@ -54,7 +54,7 @@ package final class SessionWatcher: Sendable {
         begin = missed?.revision ?? point
         self.token = token
         self.endsAt = endsAt
-        state = Mutex(State(place: place, missed: missed))
+        state = Mutex(State(place: place, missed: missed?.changes.isEmpty == false ? missed : nil))
     }
 
     /// The place at which it ends. Called by the watch, under its lock.

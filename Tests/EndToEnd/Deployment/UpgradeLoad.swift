@@ -88,7 +88,10 @@ final class UpgradeLoad: Sendable {
     private func write(_ start: Acknowledged) throws -> Acknowledged {
         var done = start
         let visitor = Visitor(TestClient(port: port).with(token: start.token))
-        while goesOn {
+        var isLast = false
+        while !isLast {
+            // The stream waits for the event of a write that began after the end.
+            isLast = !goesOn
             let condition = done.tag.isEmpty ? [] : [("If-Match", done.tag)]
             let patch = visitor.client.request(
                 "PATCH", Paths.profile, json: #"{"attributes":{"n":\#(done.number + 1)}}"#,
@@ -134,17 +137,21 @@ final class UpgradeLoad: Sendable {
     /// Reads the stream of events, and opens it again where it ended.
     private func watch(_ client: TestClient) async throws -> Acknowledged? {
         var last: String?
-        while goesOn {
-            let stream = try await EventReader.open(client, after: last)
-            notes.withLock { $0.streams += 1 }
-            guard stream.head.status == 200 else {
-                fail("stream: \(stream.head.status)")
-                return nil
+        do {
+            while goesOn {
+                let stream = try await EventReader.open(client, after: last)
+                notes.withLock { $0.streams += 1 }
+                guard stream.head.status == 200 else {
+                    fail("stream: \(stream.head.status)")
+                    return nil
+                }
+                while goesOn, let event = try await stream.next(), event.name != "stream.closed" {
+                    notes.withLock { $0.events += 1 }
+                }
+                last = stream.lastID
             }
-            while goesOn, let event = try await stream.next(), event.name != "stream.closed" {
-                notes.withLock { $0.events += 1 }
-            }
-            last = stream.lastID
+        } catch {
+            fail("stream: \(error)")
         }
         return nil
     }
