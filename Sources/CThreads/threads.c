@@ -2,10 +2,13 @@
 #include "CThreads.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+// SCHED_FLAG_KEEP_POLICY: who started the process may have set one (chrt(1)). With a real-time policy, which has no
+// niceness, the call fails, and nothing changes.
+enum { keep_policy = 8 };
 
 void cthreads_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 
@@ -17,7 +20,7 @@ void cthreads_share_processor(int niceness, uint64_t slice) {
         uint32_t priority;
         uint64_t slice, deadline, period;
     } wanted = {
-        .size = sizeof wanted, .policy = SCHED_OTHER, .slice = slice,
+        .size = sizeof wanted, .flags = keep_policy, .slice = slice,
         // The main thread's is the process'. Its own one a thread may have from another that called this.
         .nice = getpriority(PRIO_PROCESS, getpid()) + niceness,
     };

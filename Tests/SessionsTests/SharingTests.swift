@@ -187,6 +187,28 @@ struct SharingTests {
         #expect(try await here.journey("main").view.screen?.id == "ok")
     }
 
+    @Test(
+        "a session that another writes or uses at the last moment does not end for a new one", arguments: [true, false])
+    func shedding(isWritten: Bool) async throws {
+        let two = try process()
+        let one = try SessionsFixture(store: hub.door(), clock: clock) { $0.maxSessions = 1 }
+        let (session, token) = try await one.sessions.create()
+        let there = try await two.sessions.authenticate(token.presented, isUse: false)
+        clock.advance(10_000)
+        try door(of: one).beforeEnd.withLock {
+            $0 = { () async throws(StoreError) in
+                if isWritten {
+                    _ = try? await two.perform(.put(["count": 1]), on: "counter", there)
+                } else {
+                    try await two.store.touch([SessionUse(id: there.id, usedAt: two.clock.now())])
+                }
+            }
+        }
+        await #expect(throws: SessionError.tooManySessions) { try await one.session() }
+        #expect(try await one.isAuthenticated(token) && one.sessions.statistics.shed == 0)
+        #expect(try await two.store.load(session.id)?.record.revision == (isWritten ? 2 : 1))
+    }
+
     @Test("every process counts the sessions of all")
     func count() async throws {
         let (one, two) = (try process(), try process())

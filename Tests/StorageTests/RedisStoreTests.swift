@@ -171,6 +171,20 @@ import Testing
         #expect(try await store.end(id))
     }
 
+    @Test("a session that is no longer as it was seen does not end")
+    func endAsSeen() async throws {
+        let store = try fixture.store()
+        try await store.create(Samples.session(id))
+        let seen = try #require(try await store.standing(of: id))
+        try await store.touch([SessionUse(id: id, usedAt: seen.lastUsedAt + 1)])
+        await #expect(throws: StoreError.self) { try await store.end(id, as: seen) }
+        let used = try #require(try await store.standing(of: id))
+        try await store.commit(commit(2, over: 1))
+        await #expect(throws: StoreError.self) { try await store.end(id, as: used) }
+        #expect(try await store.end(id, as: try await store.standing(of: id)))
+        #expect(try await !store.end(id, as: used))
+    }
+
     @Test("an imported session is not taken for the one of its id that was imported before it")
     func incarnations() async throws {
         let store = try fixture.store()

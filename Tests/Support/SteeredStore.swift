@@ -94,9 +94,9 @@ package final class SteeredStore: SessionStore {
 
     package func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
 
-    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
         try await take(.end)
-        return try await inner.end(id)
+        return try await inner.end(id, as: standing)
     }
 
     package func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {

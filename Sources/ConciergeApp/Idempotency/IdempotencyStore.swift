@@ -66,7 +66,7 @@ package final class IdempotencyStore: Sendable {
     /// Where the processes that share their sessions leave responses for each other; nil when there is one process.
     let notes: (any SharedNotes)?
     /// One lock, because there is one limit for all entries. Hashing and encryption happen outside. Under the lock are
-    /// a look-up and an append, well under a microsecond, only for requests with a key.
+    /// a look-up and an append, only for requests with a key, and, when room must be made, a look at all 256 shares.
     let memory = Mutex(IdempotencyMemory())
 
     package init(

@@ -75,8 +75,6 @@ extension Sessions {
                 guard let other = try await load(id) else {
                     return try createInPlaceOfOther(labels, mode, attempt: attempt, then: done)
                 }
-                // Another process may have been shown its token.
-                if environment.isShared { _ = try await other.catchUp() }
                 if try await end(other, .expired, shedding) { shedCount.wrappingAdd(1, ordering: .relaxed) }
                 try create(labels, mode, attempt: attempt + 1, then: done)
             } catch {

@@ -86,20 +86,37 @@ package final class Sessions: Sendable {
             return false
         }
         defer { session.endTurn() }
-        if let shedding, session.state.withLock({ $0.candidate(shedding, settings) }) == nil { return false }
+        var standing: SessionStanding?
+        if let shedding {
+            if environment.isShared {
+                standing = try await session.standing()
+                if standing == nil { session.endElsewhere() }
+                guard standing?.revision == session.state.withLock(\.record.revision) else { return false }
+            }
+            guard session.state.withLock({ $0.candidate(shedding, settings) }) != nil else { return false }
+        }
         #if PLANTED_BUGS
             if PlantedBug.endShownEarly.isActive { session.markEnded() }
         #endif
-        try await finish(session, end)
+        do {
+            try await finish(session, end, as: standing)
+        } catch .contention where standing != nil {
+            return false
+        }
         return true
     }
 
     /// Tells the store, and then everyone else, that a session has ended.
-    func finish(_ session: Session, _ end: SessionEnd) async throws(SessionError) {
+    ///
+    /// - Parameter standing: how it must be in the store; nil when it ends in any case.
+    /// - Throws: ``SessionError/contention`` when it is not so.
+    func finish(
+        _ session: Session, _ end: SessionEnd, as standing: SessionStanding? = nil
+    ) async throws(SessionError) {
         let id = session.id
         let wasStored: Bool
         do {
-            wasStored = try await environment.store.end(id)
+            wasStored = try await environment.store.end(id, as: standing)
         } catch {
             throw SessionError(error)
         }

@@ -10,25 +10,34 @@ extension Session {
         #if PLANTED_BUGS
             if PlantedBug.catchUpSkipped.isActive { return true }
         #endif
-        let standing: SessionStanding?
-        do {
-            standing = try await environment.store.standing(of: id)
-        } catch {
-            throw SessionError(error)
+        // What this process has committed meanwhile is newer.
+        if let revision = try await standing()?.revision,
+            revision == known || revision == state.withLock(\.record.revision)
+        {
+            return true
         }
-        let isCurrent = state.withLock { state in
-            guard let standing else { return false }
-            state.lastUsedAt = max(state.lastUsedAt, min(standing.lastUsedAt, environment.clock.now()))
-            // What this process has committed meanwhile is newer.
-            return standing.revision == known || standing.revision == state.record.revision
-        }
-        if isCurrent { return true }
         do {
             try await reloadForAll()
         } catch .ended {
             return false
         }
         return true
+    }
+
+    /// How the session is in the store, and takes over when it was last used.
+    nonisolated(nonsending) func standing() async throws(SessionError) -> SessionStanding? {
+        let standing: SessionStanding?
+        do {
+            standing = try await environment.store.standing(of: id)
+        } catch {
+            throw SessionError(error)
+        }
+        if let standing {
+            state.withLock { state in
+                state.lastUsedAt = max(state.lastUsedAt, min(standing.lastUsedAt, environment.clock.now()))
+            }
+        }
+        return standing
     }
 
     /// Loads the session, once for all callers that ask for that before it begins.

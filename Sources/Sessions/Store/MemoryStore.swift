@@ -119,9 +119,11 @@ package final class MemoryStore: SessionStore {
         }
     }
 
-    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
-        shards.withLock(place(of: id)) { sessions in
-            guard let ended = sessions.removeValue(forKey: id) else { return false }
+    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+        try shards.withLock(place(of: id)) { sessions throws(StoreError) in
+            guard let ended = sessions[id] else { return false }
+            guard standing == nil || standing == ended.standing else { throw .conflict }
+            sessions[id] = nil
             _ = count(-ended.record.writtenBytes)
             endedRevision.max(ended.record.highestRevision, ordering: .relaxed)
             index(id, from: ended.record.userID, to: nil)

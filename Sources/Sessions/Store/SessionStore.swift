@@ -81,7 +81,11 @@ package protocol SessionStore: AnyObject, Sendable {
     func touch(_ uses: [SessionUse]) async throws(StoreError)
 
     /// Ends a session for good: no commit in progress can bring it back. Returns whether it existed.
-    func end(_ id: SessionID) async throws(StoreError) -> Bool
+    ///
+    /// - Parameter standing: it must still be as this says; nil when it ends in any case. A store of one process need
+    ///   not look at it.
+    /// - Throws: ``StoreError/conflict`` when it is not.
+    func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool
 
     /// Ends sessions whose retention after expiry is over.
     ///
@@ -134,8 +138,11 @@ extension SessionStore {
     package func unfollow(_ id: SessionID) {}
 
     package func standing(of id: SessionID) async throws(StoreError) -> SessionStanding? {
-        try await load(id).map { SessionStanding(revision: $0.record.revision, lastUsedAt: $0.lastUsedAt) }
+        try await load(id)?.standing
     }
+
+    /// Ends it in any case.
+    package func end(_ id: SessionID) async throws(StoreError) -> Bool { try await end(id, as: nil) }
 
     /// The same, waiting.
     package func create(_ session: StoredSession) async throws(StoreError) {
@@ -160,6 +167,8 @@ package struct StoredSession: Sendable {
         self.record = record
         self.lastUsedAt = lastUsedAt
     }
+
+    package var standing: SessionStanding { SessionStanding(revision: record.revision, lastUsedAt: lastUsedAt) }
 
     /// See ``SessionRecord/raisingRevisionFloor(to:)``.
     package func raisingRevisionFloor(to floor: UInt64) -> StoredSession {

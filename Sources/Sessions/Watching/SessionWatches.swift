@@ -57,8 +57,9 @@ final class SessionWatches: Sendable {
         return try state.withLock { state throws(WatchError) in
             guard !state.isStopping else { throw .stopping }
             guard state.count < mostWatchers else { throw .tooMany }
-            // A watch that the session does not know of has missed commits.
-            let known = isWatched ? state[record.id] : nil
+            // A watch that the session does not know of has missed commits; one idle for long is about to be dropped.
+            let oldest = clock.now() - Self.retention
+            let known = isWatched ? state[record.id].flatMap { $0.isIdle(since: oldest) ? nil : $0 } : nil
             let watch = known ?? SessionWatch(record.id, revision: record.revision, lastUsedAt: lastUsedAt)
             guard watch.watcherCount < Self.mostOfSession else { throw .tooMany }
             let watcher = try watch.add(after: point, current: record.revision) { make(watch, $0, $1) }
@@ -89,8 +90,8 @@ final class SessionWatches: Sendable {
     /// Drops the watch if it is still idle. Called under the session's lock, if the session is in memory.
     func drop(_ watch: SessionWatch, now: Int64) -> Bool {
         state.withLock { state in
-            guard watch.isIdle(since: now - Self.retention) else { return false }
-            if state[watch.session] === watch { state[watch.session] = nil }
+            guard state[watch.session] === watch, watch.isIdle(since: now - Self.retention) else { return false }
+            state[watch.session] = nil
             return true
         }
     }

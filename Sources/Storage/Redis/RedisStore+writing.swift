@@ -193,14 +193,18 @@ extension RedisStore {
 
     // MARK: Ends
 
-    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
         try gate.enter()
         defer { gate.leave() }
         // Another server may commit between the two steps.
         for _ in 0..<100 {
-            let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "h", "o"))[0]
+            let reply = try await ask(RedisRequest("HMGET", .text(keys.session(id)), "r", "h", "o", "u"))[0]
             guard let revision = reply[0].text else { return false }
-            switch try await end([Ending(id, revision, head: fields(id).head(reply), usedAt: "")])[0] {
+            let usedAt = standing == nil ? "" : reply[3].text ?? ""
+            if let standing, standing.revision != UInt64(revision) || standing.lastUsedAt != Int64(usedAt) {
+                throw .conflict
+            }
+            switch try await end([Ending(id, revision, head: fields(id).head(reply), usedAt: usedAt)])[0] {
             case 1: return true
             case 0: return false
             default: continue

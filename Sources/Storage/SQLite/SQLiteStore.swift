@@ -218,7 +218,7 @@ package final class SQLiteStore: FileStore {
         guard isDone else { throw .diskIsFull }
     }
 
-    package func end(_ id: SessionID) async throws(StoreError) -> Bool {
+    package func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
         let wasThere = try await write { writer throws(SQLiteError) in try writer.end(id) }
         if wasThere { count.wrappingSubtract(1, ordering: .relaxed) }
         return wasThere

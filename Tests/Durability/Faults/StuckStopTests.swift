@@ -19,7 +19,8 @@ struct StuckStopTests {
             let ready = try await blocking {
                 let admin = try Connection(port: port)
                 var ready = try admin.send("GET", "/health/ready")
-                while ready.status == 200 { ready = try admin.send("GET", "/health/ready") }
+                let deadline = ContinuousClock.now + .seconds(60)
+                while ready.status == 200, .now < deadline { ready = try admin.send("GET", "/health/ready") }
                 return ready
             }
             #expect(ready.status == 503 && ready.text.contains("A worker has been busy with one request for 5 s."))

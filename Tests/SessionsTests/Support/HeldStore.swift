@@ -77,7 +77,9 @@ final class HeldStore: SessionStore {
     func tasks(_ query: TaskQuery) async throws(StoreError) -> [StoredTask] { try await inner.tasks(query) }
 
     func touch(_ uses: [SessionUse]) async throws(StoreError) { try await inner.touch(uses) }
-    func end(_ id: SessionID) async throws(StoreError) -> Bool { try await inner.end(id) }
+    func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+        try await inner.end(id, as: standing)
+    }
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
         try await inner.sessions(ofUser: userID)
     }

@@ -21,9 +21,10 @@ final class SharedStore: Sendable {
         /// How often a session was asked for as a whole, and where it stands.
         let loads = Atomic<Int>(0)
         let looks = Atomic<Int>(0)
-        /// Called before each look, and before and after each load.
+        /// Called before each look and each end, and before and after each load.
         let beforeLook = Mutex<(@Sendable () throws(StoreError) -> Void)?>(nil)
         let beforeLoad = Mutex<(@Sendable () async -> Void)?>(nil)
+        let beforeEnd = Mutex<(@Sendable () async throws(StoreError) -> Void)?>(nil)
         let afterLoad = Mutex<(@Sendable () async -> Void)?>(nil)
 
         fileprivate init(_ hub: SharedStore, _ number: Int) {
@@ -74,9 +75,10 @@ final class SharedStore: Sendable {
 
         func touch(_ uses: [SessionUse]) async throws(StoreError) { try await hub.inner.touch(uses) }
 
-        func end(_ id: SessionID) async throws(StoreError) -> Bool {
+        func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
+            try await beforeEnd.withLock(\.self)?()
             defer { hub.tell(id) }
-            return try await hub.inner.end(id)
+            return try await hub.inner.end(id, as: standing)
         }
 
         func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {

@@ -115,10 +115,10 @@ final class StoreWrapper: SessionStore {
         try await inner.touch(uses)
     }
 
-    func end(_ id: SessionID) async throws(StoreError) -> Bool {
+    func end(_ id: SessionID, as standing: SessionStanding?) async throws(StoreError) -> Bool {
         if let failure = endFailure.withLock({ $0 }) { throw failure }
         await beforeEnd.withLock { $0 }?()
-        return try await inner.end(id)
+        return try await inner.end(id, as: standing)
     }
 
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession] {
