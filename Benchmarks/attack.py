@@ -12,7 +12,7 @@ import time
 
 from load import PROFILE, fill, request
 from measuring import compile_c, number
-from server import on_core
+from server import Failed, on_core
 
 RATE = 2000
 
@@ -21,11 +21,11 @@ def row_attack(bench):
     """GETs beside one client that sends large requests without a pause; two workers on both cores, as the load"""
     kind = "application/json"
     bodies = {
-        "1 MB of JSON that is no profile": ("PUT", json.dumps([[place, {"b": []}] for place in range(52_000)]), kind),
-        "1 MB that is no JSON": ("PUT", '{"a":"' + "\\n" * 500_000, kind),
+        "1 MB of JSON that is no profile": ("PUT", json.dumps([[place, {"b": []}] for place in range(52_000)]), kind, 400),
+        "1 MB that is no JSON": ("PUT", '{"a":"' + "\\n" * 500_000, kind, 400),
         "60 kB that are taken": (
-            "PATCH", json.dumps({"attributes": {f"a{place}": "v" * 20 for place in range(1_900)}}),
-            "application/merge-patch+json"),
+            "PATCH", json.dumps({"attributes": {"a": {f"a{place}": "v" * 20 for place in range(1_900)}}}),
+            "application/merge-patch+json", 200),
     }
     both = {bench.server_core, bench.load_core}
     with bench.ours(words=["--workers", "2"]) as server:
@@ -39,10 +39,12 @@ def row_attack(bench):
 
         run(program, server, message, 1, both)
         without = p99()
-        for name, (method, body, kind) in bodies.items():
-            path = os.path.join(bench.folder, "attack")
+        for name, (method, body, kind, expected) in bodies.items():
+            path, worst = os.path.join(bench.folder, "attack"), request(method, PROFILE, other, body, kind=kind)
+            if (status := server.ask(worst)[0]) != expected:
+                raise Failed(f"{name}: {status}")
             with open(path, "wb") as file:
-                file.write(request(method, PROFILE, other, body, kind=kind))
+                file.write(worst)
             with subprocess.Popen([sys.executable, __file__, str(server.port), path]) as attacker:
                 try:
                     time.sleep(0.3)

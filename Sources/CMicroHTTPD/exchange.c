@@ -81,11 +81,13 @@ void cmhd_wait(cmhd_connection *c) {
 
 /// The most connections of a worker that wait parked: each is looked at in every turn of the loop.
 enum { held_limit = 512 };
+/// So often one is looked at: together this costs as much as to suspend it.
+enum { most_held_looks = 32 };
 
-/// Parks the connection. It waits like `cmhd_wait`, at half the cost: the library asks for the response again in each
-/// of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time"). Suspending and resuming would
-/// take the connection out of epoll's set and put it back, try to read what cannot be there yet, and walk all suspended
-/// connections. A parked connection also notices at once that its client has hung up.
+/// Parks the connection. For a short time it waits like `cmhd_wait`, at half the cost: the library asks for the response
+/// again in each of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time"). Suspending and
+/// resuming would take the connection out of epoll's set and put it back, try to read what cannot be there yet, and walk
+/// all suspended connections. A parked connection also notices at once that its client has hung up.
 ///
 /// Only a request that was read to its end can be parked, because the library would read on otherwise. This depends on
 /// the internals of the library: `cmhd_can_hold` checks them when a server starts. If they differ, connections are
@@ -101,8 +103,9 @@ static void hold(cmhd_connection *c) {
     cmhd_note_time(w, cmhd_clock());
     cmhd_enter(c, PHASE_HANDLER);
     c->held = true;
+    c->held_looks = 0;
     w->held++;
-    atomic_store_explicit(&c->is_released, false, memory_order_relaxed);
+    atomic_store_explicit(&c->is_parked, true, memory_order_relaxed);
     if (callbacks->suspended(callbacks->context, c->exchange)) cmhd_resume(c);
 }
 
@@ -110,6 +113,15 @@ void cmhd_let_go(cmhd_connection *c) {
     if (!c->held) return;
     c->held = false;
     c->worker->held--;
+}
+
+/// A parked connection is looked at. If that was too often, it is suspended.
+static void look(cmhd_connection *c) {
+    if (++c->held_looks < most_held_looks) return;
+    cmhd_let_go(c);
+    // Before the other thread may resume it.
+    MHD_suspend_connection(c->mhd);
+    if (!atomic_exchange(&c->is_parked, false)) MHD_resume_connection(c->mhd);
 }
 
 /// The library asks for the body when the access handler returns, or sends a large response. Otherwise the response is
@@ -163,7 +175,10 @@ enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const 
     (void)context;
     cmhd_connection *c = *request_context;
     if (c == NULL) return MHD_NO;
-    if (c->held && !atomic_load_explicit(&c->is_released, memory_order_acquire)) return MHD_YES;
+    if (c->held && atomic_load_explicit(&c->is_parked, memory_order_acquire)) {
+        look(c);
+        return MHD_YES;
+    }
     c->mhd = mhd;
     c->worker->moved = true;
     cmhd_request request = {0};
@@ -253,8 +268,7 @@ void cmhd_resume(cmhd_connection *connection) {
     // daemon only when no thread is in this function.
     worker *w = connection->worker;
     atomic_fetch_add(&w->resuming, 1);
-    if (connection->held) atomic_store_explicit(&connection->is_released, true, memory_order_release);
-    else MHD_resume_connection(connection->mhd);
+    if (!atomic_exchange(&connection->is_parked, false)) MHD_resume_connection(connection->mhd);
     // The library only marks the connection: with an external loop it has no channel to wake the loop.
     cmhd_wake(w);
     atomic_fetch_sub(&w->resuming, 1);

@@ -79,7 +79,8 @@ struct cmhd_connection {
     void *exchange;                 ///< the caller's, between `request` and `resumed`
     bool is_patient;                ///< see `cmhd_be_patient`
     bool held;                      ///< it waits for its exchange without being suspended, see `hold`
-    atomic_bool is_released;        ///< and need not any longer
+    unsigned held_looks;            ///< how often it was looked at since
+    atomic_bool is_parked;          ///< until it is released; otherwise `cmhd_resume` resumes it
 
     // Bodies in pieces, see stream.c.
     bool takes_pieces;

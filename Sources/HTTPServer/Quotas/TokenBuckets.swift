@@ -11,8 +11,8 @@ import Synchronization
 /// and its client begins with a full one. An attack from many addresses takes few tokens from each, so it displaces its
 /// own buckets first. Which keys share places depends on random numbers of the process.
 ///
-/// Workers take tokens without a lock: a reading of one cache line and one exchange. Two that change the same places at
-/// once may lose a token or two.
+/// Workers take tokens without a lock: a reading of one cache line and one exchange. A worker that looks for a place while
+/// others change these may give out one token too many.
 ///
 /// `@unchecked Sendable`: the memory holds atomics and is neither moved nor freed while this exists.
 package final class TokenBuckets: @unchecked Sendable {
@@ -96,16 +96,16 @@ package final class TokenBuckets: @unchecked Sendable {
         // 0 is the mark of a free place.
         let mark = (high ^ low) | 1
         let first = places + Int(mark >> UInt64(64 - Self.setBits)) * Self.ways * 2
-        var fullest = first
+        var (fullest, fullAt) = (first, UInt64.max)
         for way in 0..<Self.ways {
             let place = first + 2 * way
             if place.pointee.load(ordering: .relaxed) == mark { return place + 1 }
-            if (place + 1).pointee.load(ordering: .relaxed) < (fullest + 1).pointee.load(ordering: .relaxed) {
-                fullest = place
-            }
+            let time = (place + 1).pointee.load(ordering: .relaxed)
+            if time < fullAt { (fullest, fullAt) = (place, time) }
         }
         fullest.pointee.store(mark, ordering: .relaxed)
-        (fullest + 1).pointee.store(now, ordering: .relaxed)
+        // If another worker was faster, its client's tokens are not given out again.
+        _ = (fullest + 1).pointee.compareExchange(expected: fullAt, desired: now, ordering: .relaxed)
         return fullest + 1
     }
 }
