@@ -84,10 +84,10 @@ enum { held_limit = 512 };
 /// So often one is looked at: together this costs as much as to suspend it.
 enum { most_held_looks = 32 };
 
-/// Parks the connection. For a short time it waits like `cmhd_wait`, at half the cost: the library asks for the response
-/// again in each of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time"). Suspending and
-/// resuming would take the connection out of epoll's set and put it back, try to read what cannot be there yet, and walk
-/// all suspended connections. A parked connection also notices at once that its client has hung up.
+/// Parks the connection. For a short time it waits like `cmhd_wait`, at half the cost: the library asks for the
+/// response again in each of its turns (connection.c, MHD_CONNECTION_FULL_REQ_RECEIVED, "try again next time").
+/// Suspending and resuming would take the connection out of epoll's set and put it back, try to read what cannot be
+/// there yet, and walk all suspended connections. A parked connection also notices at once that its client has hung up.
 ///
 /// Only a request that was read to its end can be parked, because the library would read on otherwise. This depends on
 /// the internals of the library: `cmhd_can_hold` checks them when a server starts. If they differ, connections are

@@ -11,8 +11,8 @@ import Synchronization
 /// and its client begins with a full one. An attack from many addresses takes few tokens from each, so it displaces its
 /// own buckets first. Which keys share places depends on random numbers of the process.
 ///
-/// Workers take tokens without a lock: a reading of one cache line and one exchange. A worker that looks for a place while
-/// others change these may give out one token too many.
+/// Workers take tokens without a lock: a reading of one cache line and one exchange. A worker that looks for a place
+/// while others change these may give out one token too many.
 ///
 /// `@unchecked Sendable`: the memory holds atomics and is neither moved nor freed while this exists.
 package final class TokenBuckets: @unchecked Sendable {
