@@ -94,7 +94,6 @@ enum { most_held_looks = 32 };
 /// suspended.
 static void hold(cmhd_connection *c) {
     worker *w = c->worker;
-    // What waits for long would cost every turn of the loop.
     if (!w->server->holds || w->held >= held_limit || c->is_patient) {
         cmhd_wait(c);
         return;
@@ -246,7 +245,6 @@ void cmhd_on_completed(void *context, struct MHD_Connection *mhd, void **request
         c->exchange = NULL;
         cmhd_callbacks *callbacks = &c->worker->server->callbacks;
         callbacks->abandoned(callbacks->context, exchange);
-        // Not earlier: another thread may have been resuming it.
         cmhd_let_go(c);
     }
     forget_body(c);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 // SCHED_FLAG_KEEP_POLICY: who started the process may have set one (chrt(1)). With a real-time policy, which has no
-// niceness, the call fails, and nothing changes.
+// niceness, the call fails.
 enum { keep_policy = 8 };
 
 void cthreads_name(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -96,16 +96,22 @@ package final class TokenBuckets: @unchecked Sendable {
         // 0 is the mark of a free place.
         let mark = (high ^ low) | 1
         let first = places + Int(mark >> UInt64(64 - Self.setBits)) * Self.ways * 2
-        var (fullest, fullAt) = (first, UInt64.max)
-        for way in 0..<Self.ways {
-            let place = first + 2 * way
-            if place.pointee.load(ordering: .relaxed) == mark { return place + 1 }
-            let time = (place + 1).pointee.load(ordering: .relaxed)
-            if time < fullAt { (fullest, fullAt) = (place, time) }
+        while true {
+            var (fullest, owner, fullAt) = (first, UInt64(0), UInt64(0))
+            for way in 0..<Self.ways {
+                let place = first + 2 * way
+                let other = place.pointee.load(ordering: .relaxed)
+                if other == mark { return place + 1 }
+                let time = (place + 1).pointee.load(ordering: .relaxed)
+                if way == 0 || time < fullAt { (fullest, owner, fullAt) = (place, other, time) }
+            }
+            // Another worker may have taken the place.
+            guard fullest.pointee.compareExchange(expected: owner, desired: mark, ordering: .relaxed).exchanged else {
+                continue
+            }
+            // Another worker may have taken tokens of the same client since.
+            _ = (fullest + 1).pointee.compareExchange(expected: fullAt, desired: now, ordering: .relaxed)
+            return fullest + 1
         }
-        fullest.pointee.store(mark, ordering: .relaxed)
-        // If another worker was faster, its client's tokens are not given out again.
-        _ = (fullest + 1).pointee.compareExchange(expected: fullAt, desired: now, ordering: .relaxed)
-        return fullest + 1
     }
 }

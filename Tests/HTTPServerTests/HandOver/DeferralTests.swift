@@ -160,20 +160,34 @@ struct DeferralTests {
 
     enum Obstacle: CaseIterable { case reset, deadline, stop }
 
-    @Test("has its maker called, and nothing else, when nobody is there for it any more", arguments: Obstacle.allCases)
-    func nobody(_ obstacle: Obstacle) async throws {
+    /// Has the server's worker do so many turns at least.
+    private static func turn(_ count: Int, _ port: UInt16) throws {
+        let connection = try RawConnection(port: port)
+        for _ in 0..<count {
+            try get("/", on: connection)
+            #expect(try connection.readResponse().text == "ok")
+        }
+        connection.close()
+    }
+
+    @Test(
+        "has its maker called, and nothing else, when nobody is there for it any more, soon or after many turns",
+        arguments: Obstacle.allCases, [0, 100])
+    func nobody(_ obstacle: Obstacle, turns: Int) async throws {
         let (pending, made) = (PendingResponses(), Event())
         var answers: [Deferred] = []
-        let deadline: (inout HTTPServerConfiguration) -> Void = { configuration in
+        let configure: (inout HTTPServerConfiguration) -> Void = { configuration in
+            configuration.workers = 1
             if obstacle == .deadline { configuration.timeouts.handler = .milliseconds(200) }
         }
-        try await withServer(configure: deadline, stopTimeout: .milliseconds(200)) { routes in
+        try await withServer(configure: configure, stopTimeout: .milliseconds(200)) { routes in
             routes.addUsualRoutes()
             routes.onDeferred("/deferred", pending)
         } _: { server in
             let port = server.port
             let connection = try await Self.connection(asking: "/deferred", port)
             answers = await pending.wait()
+            try await blocking { try Self.turn(turns, port) }
             switch obstacle {
             case .reset:
                 connection.value.close(withReset: true)
@@ -213,7 +227,8 @@ struct DeferralTests {
     func besideOthers() async throws {
         let pending = PendingResponses()
         let count = 300
-        try await withServer { _ in
+        try await withServer {
+            $0.workers = 1
         } routes: { routes in
             routes.addUsualRoutes()
             routes.onDeferred("/deferred", pending)
@@ -232,6 +247,7 @@ struct DeferralTests {
             // With a sleep of the loop for each, of 20 ms, it would be at least six seconds; without, some
             // milliseconds.
             #expect(time < .seconds(3))
+            try await blocking { try Self.turn(100, port) }
             for answer in answers { answer.complete { HTTPResponse(text: "deferred") } }
             let text = try await blocking { try waiting.value.readResponse().text }
             #expect(text == "deferred")
