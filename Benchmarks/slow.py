@@ -6,13 +6,12 @@ import signal
 import statistics
 import subprocess
 
-import spread
+from attack import RATE, run
 from load import PROFILE, fill, request
 from measuring import compile_c, expect, number
 from server import Failed, on_core
 
 MIB = 1024 * 1024
-RATE = 2000
 DEADLINE = 10  # seconds, of every phase
 BODY = 1_000_000
 SETTINGS = ["limits.document_bytes=1MiB", *(f"timeouts.{phase}={DEADLINE}s" for phase in ("header", "body", "write", "idle"))]
@@ -23,7 +22,7 @@ def row_slow(bench):
     count = 1000 if bench.options.quick else 10_000
     with bench.ours() as server:
         tokens = fill(server, 0, 1, 30)
-        without = statistics.median(run["p99"] for run in gets(bench, server, tokens[0]))
+        without = p99(bench, server, tokens[0])
     for name, how, beginning in (
             ("heads", "send", lambda _: b"GET /v1/flows HTTP/1.1\r\nHost: h\r\nA: "),
             ("bodies", "send", lambda token: upload(token)[:-BODY]),
@@ -32,7 +31,7 @@ def row_slow(bench):
             good, other = fill(server, 0, 2, 30)
             expect(server.ask(upload(other))[0], 200, "PATCH profile")
             with SlowClients(bench, server, count, how, beginning(other)) as slow:
-                beside = statistics.median(run["p99"] for run in gets(bench, server, good))
+                beside = p99(bench, server, good)
                 resident, kernel = server.resident() / MIB, kernel_memory() / MIB
                 result = slow.end()
         line(bench, f"GET at {RATE:,}/s beside {count:,} slow {name}", beside, without, resident, kernel, result)
@@ -47,9 +46,11 @@ def line(bench, title, beside, without, resident, kernel, result):
               longest <= DEADLINE + 1)
 
 
-def gets(bench, server, token):
-    load = spread.loading(bench, server, request("GET", PROFILE, token), rate=RATE)
-    return [bench.undisturbed(lambda: (load(bench.seconds),))[0] for _ in range(bench.runs)]
+def p99(bench, server, token):
+    """Of GETs whose load does not wait for the slow clients, which are on its core."""
+    program, message = compile_c("load.c", bench.folder, "load"), request("GET", PROFILE, token)
+    return statistics.median(
+        run(program, server, message, bench.seconds, {bench.load_core}) for _ in range(bench.runs))
 
 
 def upload(token):
