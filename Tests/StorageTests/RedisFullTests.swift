@@ -26,9 +26,39 @@ import Testing
         #expect(try await store.load(id)?.record.revision == 2)
         try await store.touch([SessionUse(id: id, usedAt: 500)])
         #expect(try await store.standing(of: id) == SessionStanding(revision: 2, lastUsedAt: 500))
+        let claims = try await store.claimTasks(TaskClaim(name: "check", limit: 1, now: 10, end: 20))
+        #expect(claims.tasks.map(\.id) == [task.id])
+        try await store.replaceUsedFlows([UsedFlow(flow: "main", version: 1, states: "a")])
         #expect(try await store.end(id))
         #expect(try await store.load(id) == nil)
         #expect(try fixture.ask("GET", .text(store.keys.floor)).text == "3")
+    }
+
+    @Test("that has room again when a session is stored, but had none for its entries, is given these again")
+    func entries() async throws {
+        let router = try RedisRouter(fixture.address, RedisConnection.Limits(), RedisRouter.Hooks())
+        let commits = RedisCommits(router, RedisKeys(prefix: fixture.prefix))
+        for (revision, isRefused) in [(UInt64(1), true), (2, false)] {
+            let failure = await withUnsafeContinuation { waiting in
+                commits.append(
+                    RedisCommits.Commit(
+                        id: id, replaced: nil, revision: revision,
+                        request: { [fixture] _, _ in
+                            let list = RedisRequest.Word.text("\(fixture.prefix):\(revision)")
+                            var request = RedisRequest("ZADD", list, isRefused ? "none" : "0", "entry")
+                            // As a script says that it has stored something.
+                            request.add("EVAL", "return {1}", "0")
+                            return request
+                        },
+                        index: { [fixture] in RedisRequest("ZADD", .text("\(fixture.prefix):\(revision)"), "0", "again")
+                        },
+                        executed: { _ in RedisRequest() }, done: { waiting.resume(returning: $0) }))
+            }
+            #expect(failure == nil)
+            let entries = try fixture.ask("ZRANGE", .text("\(fixture.prefix):\(revision)"), "0", "-1")
+            #expect(entries.list.map(\.text) == [isRefused ? "again" : "entry"])
+        }
+        await router.close()
     }
 
     @Test("ends sessions that have expired")

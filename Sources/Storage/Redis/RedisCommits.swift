@@ -14,9 +14,12 @@ final class RedisCommits: Sendable {
         let revision: UInt64
         /// The commands, with the nonce that is needed (or "") and its own. The last one is the script.
         let request: @Sendable (_ needed: String, _ nonce: String) -> RedisRequest
+        /// Adds the session to indexes once more, when Redis may have had no memory for that and then enough for the
+        /// script.
+        let index: @Sendable () -> RedisRequest
         /// Called when it was executed, with the script's reply if there was one. What it returns has to be done as
         /// well before the commit is.
-        let executed: @Sendable (RedisReply?) -> RedisRequest?
+        let executed: @Sendable (RedisReply?) -> RedisRequest
         let done: @Sendable (StoreError?) -> Void
     }
 
@@ -115,7 +118,9 @@ final class RedisCommits: Sendable {
             // Without an entry in an index the script is not sent.
             var reply = replies.last ?? .none
             if case .none = reply { reply = replies.first { $0.error != nil } ?? .none }
-            guard var failure = Self.failure(reply) else { return follow(id, nonce, reply) }
+            guard var failure = Self.failure(reply) else {
+                return follow(id, nonce, reply, isIndexed: replies.allSatisfy { $0.error == nil })
+            }
             if case .conflict = failure, isRepeated(id, nonce) {
                 // Its first copy may have come after the question and before the second.
                 if isExecuted(id, nonce, by: reply[1].text) { return follow(id, nonce, nil) }
@@ -193,11 +198,11 @@ final class RedisCommits: Sendable {
         }
     }
 
-    private func follow(_ id: SessionID, _ nonce: String, _ reply: RedisReply?) {
-        let executed = state.withLock { state in
-            state.chains[id]?.entries.first { $0.nonce == nonce }?.commit.executed
-        }
-        guard let request = executed?(reply) else { return finish(id, nonce, nil) }
+    private func follow(_ id: SessionID, _ nonce: String, _ reply: RedisReply?, isIndexed: Bool = false) {
+        let commit = state.withLock { state in state.chains[id]?.entries.first { $0.nonce == nonce }?.commit }
+        var request = commit?.executed(reply) ?? RedisRequest()
+        if !isIndexed, let commit { request.add(commit.index()) }
+        guard request.count > 0 else { return finish(id, nonce, nil) }
         let refusal = router.append(request, isBounded: false) { outcome in
             switch outcome {
             case .replies(let replies):

@@ -35,6 +35,16 @@ struct RedisRequest: Sendable {
 
     mutating func add(_ words: Word...) { add(words) }
 
+    /// - Parameter insists: whether it is done also when Redis has no memory left.
+    mutating func add(_ words: [Word], insists: Bool) {
+        guard insists else { return add(words) }
+        begin(3 + words.count)
+        for word in ["EVALSHA", .text(RedisScript.insist.digest), "1"] as [Word] { append(word) }
+        append(words[1], isKey: true)
+        append(words[0])
+        for word in words.dropFirst(2) { append(word) }
+    }
+
     mutating func add(_ words: [Word]) {
         begin(words.count)
         for (place, word) in words.enumerated() { append(word, isKey: place == 1) }

@@ -23,7 +23,7 @@ struct RedisScript: Sendable {
         digest = Hexadecimal.text(sum)
     }
 
-    static let all = [commit, confirm, put, end, touch, swap, raise, find, note, rights]
+    static let all = [commit, confirm, put, end, touch, swap, raise, find, note, insist, rights]
 
     /// Replaces the state of a session.
     ///
@@ -130,6 +130,10 @@ struct RedisScript: Sendable {
         else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
         return 1
         """, needsRoom: false)
+
+    /// A command that is executed also when Redis has no memory left. Arguments: its name, and what stands after its
+    /// key.
+    static let insist = RedisScript("return redis.call(ARGV[1], KEYS[1], unpack(ARGV, 2))", needsRoom: false)
 
     /// Asks Redis which commands the user may not use. Arguments: a key, and commands with arguments, in which "KEY"
     /// stands for it. Result: the names of those that are refused.

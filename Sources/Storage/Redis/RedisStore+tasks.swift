@@ -143,7 +143,7 @@ extension RedisStore {
     /// looks at the task afterwards.
     private func reindex(_ tasks: [Found]) async throws(StoreError) {
         var request = RedisRequest()
-        for (_, task) in tasks { index(task, &request) }
+        for (_, task) in tasks { index(task, &request, insists: true) }
         request.beginStage()
         for (_, task) in tasks {
             request.add("HGET", .text(keys.session(task.id.session)), .text(RedisFields.field(task.id)))
@@ -161,17 +161,18 @@ extension RedisStore {
         if !changed.isEmpty { try await reindex(changed) }
     }
 
-    func index(_ task: StoredTask, _ request: inout RedisRequest) {
+    /// - Parameter insists: whether it is done also when Redis has no memory left: for tasks that are stored.
+    func index(_ task: StoredTask, _ request: inout RedisRequest, insists: Bool) {
         let member = RedisRequest.Word.text(task.id.member)
         for (key, time) in [(keys.ready(task.name), task.readyAt), (keys.overdue, task.overAt)] {
             if time < .max {
-                request.add("ZADD", .text(key), .text(String(time)), member)
+                request.add(["ZADD", .text(key), .text(String(time)), member], insists: insists)
             } else {
                 request.add("ZREM", .text(key), member)
             }
         }
         // Added last and removed first: a leftover is then still in one of the others, whose readers remove it.
-        request.add("ZADD", .text(keys.tasks), "0", member)
+        request.add(["ZADD", .text(keys.tasks), "0", member], insists: insists)
     }
 
     func unindex(_ id: TaskID, _ name: String, _ request: inout RedisRequest) {

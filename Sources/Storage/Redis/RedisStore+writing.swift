@@ -38,11 +38,16 @@ extension RedisStore {
             return done(.unavailable(error.description))
         }
         for task in tasks { values += [.text(RedisFields.field(task.id)), .bytes(RedisFields.task(task))] }
-        var adds = index(record, tasks)
-        if revision == nil { adds.add("ZADD", .text(keys.sessions(with: record.id)), "0", .text("\(record.id)")) }
         let kept = Set(tasks.map(\.id))
         write(
-            record, replacing: revision, .put, adds,
+            record, replacing: revision, .put,
+            index: { [self] insists in
+                var request = index(record, tasks, insists: insists)
+                guard revision == nil else { return request }
+                let list = keys.sessions(with: record.id)
+                request.add(["ZADD", .text(list), "0", .text("\(record.id)")], insists: insists)
+                return request
+            },
             arguments: [
                 .text(String(session.lastUsedAt)), .text(expiry(record) ?? ""), .text(String(record.highestRevision)),
             ] + values,
@@ -81,10 +86,11 @@ extension RedisStore {
             case .ended(let id): removed.append(.text(RedisFields.field(id)))
             }
         }
+        let (new, isIndexed) = (begun, commit.changesServicesOnly && begun.isEmpty)
         let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
         write(
             record, replacing: commit.replacedRevision, .commit,
-            commit.changesServicesOnly && begun.isEmpty ? RedisRequest() : index(record, begun),
+            index: { [self] in isIndexed ? RedisRequest() : index(record, new, insists: $0) },
             arguments: [.text(usedAt), .text(String(removed.count))] + removed + values,
             executed: { [self] reply in
                 unindex(record.id, reply, user: commit.changesServicesOnly ? reply?[1].text : record.userID)
@@ -93,8 +99,9 @@ extension RedisStore {
     }
 
     private func write(
-        _ record: SessionRecord, replacing revision: UInt64?, _ script: RedisScript, _ adds: RedisRequest,
-        arguments: [RedisRequest.Word], executed: @escaping @Sendable (RedisReply?) -> RedisRequest?,
+        _ record: SessionRecord, replacing revision: UInt64?, _ script: RedisScript,
+        index: @escaping @Sendable (_ insists: Bool) -> RedisRequest, arguments: [RedisRequest.Word],
+        executed: @escaping @Sendable (RedisReply?) -> RedisRequest,
         then done: @escaping @Sendable (StoreError?) -> Void
     ) {
         do throws(StoreError) { try gate.enter() } catch { return done(error) }
@@ -109,7 +116,7 @@ extension RedisStore {
             RedisCommits.Commit(
                 id: record.id, replaced: revision, revision: record.revision,
                 request: { needed, nonce in
-                    var request = adds
+                    var request = index(false)
                     request.isRepeatable = false
                     request.needsReplicas = true
                     request.beginStage()
@@ -118,7 +125,7 @@ extension RedisStore {
                     request.append(.text(nonce))
                     request.append(raw: tail)
                     return request
-                }, executed: executed,
+                }, index: { index(true) }, executed: executed,
                 done: { [self] failure in
                     done(failure)
                     gate.leave()
@@ -154,17 +161,20 @@ extension RedisStore {
     // MARK: Indexes
 
     /// What has to be in indexes before a session is written.
-    private func index(_ record: SessionRecord, _ tasks: [StoredTask]) -> RedisRequest {
+    ///
+    /// - Parameter insists: whether it is done also when Redis has no memory left: for a session that is stored.
+    private func index(_ record: SessionRecord, _ tasks: [StoredTask], insists: Bool) -> RedisRequest {
         var request = RedisRequest()
         if let user = record.userID {
-            request.add("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(record.id)"))
+            let entry: [RedisRequest.Word] = [.text(String(Self.now)), .text("\(record.id)")]
+            request.add(["ZADD", .text(keys.user(user))] + entry, insists: insists)
             // Not before the last of the user's sessions: entries that a failure leaves expire with it.
             for rule in ["NX", "GT"] {
                 guard let expiry = expiry(record) else { break }
                 request.add("PEXPIREAT", .text(keys.user(user)), .text(expiry), .text(rule))
             }
         }
-        for task in tasks { index(task, &request) }
+        for task in tasks { index(task, &request, insists: insists) }
         return request
     }
 

@@ -171,18 +171,17 @@ package final class RedisStore: SessionStore {
         try gate.enter()
         defer { gate.leave() }
         let seen = seenFlows.withLock(\.self)
-        var request = note(flows) ?? RedisRequest()
+        var request = note(flows)
         let gone = Set(seen).subtracting(flows.map(Self.text))
         if !gone.isEmpty { request.add(["SREM", .text(keys.flows)] + gone.map { .text($0) }) }
         _ = try await ask(request)
     }
 
-    /// `nil` when there are none.
-    func note(_ flows: [UsedFlow]) -> RedisRequest? {
-        guard !flows.isEmpty else { return nil }
+    func note(_ flows: [UsedFlow]) -> RedisRequest {
         var request = RedisRequest()
         request.needsReplicas = true
-        request.add(["SADD", .text(keys.flows)] + flows.map { .text(Self.text($0)) })
+        // The session that uses them is stored.
+        for flow in flows { request.add(["SADD", .text(keys.flows), .text(Self.text(flow))], insists: true) }
         return request
     }
 

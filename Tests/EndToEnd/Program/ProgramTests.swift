@@ -24,7 +24,7 @@ struct ProgramTests {
         #expect(publicPort != adminPort)
         #expect(try await TestClient(port: publicPort).get("/version")[member: "name"] == "concierge")
         // What it took, however busy the machine is with other tests: far more than it should, far less than a second.
-        #expect(try process.processorTime() < .milliseconds(900))
+        #expect(try isSanitized || process.processorTime() < .milliseconds(900))
         #expect(try await TestClient(port: publicPort).send("POST", Paths.sessions).status == 201)
         #expect(try await TestClient(port: adminPort).get("/v1/stats")[member: "sessions"]?[member: "live"] == 1)
         process.send(signal)

@@ -52,7 +52,7 @@ struct LongWayTests {
         print("\(shape): \(hops) hops in \(best / 1_000_000) ms of processor time")
         #expect(path.count == hops && path.last == far)
         // 50 ms are what is promised of an optimised build on a quiet machine; this is a net for what is quadratic.
-        #expect(best < 5_000_000_000)
+        #expect(isSanitized || best < 5_000_000_000)
     }
 
     /// In nanoseconds, of this thread: what else the machine does is left out.
