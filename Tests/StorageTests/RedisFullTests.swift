@@ -50,7 +50,8 @@ import Testing
                             request.add("EVAL", "return {1}", "0")
                             return request
                         },
-                        index: { [fixture] in RedisRequest("ZADD", .text("\(fixture.prefix):\(revision)"), "0", "again")
+                        index: { [fixture] in
+                            RedisRequest("ZADD", .text("\(fixture.prefix):\(revision)"), "0", "again")
                         },
                         executed: { _ in RedisRequest() }, done: { waiting.resume(returning: $0) }))
             }

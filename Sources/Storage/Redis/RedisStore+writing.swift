@@ -86,11 +86,11 @@ extension RedisStore {
             case .ended(let id): removed.append(.text(RedisFields.field(id)))
             }
         }
-        let (new, isIndexed) = (begun, commit.changesServicesOnly && begun.isEmpty)
+        let (new, hasEntries) = (begun, !commit.changesServicesOnly || !begun.isEmpty)
         let usedAt = commit.usedAt == .min ? "" : String(commit.usedAt)
         write(
             record, replacing: commit.replacedRevision, .commit,
-            index: { [self] in isIndexed ? RedisRequest() : index(record, new, insists: $0) },
+            index: { [self] in hasEntries ? index(record, new, insists: $0) : RedisRequest() },
             arguments: [.text(usedAt), .text(String(removed.count))] + removed + values,
             executed: { [self] reply in
                 unindex(record.id, reply, user: commit.changesServicesOnly ? reply?[1].text : record.userID)
