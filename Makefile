@@ -28,15 +28,17 @@ build: ## the release build: .build/release/concierge
 	@scripts/setup build
 	@swift build --configuration release --product concierge $(STATIC)
 
-# Nothing may be printed after the last command: its last line is the verdict.
+# The last line that is printed is the test runner's own verdict, after a failure too: what failed is then said again.
 test: ## format check, build without warnings, all tests
 	@scripts/setup test
 	@$(MAKE) lint
 	@swift build --build-tests $(STRICT)
 	@# With all tests at once, each would wait longer for the processor than the timeouts that some of them test.
 	@# After a crash, its reason is near the end of what is printed.
-	@SWIFT_BACKTRACE=threads=crashed,registers=none,images=none swift test --skip-build --disable-xctest \
-		--experimental-maximum-parallelization-width 12 $(STRICT)
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; set -o pipefail; \
+	SWIFT_BACKTRACE=threads=crashed,registers=none,images=none swift test --skip-build --disable-xctest \
+		--experimental-maximum-parallelization-width 12 $(STRICT) 2>&1 | tee "$$log" \
+		|| { grep -E '✘|↳' "$$log"; exit 1; }
 
 # ARGS is the duration of the kills in seconds; TORTURE_SEED=… repeats the choices of a run.
 torture: ## kill the program again and again and look for lost writes: ten minutes (ARGS='60': one)

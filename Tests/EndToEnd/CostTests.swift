@@ -160,6 +160,7 @@ struct CostTests {
                 "--set", "timeouts.handler=10m",
             ])
             let anybody = TestClient(port: try await program.ports().publicPort)
+            var shares: [(name: String, share: Double)] = []
             for row in Self.rows {
                 let created = try await anybody.send("POST", Paths.sessions)
                 let client = anybody.with(token: try #require(created[member: "token"]?.string))
@@ -168,8 +169,12 @@ struct CostTests {
                 for _ in 0..<Self.times { #expect(try await row.send(client).status == row.status, "\(row.name)") }
                 let used = (try program.processorTime() - before) / Self.times
                 let allowed = try #require(documented[row.name]) * (Self.lowerFactors[row.name] ?? Self.factor)
-                #expect(used <= .milliseconds(allowed), "\(row.name)")
+                shares.append((row.name, used / .milliseconds(allowed)))
             }
+            // A slow machine is slow at all of them.
+            let usual = shares.map(\.share).sorted()[shares.count / 2]
+            #expect(usual < 2, "\(shares)")
+            for (name, share) in shares { #expect(share <= max(1, 2 * usual), "\(name): \(shares)") }
             program.send(SIGTERM)
             #expect(try await program.result().status == 0)
         }
