@@ -62,6 +62,20 @@ import Testing
         await router.close()
     }
 
+    @Test("keeps a session in its lists that came back while its former end was being finished")
+    func back() async throws {
+        let store = try fixture.store()
+        try await store.create(Samples.session(id, details: SessionDetails(userID: "ada")))
+        try fixture.ask("CONFIG", "SET", "maxmemory", "1")
+        store.unindex(id)
+        store.unindex(id, user: "ada")
+        // The first reply comes when it is known that the session exists, the second one when its entries are back.
+        for _ in 0..<2 { _ = try await store.ask(RedisRequest("PING")) }
+        for list in [store.keys.sessions(with: id), store.keys.user("ada")] {
+            #expect(try fixture.ask("ZRANGE", .text(list), "0", "-1").list.map(\.text) == ["\(id)"])
+        }
+    }
+
     @Test("ends sessions that have expired")
     func expiry() async throws {
         let store = try fixture.store()

@@ -37,7 +37,7 @@ extension RedisStore {
             if let session = session(id, loaded) {
                 sessions.append(session)
             } else if loaded.list.isEmpty || loaded[0].text == "f" {
-                await doubt(id)
+                doubt(id)
             } else {
                 skipped += 1
             }
@@ -88,15 +88,8 @@ extension RedisStore {
         return ids
     }
 
-    /// A session that is in the list and does not exist. After a minute it is removed from the list, and added again if
-    /// it exists by then.
-    func doubt(_ id: SessionID) async {
-        guard doubts.isOver("\(id)") else { return }
-        let list = keys.sessions(with: id)
-        var request = RedisRequest("ZREM", .text(list), .text("\(id)"))
-        request.beginStage()
-        request.add("HEXISTS", .text(keys.session(id)), "r")
-        guard let replies = try? await ask(request), replies[1].number == 1 else { return }
-        send(RedisRequest("ZADD", .text(list), "0", .text("\(id)")))
+    /// A session that is in the list and does not exist. After a minute it is removed from the list.
+    func doubt(_ id: SessionID) {
+        if doubts.isOver("\(id)") { unindex(id) }
     }
 }

@@ -190,14 +190,29 @@ extension RedisStore {
         send(request)
     }
 
-    /// Removes a session from those of a user, and adds it again if it has come back to the user meanwhile.
+    /// Removes a session from those of a user.
     func unindex(_ id: SessionID, user: String) {
-        var request = RedisRequest("ZREM", .text(keys.user(user)), .text("\(id)"))
+        unindex(id, from: keys.user(user), score: Self.now, field: "o") { $0.isExactly(user) }
+    }
+
+    /// Removes a session from the list of all.
+    func unindex(_ id: SessionID) {
+        unindex(id, from: keys.sessions(with: id), score: 0, field: "r") { _ in true }
+    }
+
+    /// Adds it again if it belongs there meanwhile, which a field of it says.
+    private func unindex(
+        _ id: SessionID, from list: String, score: Int64, field: RedisRequest.Word,
+        belongs: @escaping @Sendable (String) -> Bool
+    ) {
+        var request = RedisRequest("ZREM", .text(list), .text("\(id)"))
         request.beginStage()
-        request.add("HGET", .text(keys.session(id)), "o")
+        request.add("HGET", .text(keys.session(id)), field)
         _ = router.append(request, isBounded: false) { [self] outcome in
-            guard case .replies(let replies) = outcome, replies[1].text?.isExactly(user) == true else { return }
-            send(RedisRequest("ZADD", .text(keys.user(user)), .text(String(Self.now)), .text("\(id)")))
+            guard case .replies(let replies) = outcome, let value = replies[1].text, belongs(value) else { return }
+            var request = RedisRequest()
+            request.add(["ZADD", .text(list), .text(String(score)), .text("\(id)")], insists: true)
+            send(request)
         }
     }
 
@@ -257,7 +272,7 @@ extension RedisStore {
         let replies = try await ask(request) { [self] replies in
             for (ending, reply) in zip(endings, replies.dropFirst()) where reply[0].number == 1 {
                 counter.add(-1)
-                send(RedisRequest("ZREM", .text(keys.sessions(with: ending.id)), .text("\(ending.id)")))
+                unindex(ending.id)
                 unindex(ending.id, reply, user: nil)
             }
         }
@@ -284,7 +299,7 @@ extension RedisStore {
         var (overdue, candidates) = ([Ending](), [Shedding.Candidate]())
         for (id, reply) in zip(ids, replies) {
             guard let revision = reply[0].text else {
-                await doubt(id)
+                doubt(id)
                 continue
             }
             guard let used = reply[3].text, let usedAt = Int64(used), let head = fields(id).head(reply) else {
