@@ -16,6 +16,13 @@ import Testing
         fixture.sessions.registry[id] != nil
     }
 
+    /// Makes sessions until that one has left: the thread that did its last work may hold it a moment longer.
+    private static func makeOthers(until id: SessionID, hasLeft fixture: SessionsFixture) async throws {
+        let end = ContinuousClock.now + .seconds(60)
+        repeat { _ = try await make(fixture) } while isResident(id, fixture) && .now < end
+        #expect(!isResident(id, fixture))
+    }
+
     @Test("as many stay as may, those that were used last")
     func order() async throws {
         let fixture = try SessionsFixture(store: StoreWrapper()) { $0.maxResidentSessions = 10 }
@@ -73,8 +80,7 @@ import Testing
         let id = try await stay()
         // It was the first that came, and was not used since.
         fixture.clock.advance(1_000)
-        for _ in 0..<3 { _ = try await Self.make(fixture) }
-        #expect(!Self.isResident(id, fixture))
+        try await Self.makeOthers(until: id, hasLeft: fixture)
         let back = try #require(try await fixture.sessions.session(id))
         #expect(try fixture.get("counter", back).document == ["count": 1])
     }
@@ -183,8 +189,7 @@ import Testing
         #expect(fixture.sessions.statistics.journeys == 1 && counter() == 1)
         #expect(fixture.sessions.environment.remembered.count == 1)
         fixture.clock.advance(1_000)
-        for _ in 0..<2 { _ = try await Self.make(fixture) }
-        #expect(!Self.isResident(id, fixture))
+        try await Self.makeOthers(until: id, hasLeft: fixture)
         #expect(fixture.sessions.statistics.journeys == 0 && counter() == 0)
         #expect(fixture.sessions.environment.remembered.count == 0)
         let session = try #require(try await fixture.sessions.session(id))
@@ -204,8 +209,7 @@ import Testing
         fixture.clock.advance(1_000_000)
         #expect(try await fixture.isAuthenticated(token))
         let used = fixture.clock.now()
-        _ = try await Self.make(fixture)
-        #expect(!Self.isResident(id, fixture))
+        try await Self.makeOthers(until: id, hasLeft: fixture)
         store.beforeTouch.withLock { $0 = { _ throws(StoreError) in throw .unavailable("") } }
         await #expect(throws: SessionError.self) { try await fixture.sessions.saveUses() }
         fixture.clock.advance(1_000_000)
