@@ -4,9 +4,6 @@
 
 /// A client whose body is older than this is slow when memory is needed for others.
 enum { slow_ms = 1000 };
-/// How many connections are looked at to find a slow one. Those whose requests wait for us are passed over.
-enum { most_looks = 64 };
-
 static void enlist(cmhd_connection *c) {
     worker *w = c->worker;
     c->buffered_since = w->now;
@@ -14,9 +11,12 @@ static void enlist(cmhd_connection *c) {
     c->next_buffered = NULL;
     if (w->last_buffered != NULL) w->last_buffered->next_buffered = c; else w->first_buffered = c;
     w->last_buffered = c;
+    c->is_listed = true;
 }
 
-static void strike(cmhd_connection *c) {
+void cmhd_strike_buffer(cmhd_connection *c) {
+    if (!c->is_listed) return;
+    c->is_listed = false;
     worker *w = c->worker;
     if (c->previous_buffered != NULL) c->previous_buffered->next_buffered = c->next_buffered;
     else w->first_buffered = c->next_buffered;
@@ -26,15 +26,14 @@ static void strike(cmhd_connection *c) {
 
 void cmhd_release_buffer(cmhd_connection *c) {
     if (c->buffered == 0) return;
-    strike(c);
+    cmhd_strike_buffer(c);
     c->worker->buffered -= c->buffered;
     c->buffered = 0;
 }
 
 /// Closes the connection that has been slow for longest. The library frees its memory within this turn or the next.
 static bool close_slowest(worker *w, const cmhd_connection *asking) {
-    unsigned looks = 0;
-    for (cmhd_connection *c = w->first_buffered; c != NULL && looks < most_looks; c = c->next_buffered, looks++) {
+    for (cmhd_connection *c = w->first_buffered; c != NULL; c = c->next_buffered) {
         if (w->now - c->buffered_since < slow_ms) return false;
         if (c == asking || (c->phase != PHASE_WRITE && c->phase != PHASE_BODY)) continue;
         cmhd_release_buffer(c);
@@ -52,8 +51,8 @@ bool cmhd_reserve(cmhd_connection *c, size_t bytes) {
     while (w->buffered > c->buffered && w->buffered + bytes > limit)
         if (!close_slowest(w, c)) return false;
     // A response is as young as it is, however long its request took.
-    if (c->buffered > 0 && c->phase != PHASE_BODY) strike(c);
-    if (c->buffered == 0 || c->phase != PHASE_BODY) enlist(c);
+    if (c->phase != PHASE_BODY) cmhd_strike_buffer(c);
+    if (!c->is_listed) enlist(c);
     c->buffered += bytes;
     w->buffered += bytes;
     return true;

@@ -163,6 +163,8 @@ static enum MHD_Result hand_over(cmhd_connection *c, cmhd_request *request) {
     void *exchange = callbacks->request(callbacks->context, request);
     forget_body(c);
     if (exchange == NULL) return c->step == STEP_ANSWERED ? MHD_YES : MHD_NO;
+    // The request has the body, so it counts on, but no client is slow now.
+    cmhd_strike_buffer(c);
     c->exchange = exchange;
     c->step = STEP_WAITING;
     hold(c);

@@ -73,6 +73,7 @@ struct cmhd_connection {
     size_t body_length, body_capacity;
     size_t buffered;                ///< see buffer.c
     int64_t buffered_since;
+    bool is_listed;                 ///< among those whose clients may be slow
     cmhd_connection *previous_buffered, *next_buffered;  ///< in the worker's list
     uint64_t content_length;
     uint64_t body_limit;
@@ -230,6 +231,8 @@ void cmhd_linger(cmhd_connection *connection);
 void cmhd_drop_lingering(worker *w);
 /// What was reserved for the connection is free.
 void cmhd_release_buffer(cmhd_connection *connection);
+/// Its client has sent the body, and waits.
+void cmhd_strike_buffer(cmhd_connection *connection);
 
 // The callbacks for libmicrohttpd, see its manual, "Starting and stopping the server".
 enum MHD_Result cmhd_on_access(void *context, struct MHD_Connection *mhd, const char *url, const char *method,

@@ -95,10 +95,12 @@ void cmhd_linger(cmhd_connection *c) {
 
 static void read_lingering(worker *w, int64_t now) {
     static _Thread_local char sink[16384];
+    // However many there are, some megabytes a turn.
+    const unsigned rounds = 1 + 63 / (w->lingering_count + 1);
     for (lingering **at = &w->lingering; *at != NULL;) {
         lingering *entry = *at;
         ssize_t got = 0;
-        for (int round = 0; round < 64 && entry->left > 0; round++) {
+        for (unsigned round = 0; round < rounds && entry->left > 0; round++) {
             got = recv(entry->fd, sink, sizeof sink, MSG_DONTWAIT);
             if (got <= 0) break;
             entry->left -= (size_t)got < entry->left ? (size_t)got : entry->left;
@@ -259,7 +261,8 @@ static unsigned evict(worker *w, phase phase, bool silent, unsigned most) {
 }
 
 /// At the connection limit the worker accepts nobody, and clients would wait until connections end by themselves. So
-/// connections on which nothing was ever sent are closed for them, then idle ones, then those with a part of a head.
+/// connections on which nothing was ever sent are closed for them, then idle ones, then those with a part of a head or
+/// body, and at last those that do not read.
 ///
 /// Another worker may still have room. So clients must have waited for one look. Returns the milliseconds until the
 /// next look, at most `sleep`.
@@ -279,7 +282,9 @@ static int64_t make_room(worker *w, int64_t sleep) {
             evicted += evict(w, PHASE_HEADER, true, most - evicted);
             evicted += evict(w, PHASE_TAKING, false, most - evicted);
             evicted += evict(w, PHASE_IDLE, false, most - evicted);
-            evicted += evict(w, PHASE_HEADER, false, most - evicted);
+            static const phase slow[] = {PHASE_HEADER, PHASE_BODY, PHASE_WRITE};
+            for (size_t at = 0; at < sizeof slow / sizeof slow[0]; at++)
+                evicted += evict(w, slow[at], false, most - evicted);
             atomic_fetch_add_explicit(&w->server->evictions, evicted, memory_order_relaxed);
         }
         w->crowded = clients > 0;

@@ -35,6 +35,22 @@ struct BodyLimitTests {
         }
     }
 
+    @Test("is small for a GET, whose body means nothing", arguments: ["GET", "HEAD"])
+    func meaningless(method: String) async throws {
+        try await withServer { _ in
+        } _: { server in
+            let port = server.port
+            try await blocking {
+                for (length, status) in [(4_096, 200), (4_097, 413)] {
+                    let connection = try RawConnection(port: port)
+                    try connection.send("\(method) / HTTP/1.1\r\nHost: h\r\nContent-Length: \(length)\r\n\r\n")
+                    try connection.send([UInt8](repeating: 97, count: length))
+                    #expect(try connection.readResponse(isBodiless: method == "HEAD").status == status)
+                }
+            }
+        }
+    }
+
     @Test("answers 413 to one byte more, and closes")
     func overTheLimit() async throws {
         try await Self.withLimitedServer { port in

@@ -155,6 +155,47 @@ struct SlowClientTests {
         }
     }
 
+    @Test("make room, however many requests wait for the server")
+    func besideWaitingRequests() async throws {
+        let release = Event()
+        let arrived = Atomic(0)
+        let allArrived = Event()
+        try await withServer {
+            $0.limits.bufferBytes = 2 * Self.half
+        } routes: { routes in
+            Self.addRoutes(&routes)
+            routes.on(.post, "/wait") { request in
+                if arrived.add(1, ordering: .relaxed).newValue == 100 { allArrived.happen() }
+                await release.wait()
+                return HTTPResponse(text: "\(try request.body.count)")
+            }
+        } _: { server in
+            let port = server.port
+            let request = "POST /wait HTTP/1.1\r\nHost: h\r\nContent-Length: 5000\r\n\r\n"
+            async let answers = withThrowingTaskGroup(of: Int.self) { group in
+                let bytes = Array(request.utf8) + [UInt8](repeating: 97, count: 5_000)
+                for _ in 0..<100 {
+                    group.addTask { try await blocking { try statusOf(bytes, port: port) } }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            await allArrived.wait()
+            try await blocking {
+                let slow = try Self.reader(of: "/half", port)
+                #expect(slow.hasSomethingToRead(withinMilliseconds: 10_000))
+                var statuses: [Int] = []
+                while statuses.last != 200, statuses.count < 1_000 {
+                    statuses.append(try statusOf(Array("GET /half HTTP/1.1\r\nHost: h\r\n\r\n".utf8), port: port))
+                    if statuses.last == 503 { slow.waitForHangUp(withinMilliseconds: 20) }
+                }
+                #expect(statuses.last == 200 && statuses.count > 1)
+                #expect(server.lostConnections.evicted == 1)
+            }
+            release.happen()
+            #expect(try await answers == [Int](repeating: 200, count: 100))
+        }
+    }
+
     @Test("apart, a body that is larger than all room is taken, alone")
     func alone() async throws {
         try await withServer {
