@@ -140,7 +140,7 @@ struct QuotaTests {
         }
     }
 
-    @Test("of a session hold for its cookie")
+    @Test("of a session hold for its cookie, and are not doubled when the token is sent as a bearer token as well")
     func cookie() async throws {
         try await Self.withQuotas {
             $0.quotas.sessionRequests = Self.quota(2)
@@ -148,8 +148,11 @@ struct QuotaTests {
             let created = try await app.client().send("POST", Paths.sessions, json: #"{"mode":"cookie"}"#)
             let pair = String((created["Set-Cookie"] ?? "").prefix { $0 != ";" })
             var statuses: [Int] = []
-            for number in 0..<3 {
-                let client = app.client().with("Cookie", "other=\(number); \(pair)")
+            let token = pair.split(separator: "=")[1]
+            for (name, value) in [
+                ("Cookie", "other=1; \(pair)"), ("Authorization", "Bearer \(token)"), ("Cookie", pair),
+            ] {
+                let client = app.client().with(name, value)
                 statuses.append(try await client.get(Paths.current).status)
             }
             #expect(statuses == [200, 200, 429])
