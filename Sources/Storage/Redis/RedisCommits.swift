@@ -87,6 +87,8 @@ final class RedisCommits: Sendable {
             var entry = Entry(commit: commit, nonce: nonce, request: commit.request(needed, nonce))
             if !chain.isHeld { send(&entry) }
             chain.entries.append(entry)
+            // Only the last of a revision is asked for.
+            chain.past.removeAll { $0.revision == commit.revision }
             chain.past.append((commit.revision, nonce))
             state.chains[commit.id] = chain
         }

@@ -15,6 +15,8 @@ struct RedisFields: Sendable {
     let keys: DocumentKeys?
 
     private static let (plain, sealed): (UInt8, UInt8) = (1, 2)
+    /// What `SessionStore.sessions(ofUser:)` reads.
+    static let listed = ["r", "u", "o", "h", "s:\(UserService.key.name)"]
 
     private enum Flag {
         static let cookie: UInt8 = 1

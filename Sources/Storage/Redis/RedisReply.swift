@@ -33,6 +33,11 @@ enum RedisReply: Sendable {
     /// A number, also one that Redis keeps as a text.
     var number: Int64? { if case .number(let number) = self { number } else { text.flatMap { Int64($0) } } }
 
+    /// The reply of `HMGET` in the form of `HGETALL`.
+    func paired(_ fields: [String]) -> RedisReply {
+        .list(zip(fields, list).flatMap { $1.bytes == nil ? [] : [.bytes(Array($0.utf8)), $1] })
+    }
+
     /// A place of a list; `none` beyond its end, since a script's list ends there.
     subscript(place: Int) -> RedisReply {
         let list = list
@@ -43,6 +48,12 @@ enum RedisReply: Sendable {
 extension StoreError {
     /// - Parameter error: an error of Redis, which begins with a word for its kind.
     init(redis error: String) {
-        self = error.hasPrefix("OOM") ? .full("Redis has no memory left: \(error)") : .unavailable("Redis: \(error)")
+        if error.hasPrefix("OOM") {
+            self = .full("Redis has no memory left: \(error)")
+        } else if error.hasPrefix("MISCONF"), error.contains("No space left on device") {
+            self = .full("Redis has no room on its disk: \(error)")
+        } else {
+            self = .unavailable("Redis: \(error)")
+        }
     }
 }

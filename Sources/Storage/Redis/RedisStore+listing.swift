@@ -13,7 +13,8 @@ extension RedisStore {
         entries.sort { $0.id < $1.id }
         var found: [StoredSession] = []
         let now = Self.now
-        for (entry, loaded) in zip(entries, try await hashes(entries.map(\.id))) {
+        let loaded = try await hashes(entries.map(\.id), only: RedisFields.listed)
+        for (entry, loaded) in zip(entries, loaded.map { $0.paired(RedisFields.listed) }) {
             let session = session(entry.id, loaded)
             if let session, session.record.userID?.isExactly(userID) == true {
                 found.append(session)
@@ -45,12 +46,15 @@ extension RedisStore {
         return SessionPage(sessions: sessions, next: ids.count > limit ? page.last : nil, skipped: skipped)
     }
 
-    private func hashes(_ ids: [SessionID]) async throws(StoreError) -> [RedisReply] {
+    private func hashes(_ ids: [SessionID], only fields: [String] = []) async throws(StoreError) -> [RedisReply] {
         var replies: [RedisReply] = []
         // So many that no other request waits long.
         for start in stride(from: 0, to: ids.count, by: 100) {
             var request = RedisRequest()
-            for id in ids[start..<min(start + 100, ids.count)] { request.add("HGETALL", .text(keys.session(id))) }
+            for id in ids[start..<min(start + 100, ids.count)] {
+                let command: RedisRequest.Word = fields.isEmpty ? "HGETALL" : "HMGET"
+                request.add([command, .text(keys.session(id))] + fields.map { .text($0) })
+            }
             replies += try await ask(request)
         }
         return replies

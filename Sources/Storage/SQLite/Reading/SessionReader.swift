@@ -39,12 +39,12 @@ struct SessionReader {
         return found?.record.id == id ? found : nil
     }
 
-    private func session(key: Int64) throws(SQLiteError) -> StoredSession? {
+    private func session(key: Int64, only service: String? = nil) throws(SQLiteError) -> StoredSession? {
         defer { noteDamagedPages() }
         do throws(SQLiteError) {
             try selectSession.bind(1, key)
             defer { selectSession.reset() }
-            return try selectSession.step() ? try session(on: selectSession).session : nil
+            return try selectSession.step() ? try session(on: selectSession, only: service).session : nil
         } catch  where error.primaryCode == SQLITE_CORRUPT {
             damage.note("The pages of the session with the key \(key) are damaged (\(error)); it cannot be read.")
             return nil
@@ -63,7 +63,7 @@ struct SessionReader {
         return flows
     }
 
-    /// Reads each session by itself, so that a damaged one hides no other.
+    /// Reads each session by itself, so that a damaged one hides no other. See ``SessionStore/sessions(ofUser:)``.
     func sessions(ofUser userID: String) throws(SQLiteError) -> [StoredSession] {
         defer { noteDamagedPages() }
         var keys: [Int64] = []
@@ -76,7 +76,9 @@ struct SessionReader {
         }
         var found: [StoredSession] = []
         for key in keys {
-            if let session = try session(key: key), session.record.userID == userID { found.append(session) }
+            guard let session = try session(key: key, only: UserService.key.name), session.record.userID == userID
+            else { continue }
+            found.append(session)
         }
         return found
     }
@@ -129,7 +131,11 @@ struct SessionReader {
 
     /// Returns the session in a statement's current row, and the number of damaged parts: the row, or documents, which
     /// are then missing in the session. While the statement stays on the row, all reads are of one state.
-    private func session(on row: SQLiteStatement) throws(SQLiteError) -> (session: StoredSession?, damaged: Int) {
+    ///
+    /// - Parameter name: of the only service whose document is read; `nil` for all.
+    private func session(
+        on row: SQLiteStatement, only name: String? = nil
+    ) throws(SQLiteError) -> (session: StoredSession?, damaged: Int) {
         guard var stored = SessionRow(row) else {
             damage.note("The row of the session with the key \(row.int64(0)) is damaged; it cannot be read.")
             return (nil, 1)
@@ -143,7 +149,7 @@ struct SessionReader {
             damaged += 1
         }
         var details = stored.details
-        for service in stored.services {
+        for service in stored.services where name == nil || service.name == name {
             guard let bytes = try pieces.text(of: service, seal) else {
                 damage.note("The service \(service.name) of \(stored.id) is damaged and left out.")
                 damaged += 1
