@@ -175,6 +175,41 @@ import Testing
         #expect(resident.allSatisfy { $0.count == nil || live > 0 })
     }
 
+    @Test("as many bytes stay as may, whether they came with a write, a load or an import")
+    func bytes() async throws {
+        let store = StoreWrapper()
+        let fixture = try SessionsFixture(store: store) { $0.maxResidentBytes = 30_100 }
+        let text = JSONDocument(String(repeating: "x", count: 10_000))
+        func write() async throws -> SessionID {
+            let session = try await fixture.session()
+            fixture.clock.advance(1_000)
+            try await fixture.perform(.put(["count": 1, "text": text]), on: "counter", session)
+            return session.id
+        }
+        func resident(_ ids: [SessionID]) -> [SessionID] { ids.filter { Self.isResident($0, fixture) } }
+        var ids: [SessionID] = []
+        for _ in 0..<20 { ids.append(try await write()) }
+        // Those that were used last, apart from one that a thread may still have held.
+        let end = ContinuousClock.now + .seconds(60)
+        while fixture.sessions.statistics.residentBytes > 30_100, .now < end { ids.append(try await write()) }
+        let sum = fixture.sessions.statistics.residentBytes
+        #expect(sum == resident(ids).count * 10_021 && sum > 10_000)
+        #expect(Self.isResident(ids[ids.count - 1], fixture) && !Self.isResident(ids[0], fixture))
+        // They come back from the store, and others leave for them.
+        for id in ids {
+            let session = try #require(try await fixture.sessions.session(id))
+            #expect(try fixture.get("counter", session).document == ["count": 1, "text": text])
+            #expect(fixture.sessions.statistics.residentBytes <= 60_200)
+        }
+        // What becomes smaller or ends is not counted any more.
+        let last = try #require(try await fixture.sessions.session(ids[0]))
+        let before = fixture.sessions.statistics.residentBytes
+        try await fixture.perform(.put(["count": 1]), on: "counter", last)
+        #expect(fixture.sessions.statistics.residentBytes == before - 10_010)
+        for id in ids { _ = try await fixture.sessions.end(try #require(try await fixture.sessions.session(id))) }
+        #expect(fixture.sessions.statistics.residentBytes == 0)
+    }
+
     @Test("services and journeys are counted as long as their sessions stay, and again when they are back")
     func counters() async throws {
         let fixture = try SessionsFixture(store: StoreWrapper(), flows: [Flows.wizard]) { $0.maxResidentSessions = 2 }

@@ -16,6 +16,7 @@ extension SessionSettings {
         rotationGrace = configuration.rotationGrace.milliseconds
         maxSessions = configuration.maxSessions
         maxResidentSessions = configuration.maxResidentSessions
+        maxResidentBytes = configuration.maxResidentBytes
         maxSessionsOfUser = configuration.maxUserSessions
         endsOldestOfUser = configuration.userSessionsAtLimit == .endOldest
         maxSessionSize = configuration.limits.sessionBytes

@@ -60,6 +60,12 @@ package struct Configuration: Sendable, Equatable {
     package var userSessionsAtLimit = UserSessionsAtLimit.endOldest
     /// How many sessions stay in memory when the store keeps all of them.
     package var maxResidentSessions = 200_000
+    /// What callers have written into those sessions, in bytes. Follows the machine until it is set.
+    package var maxResidentBytes: Int {
+        get { chosenResidentBytes ?? UsableMemory.bytes() / 4 }
+        set { chosenResidentBytes = newValue }
+    }
+    private var chosenResidentBytes: Int?
     /// The bytes of all sessions together. Follows the store until it is set.
     package var totalBytes: Int {
         get {

@@ -101,6 +101,11 @@ extension ConfigurationKey {
             "max_resident_sessions", .integer(1...100_000_000), \.maxResidentSessions,
             "Most sessions in memory; beyond this number the least recently used are dropped from it and read from the store "
                 + "when they are used again. No effect with `memory`."),
+        .init(
+            "max_resident_bytes", .bytes(1_048_576...1_125_899_906_842_624), \.maxResidentBytes,
+            defaultText: "a quarter of the machine's or container's memory",
+            "Most bytes of the states of all services, and of the labels, of the sessions in memory; beyond it as with "
+                + "`max_resident_sessions`."),
 
         .init("admin.host", .address, \.admin.host, flag: true, "Where the admin listener listens."),
         .init(

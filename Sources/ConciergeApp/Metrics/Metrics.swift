@@ -75,6 +75,9 @@ package final class Metrics: Sendable {
         ] {
             writer.gauge("concierge_sessions_\(name)", help: help, [([], Double(number))])
         }
+        writer.gauge(
+            "concierge_sessions_resident_bytes", unit: "bytes",
+            help: "Bytes of the states and labels of the sessions in memory.", [([], Double(sessions.residentBytes))])
         if let bytes = sessions.bytes {
             writer.gauge(
                 "concierge_sessions_stored_bytes", unit: "bytes",

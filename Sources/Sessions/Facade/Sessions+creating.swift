@@ -107,7 +107,7 @@ extension Sessions {
         let stored = StoredSession(record: record, lastUsedAt: now)
         let session = Session(stored, environment: environment)
         registry.insert(session, id: id, deadline: stored.deadline(settings))
-        makeRoom(near: id)
+        registry.makeRoom(near: id, environment)
         return NewSession(session: session, token: token, stored: stored)
     }
 

@@ -43,15 +43,7 @@ extension Sessions {
         let found = registry.finishLoad(id, .success(session), deadline: current.deadline(environment.settings))
         // Takes back its count of living services.
         if found !== session { session.markEnded() }
-        makeRoom(near: id)
+        registry.makeRoom(near: id, environment)
         return found
-    }
-
-    /// Evicts sessions from memory if there are too many.
-    func makeRoom(near id: SessionID) {
-        for session in registry.makeRoom(near: id, settings: environment.settings) {
-            // No caller has it. Its counts of living services and journeys are taken back.
-            session.markEnded()
-        }
     }
 }

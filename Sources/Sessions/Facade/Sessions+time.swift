@@ -114,7 +114,8 @@ extension Sessions {
             services: catalog.services.map { .init(name: $0.name, live: $0.live) },
             damage: (environment.store as? any FileStore)?.damage ?? StoreDamage(),
             shed: shedCount.load(ordering: .relaxed), stolen: stolenCount.load(ordering: .relaxed),
-            bytes: environment.store.documentBytes)
+            bytes: environment.store.documentBytes,
+            residentBytes: environment.residentBytes.load(ordering: .relaxed))
     }
 }
 
@@ -142,6 +143,8 @@ package struct SessionStatistics: Sendable, Equatable {
     package var stolen = 0
     /// Of all sessions together; `nil` when the store has no limit for them.
     package var bytes: DocumentBytes?
+    /// The bytes that callers have written into the sessions in memory.
+    package var residentBytes = 0
 
     package struct Service: Sendable, Equatable {
         package let name: String

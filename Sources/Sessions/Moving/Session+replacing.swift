@@ -46,13 +46,13 @@ extension Session {
     /// Shows what was committed. Memory and instances of the old state are dropped.
     private func take(_ next: StoredSession) {
         let (former, memory, isEnded) = state.withLock { state in
-            if !state.isEnded { state.countLive(-1, environment.catalog) }
+            if !state.isEnded { state.count(-1, environment) }
             defer {
                 state.record = next.record
                 state.lastUsedAt = max(state.lastUsedAt, next.lastUsedAt)
                 state.unwritten = []
                 state.memory = nil
-                if !state.isEnded { state.countLive(1, environment.catalog) }
+                if !state.isEnded { state.count(1, environment) }
             }
             return (state.record, state.memory, state.isEnded)
         }

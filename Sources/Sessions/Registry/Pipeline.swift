@@ -155,8 +155,10 @@ extension Session.State {
         // All threads share the counters, so they are changed only if necessary.
         let countsStay = isEnded || pending.onlyRewrites(record, unwritten)
         if !countsStay { countLive(-1, environment.catalog) }
+        let formerBytes = record.writtenBytes
         pending.apply(committed: committed, to: &record, &unwritten)
         if !countsStay { countLive(1, environment.catalog) }
+        if !isEnded { environment.countBytes(record.writtenBytes - formerBytes) }
         return isFirstMemory
     }
 }

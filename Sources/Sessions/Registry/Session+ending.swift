@@ -6,7 +6,7 @@ extension Session {
     @discardableResult
     func markEnded() -> Bool {
         let last = state.withLock { state -> Last? in
-            state.isEnded ? nil : state.end(environment.catalog)
+            state.isEnded ? nil : state.end(environment)
         }
         guard let last else { return false }
         settle(last)
@@ -34,7 +34,7 @@ extension Session {
             case .held: return (.held, nil)
             // Tokens are refused by the time alone, whatever the store contains, now and after a crash.
             case .open where now < state.deadline(settings): return (.open, nil)
-            case .open: return (.expired, state.end(environment.catalog))
+            case .open: return (.expired, state.end(environment))
             }
         }
         if let last { settle(last) }
@@ -66,11 +66,17 @@ extension Session {
 }
 
 extension Session.State {
-    fileprivate mutating func end(_ catalog: ServiceCatalog) -> Session.Last {
+    fileprivate mutating func end(_ environment: SessionEnvironment) -> Session.Last {
         stage = .ended
-        countLive(-1, catalog)
+        count(-1, environment)
         defer { memory = nil }
         return (record, memory)
+    }
+
+    /// Counts what is in memory: every living instance, and the bytes.
+    func count(_ difference: Int, _ environment: SessionEnvironment) {
+        countLive(difference, environment.catalog)
+        environment.countBytes(difference * record.writtenBytes)
     }
 
     /// Counts every living instance once, written or not.

@@ -106,7 +106,10 @@ extension Session {
 
     private func tell(_ work: QueuedWork) {
         if let error = work.failure { return work.conclude(failure(error)) }
-        if let result = work.result { announce(result, work.isFirstMemory, isWatched: work.isWatched) }
+        if let result = work.result {
+            announce(result, work.isFirstMemory, isWatched: work.isWatched)
+            environment.makeRoom(near: result.pending.base.id)
+        }
         work.conclude(nil)
     }
 

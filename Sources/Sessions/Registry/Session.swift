@@ -45,6 +45,7 @@ package final class Session: Sendable {
         state = Mutex(State(record: stored.record, lastUsedAt: stored.lastUsedAt))
         for document in stored.record.services { environment.catalog.services[Int(document.service)].countLive(1) }
         if !stored.record.services.isEmpty { environment.countJourneys(of: stored.record, 1) }
+        environment.countBytes(stored.record.writtenBytes)
     }
 
     /// The session's id, and the user who is attached to it.

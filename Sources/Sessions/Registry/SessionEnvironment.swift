@@ -20,6 +20,8 @@ final class SessionEnvironment: Sendable {
     private let coordinatorService: RegisteredService?
     /// Running journeys of all sessions in memory.
     let journeyCount = Atomic<Int>(0)
+    /// What callers have written into the sessions in memory (``SessionRecord/writtenBytes``).
+    let residentBytes = Atomic<Int>(0)
     /// Sessions that keep parsed journeys.
     let remembered = RememberedSessions()
     /// Callers that wait for what other processes have committed.
@@ -69,6 +71,21 @@ final class SessionEnvironment: Sendable {
     /// Another process has ended the session.
     func forget(_ session: Session) {
         if isShared { registry.withLock(\.registry)?.remove(session.id, session) }
+    }
+
+    /// All threads share the count, so it is changed only if necessary.
+    func countBytes(_ difference: Int) {
+        if difference != 0 { residentBytes.wrappingAdd(difference, ordering: .relaxed) }
+    }
+
+    /// By how many bytes there is too much in memory.
+    var excessBytes: Int {
+        store.outlivesProcess ? residentBytes.load(ordering: .relaxed) - settings.maxResidentBytes : 0
+    }
+
+    /// A session has grown.
+    func makeRoom(near id: SessionID) {
+        if excessBytes > 0 { registry.withLock(\.registry)?.makeRoom(near: id, self) }
     }
 
     func notify(_ id: SessionID, _ changes: [SessionChange], revision: UInt64) {

@@ -1,33 +1,30 @@
 import Synchronization
 
-/// If a store keeps the sessions anyway, the least recently used ones are evicted from memory when there are too many.
+/// If a store keeps the sessions anyway, the least recently used ones are evicted from memory when there are too many,
+/// or too much is in them.
 extension SessionRegistry {
-    /// Evicts sessions if there are too many: a few at most, so that each session that is added pays for one that
-    /// leaves.
+    /// Evicts sessions if necessary: a few at most, so that each session that is added or grows pays for those that
+    /// leave.
     ///
     /// The index of deadlines is nearly in order of use: a session that was used last expires last. An entry whose
     /// deadline has moved goes back in.
     ///
-    /// - Parameter id: of a session that was just added. The search begins in its shard.
-    /// - Returns: the evicted sessions. No other code has them, and their counts must still be taken back.
-    func makeRoom(near id: SessionID, settings: SessionSettings) -> [Session] {
-        guard isTooFull else { return [] }
-        var left: [Session] = []
+    /// - Parameter id: of a session that was just added, or has grown. The search begins in its shard.
+    func makeRoom(near id: SessionID, _ environment: SessionEnvironment) {
+        var excess = Excess(sessions: sessionCount - residentLimit, bytes: environment.excessBytes)
         var looks = Self.looks
         let first = place(of: id)
-        for offset in 0..<min(shards.count, Self.shardsToLookAt) where isTooFull && looks > 0 {
-            shards.withLock((first + offset) & (shards.count - 1)) { content in
-                left += content.letLeave(settings, looks: &looks) {
-                    isTooFull
-                } left: {
-                    residentCount.wrappingSubtract(1, ordering: .relaxed)
-                }
+        // A few large sessions may be in any shard.
+        let most = excess.bytes > 0 ? shards.count : min(shards.count, Self.shardsToLookAt)
+        for offset in 0..<most where excess.isThere && looks > 0 {
+            let left = shards.withLock((first + offset) & (shards.count - 1)) { content in
+                content.letLeave(environment.settings, looks: &looks, &excess)
             }
+            residentCount.wrappingSubtract(left.count, ordering: .relaxed)
+            // No other code has them. What was counted of them is taken back.
+            for session in left { session.markEnded() }
         }
-        return left
     }
-
-    private var isTooFull: Bool { sessionCount > residentLimit }
 
     /// How many entries are looked at for each session that is added. In the long run an entry is looked at once for
     /// each idle timeout in which its session is used, and once when it leaves.
@@ -36,13 +33,21 @@ extension SessionRegistry {
     private static let shardsToLookAt = 4
 }
 
+/// By how much there is too much in memory.
+private struct Excess {
+    var sessions: Int
+    var bytes: Int
+
+    var isThere: Bool { sessions > 0 || bytes > 0 }
+}
+
 extension RegistryShard {
     fileprivate mutating func letLeave(
-        _ settings: SessionSettings, looks: inout Int, while isTooFull: () -> Bool, left: () -> Void
+        _ settings: SessionSettings, looks: inout Int, _ excess: inout Excess
     ) -> [Session] {
         var leaving: [Session] = []
         var staying: [ExpiryIndex.Entry] = []
-        while looks > 0, isTooFull(), let entry = expiry.popFirst() {
+        while looks > 0, excess.isThere, let entry = expiry.popFirst() {
             looks -= 1
             // Entries of ended sessions are dropped.
             guard let place = sessions.index(forKey: entry.id) else { continue }
@@ -56,8 +61,10 @@ extension RegistryShard {
                 continue
             }
             if let time = sessions.values[place].state.withLock({ $0.takeUnsavedUse() }) { noteUse(entry.id, at: time) }
-            leaving.append(sessions.remove(at: place).value)
-            left()
+            let session = sessions.remove(at: place).value
+            excess.sessions -= 1
+            excess.bytes -= session.state.withLock { $0.record.writtenBytes }
+            leaving.append(session)
         }
         for entry in staying { expiry.insert(entry.id, deadline: entry.deadline) }
         return leaving

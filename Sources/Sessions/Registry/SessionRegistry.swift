@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The sessions in memory, by id: all of them, or the most recently used ones of the store
-/// (``makeRoom(near:settings:)``).
+/// (``makeRoom(near:_:)``).
 final class SessionRegistry: Sendable {
     let shards: Shards<RegistryShard>
     /// When more sessions are in memory, some are evicted.

@@ -103,10 +103,10 @@ extension Session {
         let (former, isWatched) = state.withLock { state -> (PendingState?, Bool) in
             guard record.revision != state.record.revision, !state.isEnded else { return (nil, false) }
             let former = state.pending(environment.catalog, now: environment.clock.now())
-            state.countLive(-1, environment.catalog)
+            state.count(-1, environment)
             state.record = record
             state.unwritten.forgetWritten(in: record, environment.catalog, now: former.now)
-            state.countLive(1, environment.catalog)
+            state.count(1, environment)
             return (former, state.isWatched)
         }
         guard var pending = former else { return }
