@@ -37,7 +37,7 @@ import Testing
     @Test("that has room again when a session is stored, but had none for its entries, is given these again")
     func entries() async throws {
         let router = try RedisRouter(fixture.address, RedisConnection.Limits(), RedisRouter.Hooks())
-        let commits = RedisCommits(router, RedisKeys(prefix: fixture.prefix))
+        let commits = RedisCommits(router, RedisKeys(prefix: fixture.prefix), origin: "test")
         for (revision, isRefused) in [(UInt64(1), true), (2, false)] {
             let failure = await withUnsafeContinuation { waiting in
                 commits.append(

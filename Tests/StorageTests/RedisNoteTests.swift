@@ -70,6 +70,20 @@ import Testing
         _ = try await fixture.recovery(of: two)
     }
 
+    @Test("what Redis refuses to change for a while is changed afterwards, on the same connection")
+    func refused() async throws {
+        let store = try fixture.store()
+        #expect(try await store.note(Self.note(1, "begun"), of: key, for: 60_000) == nil)
+        try fixture.ask("CONFIG", "SET", "min-replicas-to-write", "1")
+        store.replace(key, with: Self.note(1, "done"), for: 60_000)
+        #expect(try await found(store) == "begun")
+        #expect(store.owed.count == 1)
+        try fixture.ask("CONFIG", "SET", "min-replicas-to-write", "0")
+        let end = ContinuousClock.now + .seconds(30)
+        while store.owed.count > 0, .now < end { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await found(store) == "done")
+    }
+
     @Test("when Redis is full, what was executed is noted all the same, and nothing new is begun")
     func full() async throws {
         let store = try fixture.store()

@@ -256,6 +256,49 @@ import Testing
         #expect(try await ended(2_600) == 1)
     }
 
+    @Test("servers share the search for expired sessions; what one of them misses in the list is removed by it")
+    func search() async throws {
+        let stores = [try fixture.store(), try fixture.store()]
+        for _ in 0..<10 { try await stores[0].create(Samples.session(SessionID(random: SystemRandom()))) }
+        func looked(_ store: Int) async throws -> Int {
+            try await stores[store].endExpired(
+                ExpiryQuery(now: 0, idleTimeout: 60_000, retention: 100, limit: 6) { _ in false }
+            ).looked
+        }
+        #expect(try await looked(0) == 6)
+        #expect(try await looked(1) == 0)
+        try fixture.ask("DEL", .text(stores[0].keys.sweeper))
+        #expect(try await looked(1) == 4)
+        #expect(try await looked(1) == 6)
+        // The first one does not have the turn, and need not come by again.
+        let list = RedisRequest.Word.text(stores[0].keys.sessions(with: id))
+        try fixture.ask("ZADD", list, "0", .text("\(id)"))
+        _ = stores[0].doubts.isOver("\(id)", now: .now - .seconds(61))
+        #expect(try await looked(0) == 0)
+        _ = try await stores[0].standing(of: id)
+        #expect(!(try fixture.ask("ZRANGE", list, "0", "-1").list.compactMap(\.text).contains("\(id)")))
+    }
+
+    @Test("a sign-in adds the session to the user's before it and, beside a sign-out elsewhere, after it")
+    func signIn() async throws {
+        let fixture = try RedisFixture(try RedisTestServer())
+        let store = try fixture.store()
+        let ada = SessionDetails(userID: "ada")
+        try await store.create(Samples.session(id))
+        func additions(_ revision: UInt64) async throws -> Int? {
+            try fixture.ask("CONFIG", "RESETSTAT")
+            let record = Samples.record(id, revision: revision, details: ada)
+            try await store.commit(
+                SessionCommit(
+                    record: record, replacedRevision: revision - 1, changedServices: [], changesServicesOnly: false))
+            _ = try await store.standing(of: id)
+            let calls = try fixture.ask("INFO", "commandstats").text?.split(separator: "cmdstat_zadd:calls=").last
+            return calls.flatMap { Int($0.prefix { $0 != "," }) }
+        }
+        #expect(try await additions(2) == 2)
+        #expect(try await additions(3) == 1)
+    }
+
     @Test("Redis ends what no server ends, if it is told to")
     func net() async throws {
         let now = SystemClock().now()
@@ -409,7 +452,7 @@ import Testing
         let member = TaskID(session: id, journey: "main", number: 1).member
         let sets = [store.keys.ready("check"), store.keys.overdue, store.keys.tasks]
         for key in sets { try fixture.ask("ZADD", .text(key), "1", .text(member)) }
-        _ = store.doubts.isOver("\(sets[0]) \(member)", now: .now - .seconds(61))
+        _ = store.taskDoubts.isOver("\(sets[0]) \(member)", now: .now - .seconds(61))
         #expect(try await store.claimTasks(TaskClaim(name: "check", limit: 1, now: 2, end: 3)).tasks.isEmpty)
         _ = try await store.standing(of: id)
         for key in sets { #expect(try fixture.ask("EXISTS", .text(key)).number == 0, "\(key)") }

@@ -1,9 +1,14 @@
 extension Sessions {
     /// Removes expired sessions and tells the store of uses, until the task is cancelled.
     package func run() async {
+        var forgetsAt = environment.clock.now()
         while !Task.isCancelled {
             try? await environment.clock.sleep(milliseconds: Self.sweepInterval)
             countStored()
+            if forgetsAt <= environment.clock.now() {
+                forgetsAt = environment.clock.now() + 60_000
+                forgetFlows()
+            }
             // What the store refuses now is tried again next time.
             while !Task.isCancelled, await sweep() == Self.sweepBatch { await Task.yield() }
             while !Task.isCancelled, await sweepTasks() == Self.sweepBatch { await Task.yield() }

@@ -139,4 +139,9 @@ extension Sessions {
     func countStored() {
         if environment.isShared { registry.setTotal(environment.store.sessionCount) }
     }
+
+    /// Another process that begins may take back a version of a flow that no journey is on at that moment.
+    func forgetFlows() {
+        if environment.isShared { environment.knownFlows.withLock { $0 = [:] } }
+    }
 }

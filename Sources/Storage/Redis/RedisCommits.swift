@@ -69,11 +69,13 @@ final class RedisCommits: Sendable {
     private let state = Mutex(State())
     private let router: RedisRouter
     private let keys: RedisKeys
-    private let origin = Hexadecimal.text(SessionID(random: SystemRandom()).low)
+    private let origin: String
 
-    init(_ router: RedisRouter, _ keys: RedisKeys) {
+    /// - Parameter origin: tells this process from others.
+    init(_ router: RedisRouter, _ keys: RedisKeys, origin: String) {
         self.router = router
         self.keys = keys
+        self.origin = origin
     }
 
     func append(_ commit: Commit) {

@@ -108,9 +108,6 @@ final class RedisConnection: Sendable {
     /// connection that is lost and made again within ``Limits/grace`` is no trouble.
     var trouble: String? { state.withLock { isInTrouble($0) || !$0.wasUp ? $0.trouble : nil } }
 
-    /// The same, but for the first attempt.
-    var failure: String? { state.withLock { isInTrouble($0) ? $0.trouble : nil } }
-
     /// Whether the last attempt to connect has failed.
     var isAway: Bool { state.withLock(\.isRefusing) }
 

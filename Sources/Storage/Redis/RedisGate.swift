@@ -62,6 +62,15 @@ final class RedisDoubts: Sendable {
         }
     }
 
+    /// The entries that have been in doubt for long enough; they are forgotten here.
+    func takeOver(now: ContinuousClock.Instant = .now) -> [String] {
+        state.withLock { state in
+            let over = state.since.filter { now - $0.value > Self.patience }
+            for entry in over.keys { state.since[entry] = nil }
+            return Array(over.keys)
+        }
+    }
+
     static let patience = Duration.seconds(60)
     private static let most = 10_000
 }

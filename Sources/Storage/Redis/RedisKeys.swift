@@ -39,6 +39,8 @@ struct RedisKeys: Sendable {
     var floor: String { "\(prefix):{f}" }
     /// Which server looks for expired sessions.
     var sweeper: String { "\(prefix):{sweeper}" }
+    /// The last session at which it has looked.
+    var swept: String { "\(prefix):{sweeper}=" }
     /// A set of versions of flows.
     var flows: String { "\(prefix):{flows}" }
     /// A hash: the fingerprints of the keys that something may be sealed with.

@@ -1,8 +1,8 @@
 import Sessions
 import Synchronization
 
-/// Changes of notes that Redis has not confirmed, the last one of each key. Each new connection sends them
-/// again, which does no harm: only a note's owner changes it.
+/// Changes of notes that Redis has not confirmed, the last one of each key. They are sent again on each new connection,
+/// and some seconds after Redis has refused them. That does no harm: only a note's owner changes it.
 ///
 /// Beyond ``most`` a change is sent once. Its note is gone when its time is over.
 final class RedisOwedNotes: Sendable {
@@ -42,12 +42,22 @@ final class RedisOwedNotes: Sendable {
     private func send(_ request: RedisRequest, _ number: UInt64, _ key: SHA256Digest) {
         let router = state.withLock(\.router)
         _ = router?.append(request, isBounded: false) { [weak self] outcome in
-            guard case .replies(let replies) = outcome, replies[0].error == nil else { return }
-            self?.state.withLock { state in
-                if state.changes[key]?.number == number { state.changes[key] = nil }
+            switch outcome {
+            case .replies(let replies) where replies[0].error == nil:
+                self?.state.withLock { state in
+                    if state.changes[key]?.number == number { state.changes[key] = nil }
+                }
+            case .lost: break
+            case .replies, .failed:
+                Task { [weak self] in
+                    try? await Task.sleep(for: Self.pause)
+                    guard let self, state.withLock({ $0.changes[key]?.number }) == number else { return }
+                    send(request, number, key)
+                }
             }
         }
     }
 
     private static let most = 10_000
+    private static let pause = Duration.seconds(2)
 }

@@ -106,8 +106,7 @@ final class RedisRouter: Sendable {
             let isOver = state.troubleSince.map { .now - $0 >= limits.grace } ?? false
             // Not lazily: that would ask a connection twice and stop the program when its trouble ends in between.
             return (isOver ? state.trouble : nil)
-                ?? state.connections[.commands]?.values.compactMap(\.trouble).first
-                ?? state.connections[.events]?.values.compactMap(\.failure).first
+                ?? state.connections.values.flatMap(\.values).compactMap(\.trouble).first
         }
     }
 

@@ -57,7 +57,11 @@ extension RedisStore {
                 usleep(50_000)
                 used = try link.exchange(question, until: end, toleratesErrors: true)[0]
             }
-            if let error = used.error { throw RedisGreeting.refusal(error, server) }
+            if let error = used.error {
+                // Whoever encrypts nothing need not wait for the node that knows the keys, which may be gone.
+                if documentKeys == nil, RedisErrand.Redirection(used) != nil { return }
+                throw RedisGreeting.refusal(error, server)
+            }
             try check(used.list)
             guard let key = documentKeys?.first, !ids(used.list).contains(key.id) else { return }
             let note = RedisRequest("HSETNX", .text(keys.documentKeys), .text(key.id), .text(String(key.fingerprint)))

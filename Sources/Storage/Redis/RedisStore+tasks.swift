@@ -113,7 +113,7 @@ extension RedisStore {
             let text = id == nil ? nil : replies.popFirst()?.bytes
             if let text, let task = RedisFields.task(text) {
                 found.append((text, task))
-            } else if doubts.isOver("\(key) \(member)") {
+            } else if taskDoubts.isOver("\(key) \(member)") {
                 var request = RedisRequest()
                 for key in [key, keys.tasks, keys.overdue] { request.add("ZREM", .text(key), .text(member)) }
                 send(request)

@@ -20,6 +20,14 @@ extension RedisStore {
             }
         }
         if let failure { throw failure }
+        // Another server, which has ended a session of its id, may have removed it from the list meanwhile.
+        if arrival.replacedRevision == nil { send(listing(session.record.id, insists: true)) }
+    }
+
+    private func listing(_ id: SessionID, insists: Bool) -> RedisRequest {
+        var request = RedisRequest()
+        request.add(["ZADD", .text(keys.sessions(with: id)), "0", .text("\(id)")], insists: insists)
+        return request
     }
 
     private func put(
@@ -44,8 +52,7 @@ extension RedisStore {
             index: { [self] insists in
                 var request = index(record, tasks, insists: insists)
                 guard revision == nil else { return request }
-                let list = keys.sessions(with: record.id)
-                request.add(["ZADD", .text(list), "0", .text("\(record.id)")], insists: insists)
+                request.add(listing(record.id, insists: insists))
                 return request
             },
             arguments: [
@@ -53,6 +60,7 @@ extension RedisStore {
             ] + values,
             executed: { [self] reply in
                 if revision == nil { counter.add(1) }
+                reindex(record, reply)
                 unindex(record.id, reply, user: record.userID, except: kept)
                 return note(flows)
             }, then: done)
@@ -93,6 +101,7 @@ extension RedisStore {
             index: { [self] in hasEntries ? index(record, new, insists: $0) : RedisRequest() },
             arguments: [.text(usedAt), .text(String(removed.count))] + removed + values,
             executed: { [self] reply in
+                if !commit.changesServicesOnly { reindex(record, reply) }
                 unindex(record.id, reply, user: commit.changesServicesOnly ? reply?[1].text : record.userID)
                 return note(commit.newFlows)
             }, then: done)
@@ -176,6 +185,13 @@ extension RedisStore {
         }
         for task in tasks { index(task, &request, insists: insists) }
         return request
+    }
+
+    /// If a session has another user than before, adds it to the user's once more: another server, which has signed the
+    /// same user out, may have removed it between the two steps of the commit.
+    private func reindex(_ record: SessionRecord, _ reply: RedisReply?) {
+        guard let user = record.userID, reply?[1].text.map({ user.isExactly($0) }) != true else { return }
+        send(index(record, [], insists: true))
     }
 
     /// Removes what a script says was there from the indexes.
@@ -282,17 +298,28 @@ extension RedisStore {
     package func endExpired(_ query: ExpiryQuery) async throws(StoreError) -> ExpiredSessions {
         try gate.enter()
         defer { gate.leave() }
-        // Servers take turns: for all of them, each session is looked at as often as for one.
-        let turn = RedisRequest(
-            "SET", .text(keys.sweeper), .text(name), "NX", "GET", "PX", .text(String(Self.turnTime)))
+        for id in doubts.takeOver() { SessionID(id).map { unindex($0) } }
+        // Servers take turns, and each goes on where the last one was: for all of them, each session is looked at as
+        // often as for one.
+        var turn = RedisRequest("GET", .text(keys.swept))
+        turn.add("SET", .text(keys.sweeper), .text(name), "NX", "GET", "PX", .text(String(Self.turnTime)))
         do throws(StoreError) {
-            if let other = try await ask(turn)[0].text, other != name { return ExpiredSessions(count: 0, looked: 0) }
+            let replies = try await ask(turn)
+            switch replies[1].text {
+            case nil: lastSearched.withLock { $0 = replies[0].text.flatMap { SessionID($0) } }
+            case name: break
+            default: return ExpiredSessions(count: 0, looked: 0)
+            }
         } catch {
             // A Redis that is full needs it most.
             guard case .full = error else { throw error }
         }
         let ids = try await ids(after: lastSearched.withLock(\.self), limit: query.limit)
-        lastSearched.withLock { $0 = ids.count < query.limit ? nil : ids.last }
+        let last = ids.count < query.limit ? nil : ids.last
+        lastSearched.withLock { $0 = last }
+        var progress = RedisRequest()
+        progress.add(["SET", .text(keys.swept), .text(last.map { "\($0)" } ?? "")], insists: true)
+        send(progress)
         var request = RedisRequest()
         for id in ids { request.add("HMGET", .text(keys.session(id)), "r", "h", "o", "u") }
         let replies = try await ask(request)

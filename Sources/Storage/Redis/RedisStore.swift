@@ -36,6 +36,7 @@ package final class RedisStore: SessionStore {
     let followers: RedisFollowers
     let gate = RedisGate()
     let doubts = RedisDoubts()
+    let taskDoubts = RedisDoubts()
     let counter: RedisCounter
     private let condition: RedisCondition
     let owed: RedisOwedNotes
@@ -99,7 +100,7 @@ package final class RedisStore: SessionStore {
                     counter.expire()
                     owed.sendAgain { concerns(keys.note($0)) }
                 }, moved: { condition.keep($0) }, told: { followers.told($0, isMoved: $1) }))
-        commits = RedisCommits(router, keys)
+        commits = RedisCommits(router, keys, origin: name)
         counter.start(on: router)
         owed.start(on: router)
         followers.start(on: router)
