@@ -37,6 +37,24 @@ struct SharingTests {
         #expect(try two.get("counter", again).document == ["count": 2])
     }
 
+    @Test("a version of a flow is noted again a minute later: another process that begins may have taken it back")
+    func versions() async throws {
+        let process = try SessionsFixture(store: hub.door(), clock: ManualClock(), flows: [Flows.wizard])
+        func isNoted() -> Bool { process.sessions.environment.knownFlows.withLock { $0["wizard"] == [1] } }
+        let session = try await process.session()
+        _ = try await session.startJourney(flow: "wizard")
+        #expect(isNoted())
+        let loop = Task { await process.sessions.run() }
+        let end = ContinuousClock.now + .seconds(60)
+        while isNoted(), .now < end { await Task.yield() }
+        loop.cancel()
+        await loop.value
+        #expect(!isNoted())
+        let other = try await process.session()
+        _ = try await other.startJourney(flow: "wizard")
+        #expect(isNoted())
+    }
+
     @Test("a session that nobody else has changed is asked for its standing alone")
     func standing() async throws {
         let one = try process()
