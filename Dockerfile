@@ -48,7 +48,7 @@ VOLUME /var/lib/concierge
 # health check reach it.
 EXPOSE 8080
 
-# The program is process 1, without a shell: it gets SIGTERM itself, answers what is in flight and ends with 0.
+# The program is process 1, without a shell: it gets SIGTERM itself, completes the requests in flight and ends with 0.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s --retries=3 CMD ["/usr/bin/concierge", "health"]
 ENTRYPOINT ["/usr/bin/concierge"]

@@ -16,6 +16,8 @@ import yaml
 VERSIONS = ("1.27", "1.37")
 # The part of the stop that the server itself limits, beyond drain_timeout.
 OVERDUE = 5
+# The most that the server waits for a change, and may take then.
+WAIT = 60 + 30
 
 problems = []
 
@@ -51,6 +53,8 @@ def check_compose(path):
         expect("no-new-privileges:true" in service.get("security_opt", []), f"{name} may gain privileges")
     expect("front" not in cluster["redis"]["networks"], "redis is in the network of the balancer")
     haproxy = pathlib.Path("deploy/compose/haproxy.cfg").read_text()
+    for side, limit in re.findall(r"timeout (client|server) (\d+)s", haproxy):
+        expect(int(limit) > WAIT, f"haproxy.cfg: a {side} that waits is cut after {limit} s")
     inter, fall = re.search(r"inter (\d+)ms fall (\d+)", haproxy).groups()
     noticed = (int(inter) * (int(fall) + 1)) / 1000
     for name in ("concierge-1", "concierge-2"):
@@ -63,7 +67,8 @@ def check_compose(path):
 
 def check_kubernetes(folder):
     documents = {path.name: list(yaml.safe_load_all(path.read_text())) for path in sorted(folder.glob("*.yaml"))}
-    listed = documents.pop("kustomization.yaml")[0]["resources"]
+    kustomization, = documents.pop("kustomization.yaml")
+    listed = kustomization["resources"]
     adapter = documents.pop("prometheus-adapter.yaml")[0]["rules"]["custom"]
     monitor = documents.pop("monitoring.yaml")[0]
     expect(sorted(listed) == sorted(documents), f"kustomization.yaml has {listed}, the folder {sorted(documents)}")
@@ -90,6 +95,8 @@ def check_kubernetes(folder):
     expect(container["envFrom"] == [{"configMapRef": {"name": settings["metadata"]["name"]}}], "envFrom names another")
     volume, = pod["volumes"]
     mount, = container["volumeMounts"]
+    image, = kustomization["images"]
+    expect(container["image"] == f"{image['name']}:{image['newTag']}", "kustomization.yaml names another image")
     expect(volume["secret"]["secretName"] == secret["metadata"]["name"], "the volume names another secret")
     expect(volume["name"] == mount["name"], "the mount names another volume")
     files = {f"{mount['mountPath']}/{key}" for key in secret["stringData"]}

@@ -117,8 +117,8 @@ package protocol SessionStore: AnyObject, Sendable {
     /// Replaces the versions that are in use, until further commits report others.
     func replaceUsedFlows(_ flows: [UsedFlow]) async throws(StoreError)
 
-    /// The sessions of a user, in the order of their ids, for lists and to choose among: a store that would have to read
-    /// them leaves out all documents but that of ``UserService``.
+    /// The sessions of a user, in the order of their ids, for lists and to choose among: a store that would have to
+    /// read them leaves out all documents but that of ``UserService``.
     func sessions(ofUser userID: String) async throws(StoreError) -> [StoredSession]
 
     /// At most `limit` sessions after `id`, in an order of ids that the store chooses and does not change. A session

@@ -45,13 +45,15 @@ struct DeploymentFileTests {
         #expect(found[member: "problems"] == [])
         let environments = try #require(found[member: "environments"]?.elements)
         #expect(environments.count == 3)
+        let secret = "0123456789abcdef0123456789abcdef"
         for environment in environments {
-            let result = try await Self.check(environment, secret: "0123456789abcdef0123456789abcdef")
+            let result = try await Self.check(environment, secret: secret, networks: "10.1.2.0/24")
             #expect(result.status == 0 && !result.complaints.contains("warning"), "\(result.complaints)")
         }
         // Nobody is to run it with the placeholders.
         #expect(try ShippedFiles.text("deploy/kubernetes/secret.yaml").contains("admin-key: replace-me\n"))
-        #expect(try await Self.check(environments[2], secret: "replace-me").status == 2)
+        #expect(try await Self.check(environments[2], secret: "replace-me", networks: "10.1.2.0/24").status == 2)
+        #expect(try await Self.check(environments[2], secret: secret).status == 2)
         try await withApplication { app in
             for path in found[member: "paths"]?.elements ?? [] {
                 #expect(try await app.client().get(path.string ?? "").status == 200)
@@ -68,12 +70,15 @@ struct DeploymentFileTests {
     }
 
     /// What `concierge check` says to the settings, with all secrets in a file of the test.
-    private static func check(_ environment: JSONDocument, secret: String) async throws -> ProgramProcess.Result {
+    private static func check(
+        _ environment: JSONDocument, secret: String, networks: String? = nil
+    ) async throws -> ProgramProcess.Result {
         try await withFolder(["secret": secret + "\n"]) { _, folder in
             var variables: [String: String] = [:]
             for (name, value) in environment.members ?? [] {
                 variables[name] = name.hasSuffix("_FILE") ? "\(folder)/secret" : value.string
             }
+            if let networks { variables["CONCIERGE_PROXIES_NETWORKS"] = networks }
             return try await ProgramProcess.run(
                 ["check", "--config", "\(ShippedFiles.directory)/config/concierge.json"], environment: variables)
         }
@@ -107,6 +112,8 @@ struct DeploymentFileTests {
             file: "configmap.yaml", text: "DRAIN_DELAY: 10s", wrong: "DRAIN_DELAY: 40s", says: "drain_delay 40"),
         Mistake(file: "compose.yaml", text: "stop_grace_period: 25s", wrong: "stop_grace_period: 15s", says: "15"),
         Mistake(file: "haproxy.cfg", text: "inter 500ms", wrong: "inter 5000ms", says: "noticed after 15"),
+        Mistake(file: "haproxy.cfg", text: "timeout server 100s", wrong: "timeout server 60s", says: "after 60 s"),
+        Mistake(file: "kustomization.yaml", text: "newTag: 0.1.0", wrong: "newTag: 0.2.0", says: "another image"),
         Mistake(file: "redis.conf", text: "appendfsync always", wrong: "appendfsync everysec", says: "lacks"),
     ]
 
