@@ -34,7 +34,8 @@ struct ConfigurationReferenceTests {
             unsaid == [
                 "workers", "redis_password_file", "redis_sentinel_password_file", "encryption_keys_file", "services",
                 "flows", "touch_interval", "max_resident_bytes", "admin.key", "admin.key_file", "tls.certificate",
-                "tls.key", "tls.client_ca", "redis_tls.ca", "redis_tls.certificate", "redis_tls.key", "limits.total_bytes",
+                "tls.key", "tls.client_ca", "redis_tls.ca", "redis_tls.certificate", "redis_tls.key",
+                "limits.total_bytes",
             ])
         let text = String(decoding: try repository.read("config/concierge.json"), as: UTF8.self)
         for name in [
