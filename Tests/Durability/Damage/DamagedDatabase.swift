@@ -92,7 +92,9 @@ struct DamagedDatabase {
             #expect(whole.count - seen.count <= 20, "pages end early: \(context)")
             for user in StoredFiles.users {
                 let found = try await store.sessions(ofUser: user)
-                for session in found where !check(session) || session.record.userID != user { isComplete = false }
+                // Without their documents.
+                for record in found.map(\.record)
+                where record.userID != user || record.revision != expected[record.id]?.revision { isComplete = false }
                 let count = expected.values.count { StoredFiles.user(ofSession: $0.session) == user }
                 if found.count != count { isComplete = false }
             }
