@@ -69,7 +69,9 @@ package actor Application {
         sessions = Sessions(
             settings: SessionSettings(configuration), catalog: catalog, store: store, clock: clock,
             journeys: JourneySettings(configuration, flows: flows))
-        quotas = Quotas(configuration.quotas, cookieName: SessionCookie(configuration.cookie).name)
+        quotas = Quotas(
+            configuration.quotas, proxies: configuration.proxies.networks,
+            cookieName: SessionCookie(configuration.cookie).name)
         adminAccess = AdminAccess(configuration.admin, log: self.log)
         idempotency = IdempotencyStore(
             limits: .init(configuration.idempotency), clock: clock, notes: store as? any SharedNotes)

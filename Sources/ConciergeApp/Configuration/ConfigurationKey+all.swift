@@ -179,7 +179,8 @@ extension ConfigurationKey {
                 + "begins. Requests on open connections are not concerned, nor are `proxies.networks`."),
         .init(
             "quotas.exempt", .networks, \.quotas.exempt,
-            "Clients that have no quota. Behind a proxy on this machine that `proxies.networks` does not name, these are all."
+            "Clients that have no quota. It does not hold for what a proxy has sent, by its `X-Forwarded-For` or `Forwarded`, "
+                + "that `proxies.networks` does not name: its clients share a quota."
         ),
 
         .init(

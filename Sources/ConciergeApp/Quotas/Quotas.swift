@@ -21,13 +21,16 @@ final class Quotas: Sendable {
 
     private let requests, sessions, sessionRequests: Counted?
     private let exempt: [AddressRange]
+    private let proxies: [AddressRange]
     private let cookieName: String
 
-    init(_ settings: Configuration.Quotas, cookieName: String) {
+    /// - Parameter proxies: those whose word about a client's address counts.
+    init(_ settings: Configuration.Quotas, proxies: [AddressRange], cookieName: String) {
         requests = settings.requests.map { Counted("requests", $0) }
         sessions = settings.sessions.map { Counted("sessions", $0) }
         sessionRequests = settings.sessionRequests.map { Counted("session_requests", $0) }
         exempt = settings.exempt
+        self.proxies = proxies
         self.cookieName = cookieName
     }
 
@@ -46,7 +49,7 @@ final class Quotas: Sendable {
         if route == "/health/ready" || route == "/health/alive" { return nil }
         // A page could not see the response.
         if request.method == .options, request.fields.contains("Access-Control-Request-Method") { return nil }
-        if exempt.contains(where: { $0.contains(request.client) }) { return nil }
+        if exempt.contains(where: { $0.contains(request.client) }), !isOfUnknownProxy(request) { return nil }
         var low = ""
         var policies = ""
         let network = request.client.network
@@ -58,6 +61,12 @@ final class Quotas: Sendable {
             try take(network, sessions, request, &policies, &low)
         }
         return low.isEmpty ? nil : [.rateLimitPolicy: policies, .rateLimit: low]
+    }
+
+    /// Whether the request says that a proxy sent it, and the proxy is not known: then its client may be anyone.
+    private func isOfUnknownProxy(_ request: HTTPRequest) -> Bool {
+        (request.fields.contains("X-Forwarded-For") || request.fields.contains("Forwarded"))
+            && !proxies.contains { $0.contains(request.peer) }
     }
 
     private func take(
