@@ -65,9 +65,10 @@ final class Quotas: Sendable {
 
     /// Whether the request says that a proxy sent it, and the proxy is not known: then its client may be anyone.
     private func isOfUnknownProxy(_ request: HTTPRequest) -> Bool {
-        (request.fields.contains("X-Forwarded-For") || request.fields.contains("Forwarded"))
-            && !proxies.contains { $0.contains(request.peer) }
+        Self.forwarded.contains { request.fields.contains($0) } && !proxies.contains { $0.contains(request.peer) }
     }
+
+    private static let forwarded = [HTTPFieldName("X-Forwarded-For"), HTTPFieldName("Forwarded")]
 
     private func take(
         _ key: UInt64, _ counted: Counted, _ request: HTTPRequest, _ policies: inout String, _ low: inout String

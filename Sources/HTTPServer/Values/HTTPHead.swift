@@ -109,8 +109,8 @@ struct HTTPHead: Sendable {
 
     /// How many fields have the name, and the index of the first.
     func place(of name: HTTPFieldName) -> cmhd_field_place {
-        if name.known == CMHD_FIELD_OTHER { return search(name) }
         guard present & 1 << name.known.rawValue != 0 else { return cmhd_field_place() }
+        if name.known == CMHD_FIELD_OTHER { return search(name) }
         return block.withUnsafeBytes {
             $0.loadUnaligned(
                 fromByteOffset: Int(name.known.rawValue) * MemoryLayout<cmhd_field_place>.stride,
