@@ -10,6 +10,17 @@ import Testing
 
     init() throws { fixture = try RedisFixture(try RedisTestServer()) }
 
+    @Test(
+        "is full, as one whose disk is; others may be well soon",
+        arguments: [
+            ("OOM command not allowed when used memory > 'maxmemory'.", true),
+            ("MISCONF Errors writing to the AOF file: No space left on device", true),
+            ("MISCONF Errors writing to the AOF file: Input/output error", false), ("NOREPLICAS Not enough", false),
+        ])
+    func errors(text: String, isFull: Bool) {
+        if case .full = StoreError(redis: text) { #expect(isFull) } else { #expect(!isFull) }
+    }
+
     @Test("refuses writes; what frees memory or needs little is done")
     func full() async throws {
         let store = try fixture.store()

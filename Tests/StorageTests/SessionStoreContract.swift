@@ -200,6 +200,22 @@ import Testing
         #expect(try await store.load(id)?.lastUsedAt == 20)
     }
 
+    @Test("a user's sessions come with the document of user, and no other that has to be read", arguments: stores)
+    func documentsOfUser(_ candidate: Candidate) async throws {
+        let (store, owner) = try await candidate.make()
+        defer { withExtendedLifetime(owner) {} }
+        let services = try ServiceCatalog().services
+        let user = try #require(services.first { $0.name == "user" }).index
+        let profile = try #require(services.first { $0.name == "profile" }).index
+        let id = SessionID(random: SystemRandom())
+        let documents = [profile, user].sorted().map { Samples.document($0, size: 20_000) }
+        try await store.create(StoredSession(record: Self.record(id, services: documents, user: "a"), lastUsedAt: 11))
+        let found = try #require(try await store.sessions(ofUser: "a").first).record.services
+        #expect(found.first { $0.service == user }?.updatedAt == 13)
+        #expect(store is MemoryStore || found.map(\.service) == [user])
+        #expect(try await store.load(id)?.record.services.count == 2)
+    }
+
     @Test("sessions are found by their user, which may change", arguments: stores)
     func users(_ candidate: Candidate) async throws {
         let (store, owner) = try await candidate.make()
