@@ -34,9 +34,15 @@ final class RedisOwedNotes: Sendable {
         #if PLANTED_BUGS
             if PlantedBug.noteForgotten.isActive { return }
         #endif
-        for (key, change) in state.withLock(\.changes) where concerns(key) {
-            send(change.request, change.number, key)
+        // With new numbers, so that the attempts of former connections end.
+        let again = state.withLock { state in
+            state.changes.filter { concerns($0.key) }.map { key, change in
+                state.next += 1
+                state.changes[key] = (state.next, change.request)
+                return (change.request, state.next, key)
+            }
         }
+        for (request, number, key) in again { send(request, number, key) }
     }
 
     private func send(_ request: RedisRequest, _ number: UInt64, _ key: SHA256Digest) {

@@ -58,7 +58,7 @@ extension RedisStore {
                 used = try link.exchange(question, until: end, toleratesErrors: true)[0]
             }
             if let error = used.error {
-                // Whoever encrypts nothing need not wait for the node that knows the keys, which may be gone.
+                // A server that encrypts nothing need not wait for the node that knows the keys, which may be gone.
                 if documentKeys == nil, RedisErrand.Redirection(used) != nil { return }
                 throw RedisGreeting.refusal(error, server)
             }
