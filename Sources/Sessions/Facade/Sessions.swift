@@ -95,9 +95,6 @@ package final class Sessions: Sendable {
             }
             guard session.state.withLock({ $0.candidate(shedding, settings) }) != nil else { return false }
         }
-        #if PLANTED_BUGS
-            if PlantedBug.endShownEarly.isActive { session.markEnded() }
-        #endif
         do {
             try await finish(session, end, as: standing)
         } catch .contention where standing != nil {

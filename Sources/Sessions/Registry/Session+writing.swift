@@ -51,17 +51,8 @@ extension Session {
             return work.conclude(error)
         }
         let usedAt = state.withLock { $0.submit(work) }
-        #if PLANTED_BUGS
-            if PlantedBug.pendingShown.isActive, commit == nil { work.conclude(nil) }
-        #endif
         guard let usedAt, var commit else { return publish() }
         commit.usedAt = usedAt
-        #if PLANTED_BUGS
-            if PlantedBug.uncommittedShown.isActive, let result = work.result {
-                let isFirstMemory = state.withLock { $0.adopt(result.pending, commit.record, environment) }
-                announce(result, isFirstMemory, isWatched: false)
-            }
-        #endif
         environment.store.commit(commit) { work.session.publish(work, $0) }
     }
 

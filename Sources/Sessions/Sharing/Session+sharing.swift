@@ -7,9 +7,6 @@ extension Session {
     nonisolated(nonsending) func catchUp() async throws(SessionError) -> Bool {
         let (known, isOver) = state.withLock { ($0.record.revision, $0.isEnded) }
         if isOver { return false }
-        #if PLANTED_BUGS
-            if PlantedBug.catchUpSkipped.isActive { return true }
-        #endif
         // What this process has committed meanwhile is newer.
         if let revision = try await standing()?.revision,
             revision == known || revision == state.withLock(\.record.revision)
@@ -59,20 +56,12 @@ extension Session {
         }
         defer { endTurn() }
         let others = reloads.take(self)
-        #if PLANTED_BUGS
-            if PlantedBug.reloadJoinedLate.isActive { _ = reloads.claim(self) }
-        #endif
         do {
             try await reload()
         } catch {
             for waiting in others { waiting.resume(returning: .failed(error)) }
             throw error
         }
-        #if PLANTED_BUGS
-            if PlantedBug.reloadJoinedLate.isActive {
-                for waiting in reloads.take(self) { waiting.resume(returning: .done) }
-            }
-        #endif
         for waiting in others { waiting.resume(returning: .done) }
     }
 

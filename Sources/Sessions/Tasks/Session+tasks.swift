@@ -39,13 +39,6 @@ extension Session {
     ) async throws {
         try await drive(id.journey, begins: false) { work in
             guard let entry = work.kept[id.journey] else { throw TaskError.over }
-            #if PLANTED_BUGS
-                if PlantedBug.resultOfAnother.isActive, let task = entry.journey.task {
-                    _ = try work.endTask(
-                        task.number, of: entry, outcome: outcome, output: output, isFailure: isFailure)
-                    return
-                }
-            #endif
             _ = try work.endTask(id.number, of: entry, outcome: outcome, output: output, isFailure: isFailure)
         }
     }

@@ -178,9 +178,6 @@ final class RedisCommits: Sendable {
     }
 
     private func isRepeated(_ id: SessionID, _ nonce: String) -> Bool {
-        #if PLANTED_BUGS
-            if PlantedBug.lateCopyRefused.isActive || PlantedBug.commitRepeated.isActive { return false }
-        #endif
         return change(id, nonce) { _, entry in entry.isRepeated } ?? false
     }
 
@@ -222,12 +219,6 @@ final class RedisCommits: Sendable {
         var found: (revision: UInt64?, nonce: String?)?
         if case .replies(let replies) = outcome, let reply = replies.first, reply.error == nil {
             found = (reply[0].text.flatMap(UInt64.init), reply[1].text)
-            #if PLANTED_BUGS
-                if PlantedBug.commitRepeated.isActive {
-                    let replaced = state.withLock { $0.chains[id]?.entries.first { $0.isOpen }?.commit.replaced }
-                    found = (replaced ?? nil, nil)
-                }
-            #endif
         }
         let executed = state.withLock { state -> [String] in
             guard var chain = state.chains[id] else { return [] }

@@ -10,12 +10,7 @@ struct RedisScript: Sendable {
     /// - Parameter needsRoom: whether it is refused when Redis has no memory left. Scripts that free memory or need
     ///   little are not.
     private init(_ text: String, needsRoom: Bool = true) {
-        let whole = needsRoom ? text : "#!lua flags=allow-oom\n" + text
-        #if PLANTED_BUGS
-            let text = Self.spoiled(whole)
-        #else
-            let text = whole
-        #endif
+        let text = needsRoom ? text : "#!lua flags=allow-oom\n" + text
         self.text = text
         var sum = [UInt8](repeating: 0, count: Int(SHA_DIGEST_LENGTH))
         let bytes = Array(text.utf8)
@@ -180,25 +175,3 @@ struct RedisScript: Sendable {
         return 1
         """, needsRoom: false)
 }
-
-#if PLANTED_BUGS
-    extension RedisScript {
-        private static func spoiled(_ text: String) -> String {
-            func replacing(_ part: String, by other: String) -> String {
-                text.ranges(of: part).reversed().reduce(into: text) { $0.replaceSubrange($1, with: other) }
-            }
-            if PlantedBug.nonceIgnored.isActive {
-                return replacing(" or (ARGV[1] ~= '' and was[2] ~= ARGV[1])", by: "")
-            }
-            if PlantedBug.newerReplaced.isActive {
-                return replacing("was[1] ~= ARGV[3] or", by: "tonumber(was[1]) < tonumber(ARGV[3]) or")
-            }
-            if PlantedBug.endFloorForgotten.isActive {
-                return replacing("'SET', KEYS[1], ARGV[1]", by: "'GET', KEYS[1]")
-            }
-            if PlantedBug.taskClaimedTwice.isActive { return replacing("ARGV[1]) ~= ARGV[2]", by: "ARGV[1]) == ''") }
-            if PlantedBug.noteOfAnother.isActive { return replacing("mark ~= '' and mark ~= ARGV[1]", by: "false") }
-            return text
-        }
-    }
-#endif

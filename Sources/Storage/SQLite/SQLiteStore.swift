@@ -82,9 +82,6 @@ package final class SQLiteStore: FileStore {
                     guard !lock.hasMoved else { throw .moved(doing: "opening \(path)") }
                     let connection = try SQLiteConnection(path, .write, under: lock)
                     for setting in Self.writerSettings + [durability.setting] { try connection.execute(setting) }
-                    #if PLANTED_BUGS
-                        if PlantedBug.skippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
-                    #endif
                     let writer = try SessionWriter(
                         connection, names: names, facts: facts, damage: damaged, keys: keys, mostBytes: mostBytes)
                     let reader = try SQLiteConnection(path, .read, under: lock)

@@ -1,10 +1,6 @@
 import Glibc
 import Synchronization
 
-#if PLANTED_BUGS
-    import Sessions
-#endif
-
 /// Keeps a second server away from a database. SQLite's own locks would admit two servers, and each would take the
 /// other's writes for conflicts.
 ///
@@ -52,9 +48,6 @@ final class FileLock: Sendable {
     /// No other connection may checkpoint meanwhile. Readers notice nothing: a page that is copied again has the same
     /// content.
     func resetBackfill() {
-        #if PLANTED_BUGS
-            if PlantedBug.copiesKept.isActive { return }
-        #endif
         index.withLock { index in
             guard let index else { return }
             var none: UInt32 = 0

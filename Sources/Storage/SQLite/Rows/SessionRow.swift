@@ -139,10 +139,7 @@ struct SessionRow {
         revision = UInt64(number)
         let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 4)])
         let sum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: content.count, as: UInt32.self))
-        var isSound = sum == Self.checksum(content, key: key, revision: number, expiresAt: expiresAt, userID)
-        #if PLANTED_BUGS
-            isSound = isSound || PlantedBug.uncheckedRows.isActive
-        #endif
+        let isSound = sum == Self.checksum(content, key: key, revision: number, expiresAt: expiresAt, userID)
         guard isSound else { return nil }
         var state = StateReader(content)
         do {

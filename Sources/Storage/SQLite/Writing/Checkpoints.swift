@@ -75,12 +75,6 @@ final class Checkpoints {
     /// False when a reader or a full disk prevented it.
     @discardableResult
     private func checkpoint(_ mode: Int32) throws(SQLiteError) -> Bool {
-        #if PLANTED_BUGS
-            if PlantedBug.sliceSkippedSync.isActive { try connection.execute("PRAGMA synchronous = OFF") }
-            defer {
-                if PlantedBug.sliceSkippedSync.isActive { try? connection.execute("PRAGMA synchronous = FULL") }
-            }
-        #endif
         let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, mode, nil, nil)
         // A full disk leaves the log as it is. Pages without room in the database belong to commits that were refused.
         if code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_FULL { return false }

@@ -135,9 +135,6 @@ final class GroupCommit: @unchecked Sendable {
         do throws(SQLiteError) {
             try write(jobs)
         } catch  where error.primaryCode == SQLITE_FULL && current?.writer.room.isLow == false {
-            #if PLANTED_BUGS
-                if PlantedBug.fullDiskIsTrouble.isActive { throw error }
-            #endif
             // The spare room and the room of the log are for jobs that make room.
             current?.writer.room.releaseSpare()
             try current?.checkpoints.restartLog(truncates: true)
@@ -154,9 +151,6 @@ final class GroupCommit: @unchecked Sendable {
         writer.room.checkFreeSpace()
         try transaction(of: writer) { () throws(SQLiteError) in
             for job in jobs { try job.apply(to: writer) }
-            #if PLANTED_BUGS
-                if PlantedBug.answerBeforeCommit.isActive { for job in jobs { job.finish(nil) } }
-            #endif
         }
         if durability != .commit, writer.facts.isCeilingRaised { try writer.connection.syncLog() }
         writer.facts.noteCommit()
@@ -168,9 +162,6 @@ final class GroupCommit: @unchecked Sendable {
             // Before the jobs are finished, so that their callers find the file as short as they made it.
             do throws(SQLiteError) { try checkpoints.restartLog() } catch { note(error) }
         }
-        #if PLANTED_BUGS
-            if PlantedBug.answerBeforeCommit.isActive { return }
-        #endif
         for job in jobs { job.finish(nil) }
     }
 
@@ -198,9 +189,6 @@ final class GroupCommit: @unchecked Sendable {
 
     /// Fails all jobs of a group: the file cannot be written.
     private func fail(_ jobs: [any WriteJob], _ error: SQLiteError) {
-        #if PLANTED_BUGS
-            if failedWrongly(jobs, error) { return }
-        #endif
         // A full disk has harmed no earlier write.
         if error.primaryCode == SQLITE_FULL {
             checkpoint { (checkpoints) throws(SQLiteError) in try checkpoints.restartLog(truncates: true) }
@@ -253,9 +241,6 @@ final class GroupCommit: @unchecked Sendable {
     /// Called after a transaction.
     private func noteUnsynced() {
         guard case .interval(let interval) = durability, syncDue == nil else { return }
-        #if PLANTED_BUGS
-            if PlantedBug.unsyncedInterval.isActive { return }
-        #endif
         syncDue = .now + interval
     }
 
@@ -287,24 +272,6 @@ final class GroupCommit: @unchecked Sendable {
             report("\(error.description), when the store was closed")
         }
     }
-
-    #if PLANTED_BUGS
-        private func failedWrongly(_ jobs: [any WriteJob], _ error: SQLiteError) -> Bool {
-            let isFull = error.primaryCode == SQLITE_FULL
-            var told: SQLiteError? = error
-            if PlantedBug.failedCommitAnswered.isActive {
-                told = nil
-            } else if PlantedBug.fullDiskIsTrouble.isActive, isFull {
-                told = SQLiteError(code: SQLITE_IOERR, doing: "writing")
-            } else if PlantedBug.alwaysReady.isActive, !isFull {
-                current = nil
-            } else {
-                return false
-            }
-            for job in jobs { job.finish(told) }
-            return true
-        }
-    #endif
 }
 
 extension SQLiteError {

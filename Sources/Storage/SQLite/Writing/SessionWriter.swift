@@ -128,16 +128,9 @@ struct SessionWriter {
 
     /// Nil when it is done. A commit only updates a row and never inserts one, so it cannot revive an ended session.
     func commit(_ commit: SessionCommit) throws(SQLiteError) -> StoreError? {
-        #if PLANTED_BUGS
-            let commit = try planted(commit)
-        #endif
         // For nearly all sessions, which have no large documents before and after, one statement is enough.
         if !commit.record.hasLargeDocuments, try update(commit, over: nil) { return nil }
         guard let row = try storedRow(of: commit.record.id) else {
-            #if PLANTED_BUGS
-                let revived = StoredSession(record: commit.record, lastUsedAt: commit.record.createdAt)
-                if PlantedBug.revivedSession.isActive { return try create(revived) ? nil : .conflict }
-            #endif
             return .gone
         }
         guard row.revision == commit.replacedRevision else { return .conflict }
@@ -194,9 +187,6 @@ struct SessionWriter {
 
     /// False when the session does not exist.
     func end(_ id: SessionID) throws(SQLiteError) -> Bool {
-        #if PLANTED_BUGS
-            if PlantedBug.endForgotten.isActive { return true }
-        #endif
         try bind(id, to: deleteSession)
         return try end(with: deleteSession)
     }
@@ -328,43 +318,6 @@ struct SessionWriter {
         try statement.bind(3, Int64(row.large))
         try statement.bind(4, blob: row.state)
     }
-
-    #if PLANTED_BUGS
-        private func planted(_ commit: SessionCommit) throws(SQLiteError) -> SessionCommit {
-            let record = commit.record
-            var replaced = commit.replacedRevision
-            if PlantedBug.noConflictCheck.isActive, let row = try storedRow(of: record.id) { replaced = row.revision }
-            var services = record.services
-            if PlantedBug.staleServiceRevision.isActive {
-                services = services.map { document in
-                    guard commit.changedServices.contains(document.service) else { return document }
-                    return ServiceDocument(
-                        service: document.service, birth: document.birth, revision: document.revision - 1,
-                        createdAt: document.createdAt, updatedAt: document.updatedAt, bytes: document.bytes)
-                }
-            }
-            let isHalf = PlantedBug.halfTransaction.isActive && commit.changedServices.count > 1
-            let isLost = PlantedBug.lostService.isActive && record.revision.isMultiple(of: 32)
-            if isHalf || isLost, let last = commit.changedServices.last {
-                let stored = try storedRow(of: record.id)?.services.first { $0.name == names[last] }
-                services.removeAll { $0.service == last }
-                if let stored, case .inRow(let bytes) = stored.content {
-                    services.append(stored.document(service: last, bytes))
-                }
-            }
-            var planted = SessionCommit(
-                record: SessionRecord(
-                    id: record.id, token: record.token, createdAt: record.createdAt, expiresAt: record.expiresAt,
-                    revision: record.revision, services: services, details: record.details),
-                replacedRevision: replaced, changedServices: commit.changedServices,
-                changesServicesOnly: commit.changesServicesOnly)
-            planted.newFlows = commit.newFlows
-            planted.tasks = commit.tasks
-            planted.usedAt = commit.usedAt
-            planted.growth = commit.growth
-            return planted
-        }
-    #endif
 }
 
 extension SessionRecord {

@@ -28,9 +28,6 @@ final class TaskTable {
     }
 
     func apply(_ changes: [TaskChange]) throws(SQLiteError) {
-        #if PLANTED_BUGS
-            let changes = planted(changes)
-        #endif
         for change in changes {
             switch change {
             case .begun(let task):
@@ -94,22 +91,4 @@ final class TaskTable {
         try write.bind(13, task.overAt)
         try write.run()
     }
-
-    #if PLANTED_BUGS
-        /// The changes of the commit before.
-        private var late: [TaskChange] = []
-
-        private func planted(_ changes: [TaskChange]) -> [TaskChange] {
-            if PlantedBug.taskApart.isActive {
-                defer { late = changes }
-                return late
-            }
-            return changes.filter { change in
-                switch change {
-                case .begun(let task): !(PlantedBug.taskLost.isActive && task.id.number.isMultiple(of: 32))
-                case .ended: !PlantedBug.taskKept.isActive
-                }
-            }
-        }
-    #endif
 }
