@@ -152,35 +152,55 @@ package struct SessionImport {
         if group.count >= Self.largestGroup || groupBytes >= Self.largestGroupBytes { try await commit() }
     }
 
+    /// What became of a session of a group.
+    private struct Reception: Sendable {
+        let place: Int
+        let outcome: Result<Sessions.Arrival, SessionError>
+    }
+
     /// Commits the group all at once, so that the store writes it together.
     nonisolated(nonsending) private mutating func commit() async throws {
         let group = self.group
         self.group = []
         groupBytes = 0
         let (sessions, conflict, isTrial) = (sessions, conflict, isTrial)
-        let outcomes = await withTaskGroup(of: (Int, Result<Sessions.Arrival, SessionError>).self) { tasks in
+        let receptions = await withTaskGroup(of: Reception.self) { tasks in
             for (place, session) in group.enumerated() {
+                // A task returns its result through a pointer. Swift 6.3.1 loses a part of it that is written before an
+                // `await` and written again in a branch behind it: LLVM's elimination of dead stores, which runs before
+                // the coroutine is split, finds the first write dead, because the end of a coroutine is `unreachable`.
+                // So with `do { return (place, .success(try await …)) } catch { return (place, …) }` the place of each
+                // success was garbage. Nothing of a result is written before the last `await`.
                 tasks.addTask {
-                    do throws(SessionError) {
-                        return (place, .success(try await sessions.receive(session, conflict, isTrial: isTrial)))
-                    } catch {
-                        return (place, .failure(error))
-                    }
+                    let outcome = await sessions.outcome(of: session, conflict, isTrial: isTrial)
+                    return Reception(place: place, outcome: outcome)
                 }
             }
-            return await tasks.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            return await tasks.reduce(into: []) { $0.append($1) }
         }
         var failure: SessionError?
-        for (place, session) in group.enumerated() {
-            switch outcomes[place] {
+        // What is counted are the results themselves: a place without one cannot be passed over.
+        for reception in receptions.sorted(by: { $0.place < $1.place }) {
+            switch reception.outcome {
             case .success(let arrival): report.count(arrival)
             case .failure(let error): failure = failure ?? error
-            case nil: break
             }
             // What follows a session that failed must be sent again.
-            if failure == nil { report.last = session.cursor }
+            if failure == nil { report.last = group[reception.place].cursor }
         }
         if let failure { throw failure }
+    }
+}
+
+extension Sessions {
+    fileprivate nonisolated(nonsending) func outcome(
+        of session: ArchivedSession, _ conflict: SessionImport.Conflict, isTrial: Bool
+    ) async -> Result<Arrival, SessionError> {
+        do throws(SessionError) {
+            return .success(try await receive(session, conflict, isTrial: isTrial))
+        } catch {
+            return .failure(error)
+        }
     }
 }
 

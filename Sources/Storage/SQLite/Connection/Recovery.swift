@@ -37,7 +37,7 @@ extension StoreFacts {
             // Rounded up: no use of the last run may count as earlier than it was.
             self[.behindUntil] = Int64(now.tv_sec) * 1_000 + Int64(now.tv_nsec) / 1_000_000 + 1
         }
-        var mayHaveLost = isLogSuspect || mayHaveLostResponses || self[.restored] == 1
+        let mayHaveLost = isLogSuspect || mayHaveLostResponses || self[.restored] == 1
         if mayHaveLost { raiseFloor() }
         self[.restored] = 0
         self[.running] = touchInterval + Self.timeToTell
