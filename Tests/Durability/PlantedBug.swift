@@ -1,7 +1,7 @@
 import Glibc
 
-/// The planted bug of this run. `scripts/prove-durability` builds a program with planted bugs, and shows that these
-/// tests find each. A normal build has none, and ignores this.
+/// The planted bug of this run. `scripts/prove-durability` builds a program with the bugs of the folder `PlantedBugs`, and
+/// shows that these tests find each. The program that is shipped has none, and ignores this.
 enum PlantedBug {
     static let variable = "PLANTED_BUG"
 
